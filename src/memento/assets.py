@@ -1,0 +1,45 @@
+"""Reads the ontology and the queries, from the wheel or from a checkout."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from memento.errors import MissingPart
+
+_INSIDE = Path(__file__).parent / "_assets"
+_CHECKOUT = Path(__file__).parents[2]
+
+
+@cache
+def folder(name: str) -> Path:
+    """
+    The folder `ontology` or `queries`.
+
+    Raises:
+        MissingPart: the installation is not complete.
+    """
+    for root in (_INSIDE, _CHECKOUT):
+        if (root / name).is_dir():
+            return root / name
+    raise MissingPart(f"the folder {name!r} is not part of this installation: install Memento again from its wheel")
+
+
+def read(name: str) -> bytes:
+    """
+    One file by its path, as `ontology/memento.ttl`.
+
+    Raises:
+        MissingPart: there is no such file.
+    """
+    top, _, rest = name.partition("/")
+    path = folder(top) / rest
+    if not path.is_file():
+        raise MissingPart(f"the file {name!r} is not part of this installation: install Memento again from its wheel")
+    return path.read_bytes()
+
+
+def queries() -> list[str]:
+    """The name of every query, as `retrieval/trace`, sorted."""
+    root = folder("queries")
+    return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.r[qu]"))

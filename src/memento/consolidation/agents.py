@@ -1,0 +1,173 @@
+"""
+The five questions that consolidation asks, and the types of their answers.
+
+    note ─┬─ extract_entities ── resolve_entities ── extract_memories ─┐
+          └─ recall ── hypothesise ── search ──────────────────────────┴─ resolve_memories ── write
+
+Rules answer them by default; a model answers the same questions through the same types.
+
+*But:* answers name things by the words of the note ("USER" or an entity's name). IRIs are given by `resolve.py` and `write.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from memento.model import Entity, EntityKind, Memory, Mode, Note, User
+from memento.vocabulary import IRI
+
+USER = "USER"
+"""How a memory spells the person whose memory this is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
+
+    name: str
+    kind: EntityKind
+    description: str = ""
+    is_well_known: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What a note names, in order of appearance, and what it says of the user's life, if anything."""
+
+    mentions: tuple[Mention, ...] = ()
+    biography: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An entity of the graph that a mention may mean; `similarity` is its fused rank score, 0..2, best first."""
+
+    entity: Entity
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What a mention means: an entity of the graph, or a new one when `entity` is None."""
+
+    mention: Mention
+    entity: IRI | None
+    reason: str
+    description: str | None = None  # a better description for the matched entity, if the note gives one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """One resolution for each mention, in their order, and the user's new description if it changes."""
+
+    resolutions: tuple[Resolution, ...]
+    user_description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypotheses:
+    """Memories that may exist: some that would say the same, some that this note would end."""
+
+    semantic: tuple[str, ...] = ()
+    state_change: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """
+    A memory before it is written.
+
+    `about` holds names of resolved entities, or "USER". `subject`, `slot` and `slot_value` are set when the memory fills a property
+    that has one value at a time ("USER", "employer", "Google"). `ends` are phrases that the note says no longer hold ("VS Code" in
+    "no longer use VS Code", "switched from VS Code to Zed", "Zed over VS Code"). `corrects` marks "Correction: …".
+    """
+
+    content: str
+    about: tuple[str, ...]
+    valid_at: datetime | None = None
+    event_at: datetime | None = None
+    subject: str | None = None
+    slot: str | None = None
+    slot_value: str | None = None
+    ends: tuple[str, ...] = ()
+    corrects: bool = False
+    user_name: str | None = None  # the user's name, when this memory states it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Existing:
+    """A memory that is believed now, with the names of what it is about ("USER" for the user)."""
+
+    memory: Memory
+    about: tuple[str, ...]
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A memory to retire, why, and by which rule ("" when a model decided)."""
+
+    memory: IRI
+    reason: str
+    mode: Mode = "state-change"
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """Write the draft beside what is known."""
+
+    draft: Draft
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """The draft is known already: `duplicate` says the same of the same time; None when it repeats another draft."""
+
+    draft: Draft
+    duplicate: IRI | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalidate:
+    """Write the draft and retire every target."""
+
+    draft: Draft
+    targets: tuple[Target, ...]
+
+
+Decision = Add | Skip | Invalidate
+
+
+class Agents(Protocol):
+    """Who answers: rules, or a model."""
+
+    name: str
+
+    def extract_entities(self, note: Note, user: User) -> Extraction:
+        """What the note names; never the user."""
+        ...
+
+    def resolve_entities(
+        self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
+    ) -> Resolved:
+        """One resolution for each mention, in their order."""
+        ...
+
+    def hypothesise(self, memories: Sequence[Memory]) -> Hypotheses:
+        """Texts to search with for memories that the note may repeat or end; may be empty."""
+        ...
+
+    def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+        """The facts of the note in the third person; empty when there is none. `mentions` are the ones that were resolved."""
+        ...
+
+    def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
+        """One decision for each draft, in their order."""
+        ...

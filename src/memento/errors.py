@@ -1,0 +1,117 @@
+"""
+Every way Memento fails.
+
+    MementoError
+    ├── SettingsError            unknown or malformed setting; names it and the choices
+    ├── InputError               the caller's fault                              HTTP 400
+    │   ├── NotFound             no such IRI                                     404
+    │   ├── Conflict             an idempotency key reused for another note      409
+    │   ├── TooLong              more text than a note or a question may have    413
+    │   ├── Forbidden            a query that may not run here                   403
+    │   └── ShapeViolation       data that breaks a SHACL shape                  422
+    ├── BackendError             something outside failed                        503
+    │   ├── GraphError           the store; carries the query file when there is one
+    │   ├── EmbeddingError       the embedder
+    │   └── Unreachable          no service answers where one should
+    ├── FolderInUse              another process owns the data folder            409
+    ├── StaleIndex               an index does not fit the graph; answered by a rebuild
+    └── MissingPart              something that must be installed is not; says how to get it
+
+`status` is the HTTP status a door answers with; `code` is the stable name that goes beside the message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MementoError(Exception):
+    """The root: catching it catches everything Memento raises on purpose."""
+
+    status: ClassVar[int] = 500
+
+    @property
+    def code(self) -> str:
+        """The class name in the words of a JSON field: `NotFound` → `not_found`."""
+        name = type(self).__name__
+        return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))
+
+
+class SettingsError(MementoError):
+    """A setting is unknown or malformed; the message names it and what would be right."""
+
+    status = 400
+
+
+class InputError(MementoError):
+    """The caller asked for something that cannot be; the message names the input and the fix."""
+
+    status = 400
+
+
+class NotFound(InputError):
+    """Nothing with that IRI in the graphs the caller may read."""
+
+    status = 404
+
+
+class Conflict(InputError):
+    """An idempotency key came back with different content."""
+
+    status = 409
+
+
+class TooLong(InputError):
+    """More text than the limit allows; nothing was stored."""
+
+    status = 413
+
+
+class Forbidden(InputError):
+    """A query that would change data or reach out of the store."""
+
+    status = 403
+
+
+class ShapeViolation(InputError):
+    """Data that breaks a SHACL shape; `report` is the validation report as text."""
+
+    status = 422
+
+    def __init__(self, message: str, report: str = "") -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class BackendError(MementoError):
+    """Something outside failed; trying again later may help."""
+
+    status = 503
+
+
+class GraphError(BackendError):
+    """The store refused a query or a write."""
+
+
+class EmbeddingError(BackendError):
+    """The embedder failed or was given empty text."""
+
+
+class Unreachable(BackendError):
+    """A running service was expected at an address and did not answer."""
+
+
+class FolderInUse(MementoError):
+    """Another process owns the data folder; the message names it."""
+
+    status = 409
+
+
+class StaleIndex(MementoError):
+    """A derived index was made by another embedder or from other data; a rebuild mends it."""
+
+
+class MissingPart(MementoError):
+    """A package or a model that this needs is not installed; the message says how to get it."""
+
+    status = 501

@@ -1,0 +1,146 @@
+"""
+The data folder and who owns it.
+
+    {home}/store/         Oxigraph, the truth
+    {home}/vectors.sqlite derived, may be deleted
+    {home}/memento.toml   settings, if any
+    {home}/memento.lock   held by the owner as long as it lives
+    {home}/owner.json     who that is, and where its service answers
+
+*Guarantees:* one owner at a time; the lock goes with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path, user_data_path
+
+from memento.errors import FolderInUse, SettingsError
+
+
+def default_home() -> Path:
+    """The platform's user data folder for Memento."""
+    return user_data_path("memento", appauthor=False)
+
+
+def cache_folder() -> Path:
+    """The platform's user cache folder for Memento; made if it is not there."""
+    return user_cache_path("memento", appauthor=False, ensure_exists=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that has a data folder open; `address` is set while it serves."""
+
+    pid: int
+    command: str
+    address: str | None = None
+
+
+class Home:
+    """One data folder. As a context manager it is owned from entry to exit."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            SettingsError: the path cannot be a folder, or cannot be written.
+        """
+        self.path = path.expanduser().absolute()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(
+                f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"
+            ) from error
+        self._lock = FileLock(self.path / "memento.lock", thread_local=False)
+
+    @property
+    def store(self) -> Path:
+        return self.path / "store"
+
+    @property
+    def vectors(self) -> Path:
+        return self.path / "vectors.sqlite"
+
+    @property
+    def settings(self) -> Path:
+        return self.path / "memento.toml"
+
+    def acquire(self, command: str, wait_s: float = 0.0) -> None:
+        """
+        Become the owner.
+
+        Args:
+            command: how to name this process to others, as `memento serve`.
+            wait_s: seconds to wait for the present owner to finish.
+
+        Raises:
+            FolderInUse: somebody else owns the folder; names them.
+            SettingsError: the folder cannot be written.
+        """
+        try:
+            self._lock.acquire(timeout=wait_s)
+        except Timeout as error:
+            raise FolderInUse(f"{self.path} is in use by {self._named(self.owner())}") from error
+        except OSError as error:
+            raise SettingsError(
+                f"{self.path} cannot be written: {error.strerror}; choose another with --home"
+            ) from error
+        self.publish(Owner(pid=os.getpid(), command=command))
+
+    def publish(self, owner: Owner) -> None:
+        """Let others know who owns the folder and where the service answers; readable by this user alone."""
+        fresh = self.path / "owner.json.new"
+        fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
+        fresh.chmod(0o600)
+        fresh.replace(self.path / "owner.json")
+
+    def owner(self) -> Owner | None:
+        """Who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
+        try:
+            return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def serving_owner(self) -> Owner | None:
+        """The owner, if it is another live process that serves."""
+        owner = self.owner()
+        if owner is None or owner.address is None:
+            return None
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            return owner
+        except OSError:
+            return None
+        self._lock.release()
+        return None
+
+    def release(self) -> None:
+        """Stop being the owner; harmless when it is not."""
+        if self._lock.is_locked:
+            with contextlib.suppress(OSError):
+                (self.path / "owner.json").unlink(missing_ok=True)
+            self._lock.release()
+
+    def __enter__(self) -> Home:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    @staticmethod
+    def _named(owner: Owner | None) -> str:
+        if owner is None:
+            return "another process"
+        where = f" at {owner.address}" if owner.address else ""
+        return f"`{owner.command}` (process {owner.pid}){where}"

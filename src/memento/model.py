@@ -1,0 +1,331 @@
+"""
+The nouns: what lies in the graph, what goes into a write, what comes back from the service.
+
+Everything is frozen, keyword-only and compares by value. Times are aware and in UTC. A field that lies in the graph names its
+predicate right here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to turn nouns into quads and back.
+
+But: no vectors. An array has no useful equality; vectors live in `search/vectors.py`, keyed by IRI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from memento.vocabulary import IRI, MEM, ONTOLOGY, SKOS, graph_iri, self_iri, user_iri
+
+Value = IRI | str | int | float | bool | datetime
+"""What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
+
+Quad = tuple[IRI, IRI, Value, IRI]
+"""Subject, predicate, object, named graph."""
+
+EntityKind = Literal["Person", "Organization", "Project", "Technology", "Location", "Event", "Concept"]
+KINDS: tuple[EntityKind, ...] = ("Person", "Organization", "Project", "Technology", "Location", "Event", "Concept")
+
+Mode = Literal["state-change", "correction", "heuristic"]
+
+T = TypeVar("T")
+
+
+def prop(predicate: IRI, default: Any = ...) -> Any:
+    """A dataclass field that lies in the graph under `predicate`; a tuple field is one triple for each element."""
+    metadata = {"predicate": predicate}
+    return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory, and which part of it: decides the graph that is written and the graphs that may be read."""
+
+    tenant: str = "local"
+    namespace: str = "main"
+
+    @property
+    def graph(self) -> IRI:
+        """The named graph that this scope writes to."""
+        return graph_iri(self.tenant, self.namespace)
+
+    @property
+    def memory_graphs(self) -> tuple[IRI, ...]:
+        """The graphs whose memories this scope may recall: its own, and `main`."""
+        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main"))))
+
+    @property
+    def readable(self) -> tuple[IRI, ...]:
+        """Every graph this scope may read: its memories, the tenant's user, the ontology."""
+        return (*self.memory_graphs, self_iri(self.tenant), ONTOLOGY)
+
+    @property
+    def user(self) -> IRI:
+        """The one user of the tenant."""
+        return user_iri(self.tenant)
+
+
+# ---- what lies in the graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation that notes belong to."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What was said, verbatim and immutable: the provenance of memories."""
+
+    iri: IRI
+    content: str = prop(MEM.content)
+    at: datetime = prop(MEM.at)
+    mentions: tuple[IRI, ...] = prop(MEM.mentions, ())
+    session: IRI | None = prop(MEM.session, None)
+    position: int | None = prop(MEM.position, None)
+    said_by: IRI | None = prop(MEM.saidBy, None)
+    idempotency_key: str | None = prop(MEM.idempotencyKey, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Something memories are about."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    kind: EntityKind = prop(MEM.entityType)
+    description: str = prop(MEM.description, "")
+    is_well_known: bool = prop(MEM.isWellKnown, False)
+    aliases: tuple[str, ...] = prop(SKOS.altLabel, ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """The one person whose memory this is."""
+
+    iri: IRI
+    name: str | None = prop(MEM.name, None)
+    description: str = prop(MEM.description, "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """
+    One fact in the third person.
+
+    It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
+    `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
+    """
+
+    iri: IRI
+    content: str = prop(MEM.content)
+    about: tuple[IRI, ...] = prop(MEM.about, ())
+    extracted_from: IRI = prop(MEM.extractedFrom)
+    valid_at: datetime = prop(MEM.validAt)
+    created_at: datetime = prop(MEM.createdAt)
+    invalid_at: datetime | None = prop(MEM.invalidAt, None)
+    expired_at: datetime | None = prop(MEM.expiredAt, None)
+    event_at: datetime | None = prop(MEM.eventAt, None)
+    subject: IRI | None = prop(MEM.subject, None)
+    slot: str | None = prop(MEM.slot, None)
+    slot_value: str | None = prop(MEM.slotValue, None)
+    content_hash: str = prop(MEM.contentHash, "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalidation:
+    """Why a belief ended."""
+
+    iri: IRI
+    invalidator: IRI = prop(MEM.invalidator)
+    invalidated: IRI = prop(MEM.invalidated)
+    reason: str = prop(MEM.reason)
+    at: datetime = prop(MEM.at)
+    mode: Mode = prop(MEM.mode)
+    rule: str | None = prop(MEM.rule, None)
+
+
+Node = Session | Note | Entity | User | Memory | Invalidation
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Quads to remove and to add in one atomic write; removals come first."""
+
+    adds: tuple[Quad, ...] = ()
+    removes: tuple[Quad, ...] = ()
+
+    def __add__(self, other: Change) -> Change:
+        return Change(self.adds + other.adds, self.removes + other.removes)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(Generic[T]):
+    """Something with a score, and where the score came from."""
+
+    item: T
+    score: float
+    source: str = ""
+
+
+# ---- what comes back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What became of a note."""
+
+    note: IRI | None
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRef:
+    """The note that a memory was taken from."""
+
+    iri: IRI
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A belief that a returned memory replaced, and what that one had replaced."""
+
+    iri: IRI
+    content: str
+    reason: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    invalidated_at: datetime | None = None
+    invalidates: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read."""
+
+    rank: int
+    iri: IRI
+    content: str
+    score: float
+    source: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    about_iris: tuple[IRI, ...] = ()
+    note: NoteRef | None = None
+    invalidates: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledEntity:
+    """An entity that returned memories are about; the user comes first, then the most mentioned."""
+
+    iri: IRI
+    name: str
+    kind: str
+    description: str = ""
+    is_well_known: bool = False
+    is_user: bool = False
+    memory_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """The answer to a question: memories best first, the entities they are about, milliseconds by phase."""
+
+    query: str
+    namespace: str
+    memories: tuple[Recalled, ...]
+    entities: tuple[RecalledEntity, ...]
+    total_candidates: int
+    timings_ms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One memory in a listing."""
+
+    iri: IRI
+    content: str
+    note: IRI
+    valid_at: datetime
+    created_at: datetime
+    invalid_at: datetime | None = None
+    expired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """Everything the graph says of one IRI, as (predicate, value) pairs, and who points at it, as (subject, predicate)."""
+
+    iri: IRI
+    type: str
+    namespace: str
+    properties: tuple[tuple[str, str], ...]
+    pointed_at_by: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What a forget did: the memories it hid, or also deleted together with notes nothing else derives from."""
+
+    memories: tuple[IRI, ...]
+    notes: tuple[IRI, ...] = ()
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+
+    content: str
+    at: datetime | None = None
+    title: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    position: int | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import did: rows read, memories written, rows skipped with the reason, in the order of the rows."""
+
+    rows: int
+    memories: int
+    invalidated: int
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the service holds and how it stands."""
+
+    version: str
+    home: str
+    namespace: str
+    namespaces: tuple[str, ...]
+    ready: bool
+    embedder: str
+    notes: int
+    memories: int
+    current: int
+    entities: int
+    invalidations: int
+    pending: int
+    vectors: int
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that is not as the graph says it should be; `what` is a stable word such as `missing-vector`."""
+
+    what: str
+    iri: str
+    detail: str

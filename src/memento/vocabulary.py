@@ -1,0 +1,74 @@
+"""The namespaces of the graph, as IRIs: `MEM.validAt`, `PROV.wasAttributedTo`, `graph_iri("local", "main")`."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from uuid_utils import uuid7
+
+
+class IRI(str):
+    """A name in the graph. A class of its own, so that binding can tell it from text."""
+
+    __slots__ = ()
+
+
+class Namespace:
+    """Makes IRIs by attribute or by index; that each term exists in the ontology is tested."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+
+    def __getattr__(self, name: str) -> IRI:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return IRI(self.base + name)
+
+    def __getitem__(self, name: str) -> IRI:
+        return IRI(self.base + name)
+
+
+MEM = Namespace("http://purl.org/memento/")
+RDF = Namespace("http://www.w3.org/1999/02/22-rdf-syntax-ns#")
+RDFS = Namespace("http://www.w3.org/2000/01/rdf-schema#")
+SKOS = Namespace("http://www.w3.org/2004/02/skos/core#")
+PROV = Namespace("http://www.w3.org/ns/prov#")
+XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
+
+TYPE = RDF.type
+ONTOLOGY = IRI("urn:memento:ontology")
+
+
+def mint(kind: str) -> IRI:
+    """A new IRI `urn:memento:{kind}:{uuid7}`; later ones sort after earlier ones."""
+    return IRI(f"urn:memento:{kind}:{uuid7()}")
+
+
+def graph_iri(tenant: str, namespace: str) -> IRI:
+    """
+    The named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
+
+    >>> graph_iri("local", "work: alpha")
+    'urn:memento:graph:local:work%3A%20alpha'
+    """
+    return IRI(f"urn:memento:graph:{quote(tenant, safe='')}:{quote(namespace, safe='')}")
+
+
+def self_iri(tenant: str) -> IRI:
+    """The named graph that holds the tenant's one user."""
+    return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
+
+
+def user_iri(tenant: str) -> IRI:
+    """The tenant's one user: what "I" in a note stands for."""
+    return IRI(f"urn:memento:user:{quote(tenant, safe='')}")
+
+
+def namespace_of(graph: str) -> str:
+    """
+    The namespace that a memory graph belongs to.
+
+    >>> namespace_of("urn:memento:graph:local:work%3A%20alpha")
+    'work: alpha'
+    """
+    return unquote(graph.rsplit(":", 1)[-1])
