@@ -55,7 +55,12 @@ class Scope:
     @property
     def readable(self) -> tuple[IRI, ...]:
         """Every graph this scope may read: its memories, the tenant's user, the ontology."""
-        return (*self.memory_graphs, self_iri(self.tenant), ONTOLOGY)
+        return (*self.memory_graphs, self.self_graph, ONTOLOGY)
+
+    @property
+    def self_graph(self) -> IRI:
+        """The named graph of the tenant's user."""
+        return self_iri(self.tenant)
 
     @property
     def user(self) -> IRI:
@@ -294,12 +299,12 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did: rows read, memories written, rows skipped with the reason, in the order of the rows."""
+    """What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped."""
 
-    rows: int
+    notes: tuple[IRI | None, ...]
     memories: int
     invalidated: int
-    skipped: tuple[str, ...] = ()
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

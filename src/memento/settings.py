@@ -25,6 +25,11 @@ def knob(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    namespace: str = knob("main", "where notes go when nothing names a namespace; `project` is the git checkout's name")
+
+
+@dataclass(frozen=True, slots=True)
 class LandSettings:
     candidates: int = knob(100, "memories taken from each of the two searches, and from the walk of EXPAND")
 
@@ -112,6 +117,7 @@ class ServerSettings:
 class Settings:
     """All groups; frozen, so that a profile or a test makes a changed copy."""
 
+    scope: ScopeSettings = ScopeSettings()
     land: LandSettings = LandSettings()
     fusion: FusionSettings = FusionSettings()
     anchor: AnchorSettings = AnchorSettings()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, unquote
 
-from uuid_utils import uuid7
+from uuid_utils import NAMESPACE_URL, uuid5, uuid7
 
 
 class IRI(str):
@@ -62,6 +62,11 @@ def self_iri(tenant: str) -> IRI:
 def user_iri(tenant: str) -> IRI:
     """The tenant's one user: what "I" in a note stands for."""
     return IRI(f"urn:memento:user:{quote(tenant, safe='')}")
+
+
+def session_iri(graph: str, name: str) -> IRI:
+    """The session of that name in a graph; the same name is always the same session."""
+    return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def namespace_of(graph: str) -> str:

@@ -1,1 +1,5 @@
-"""evaluation"""
+"""
+How well Memento recalls, on any set of documents, questions and judgements.
+
+*Flow:* a folder → `sets` → `report` (drives `service.Memento`) → `metrics` → figures, table.
+"""

@@ -1,0 +1,102 @@
+"""The only file that picks concrete parts: which store, which embedder, which indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import faiss
+
+from memento import assets
+from memento.errors import GraphError, StaleIndex
+from memento.graph.oxigraph import Oxigraph
+from memento.home import Home, cache_folder
+from memento.model import Change, Scope, Value
+from memento.ports import Embedder, Graph
+from memento.search.embedders import Cached, embedder_of
+from memento.search.indexes import Indexes
+from memento.search.reconcile import reconcile
+from memento.search.vectors import VectorFile
+from memento.settings import Settings
+from memento.vocabulary import IRI, MEM, ONTOLOGY
+
+_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
+
+
+@dataclass(slots=True)
+class Backends:
+    """The parts that everything above works with."""
+
+    graph: Graph
+    embedder: Cached
+    indexes: Indexes
+    warm: bool = field(default=False)
+
+    def warm_up(self) -> None:
+        """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
+        self.embedder.embed(["warm"])
+        self.warm = True
+
+    def commit(self, change: Change, scope: Scope) -> None:
+        """
+        Write a change, then let the indexes follow: when this returns, the next recall sees it.
+
+        Should the process die between the two, start-up mends the indexes from the graph.
+        """
+        self.graph.apply(change)
+        touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
+        self.indexes.refresh(list(touched), scope.readable)
+
+    def close(self) -> None:
+        """Let go of files; calling it twice is harmless."""
+        self.indexes.file.close()
+        self.graph.close()
+
+
+def open_backends(home: Home, settings: Settings) -> Backends:
+    """
+    The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
+
+    Raises:
+        GraphError: store or vector file cannot be opened.
+        MissingPart: the ontology or the embedder's files are not installed.
+    """
+    # Threads that spin on the two cores of a small machine make each other several times slower.
+    faiss.omp_set_num_threads(settings.embedding.threads)
+    graph = Oxigraph(home.store)
+    try:
+        load_ontology(graph)
+        embedder = embedder_of(settings.embedding, cache_folder() if settings.embedding.cache else None)
+        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder))
+        reconcile(graph, indexes)
+    except BaseException:
+        graph.close()
+        raise
+    return Backends(graph, embedder, indexes)
+
+
+def load_ontology(graph: Graph) -> None:
+    """Put the ontology into its graph when it is not this version's; doing it twice changes nothing."""
+    documents = [assets.read(name) for name in _ONTOLOGY_FILES]
+    mark = sha256(b"".join(documents)).hexdigest()
+    if _stated(graph, ONTOLOGY, MEM.contentHash) == [mark]:
+        return
+    note = f'\n<{ONTOLOGY}> <{MEM.contentHash}> "{mark}" .\n'.encode()
+    graph.load(b"\n".join([*documents, note]), ONTOLOGY)
+
+
+def _stated(graph: Graph, subject: IRI, predicate: IRI) -> Sequence[Value]:
+    rows = graph.select("search/statements", [ONTOLOGY], node=subject)
+    return [row["value"] for row in rows if row["predicate"] == predicate]
+
+
+def _vector_file(path: Path, embedder: Embedder) -> VectorFile:
+    """The file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
+    try:
+        return VectorFile(path, embedder.fingerprint)
+    except (StaleIndex, GraphError):
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return VectorFile(path, embedder.fingerprint)

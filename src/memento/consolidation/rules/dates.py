@@ -1,0 +1,221 @@
+"""
+The dates that a sentence names, as times in UTC: "in 2021" is the beginning of 2021, "last week" seven days before the note.
+
+Days and longer spans begin where the user's clock says they begin; amounts ("3 days ago") count back from the note itself.
+
+*But:* "today" and "this morning" are no dates (the note's own time says more), and what recurs ("every Monday") has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from dateutil.relativedelta import relativedelta
+
+from memento.consolidation.rules import calendars
+from memento.consolidation.rules.lexicon import NUMBER_WORDS
+
+Role = Literal["at", "since", "until", "for"]
+Leaning = Literal["past", "future"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """
+    A date in a sentence: `start` and `end` are its span with the preposition; `has_time` when it names an hour.
+
+    `role` is "since" for the beginning of a state, "until" for its end, "for" for a length of time up to the note.
+    """
+
+    value: datetime
+    start: int
+    end: int
+    role: Role = "at"
+    has_time: bool = False
+
+
+_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_SEASON = r"(?:spring|summer|autumn|fall|winter)"
+_UNIT = r"(?:minute|hour|day|week|fortnight|month|quarter|year|decade)s?"
+_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_AMOUNT = rf"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}"
+_YEAR = r"(?:19|20)\d\d"
+_CLOCK = r"(?:\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight)"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|previous|the\s+following)"
+
+_CORE = rf"""
+    (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
+  | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
+  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])|(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?![\w:%]))
+        (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
+  | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late|mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
+        (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
+          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|night|decade|{_SEASON})\b(?!\s+of)
+          |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})|(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
+          |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))|(?P<m5>{_MONTH})(?![\w'’]))
+  | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
+  | (?P<ahead>{_AMOUNT})\s+from\s+(?:now|today)\b
+  | (?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|tomorrow|the\s+other\s+day|last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
+  | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}|(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
+"""
+_DATE = re.compile(
+    rf"""(?<![\w/.-])(?:(?P<clock1>{_CLOCK})\s*,?\s+(?:on\s+)?)?
+    (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before|after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
+    (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK}))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LENGTH = re.compile(rf"\b(?:for|over)\s+(?:the\s+(?:last|past)\s+)?(?P<length>{_AMOUNT})(?:\s+now)?\b(?!\s+ago)", re.IGNORECASE)
+_AHEAD = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
+_HINT = re.compile(r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade", re.IGNORECASE)
+_RECURS = re.compile(r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE)
+_CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
+
+
+def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
+    """
+    The dates of a sentence in order.
+
+    Args:
+        leaning: where a date without a year lies: the last 5 May, or the next one.
+        perfect: the verb says that a state goes on ("has lived"), so that "for two years" tells when it began.
+
+    >>> at = datetime(2024, 5, 15, 12, tzinfo=UTC)
+    >>> [f"{found.value:%Y-%m-%d} {found.role}" for found in dates("I left Acme last week and lived in Oslo since 2021", at)]
+    ['2024-05-08 at', '2021-01-01 since']
+    >>> [f"{found.value:%Y-%m-%d %H:%M}" for found in dates("the meeting is at 3pm on Friday", at, leaning="future")]
+    ['2024-05-17 15:00']
+    """
+    if not _HINT.search(text):
+        return []
+    clock = calendars.Clock(at.astimezone(zone_of(zone)), leaning)
+    found: list[Dated] = []
+    end = 0
+    for match in _DATE.finditer(text):
+        one = _dated(match, text, clock)
+        if one is not None and one.start >= end:
+            found.append(one)
+            end = one.end
+    return sorted(found + _lengths(text, clock, perfect, found), key=lambda one: one.start)
+
+
+def zone_of(name: str) -> tzinfo:
+    """
+    The named time zone; UTC when nothing by that name is known.
+
+    >>> str(zone_of("Nowhere/Atlantis"))
+    'UTC'
+    """
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UTC
+
+
+def _dated(match: re.Match[str], text: str, clock: calendars.Clock) -> Dated | None:
+    group = match.groupdict()
+    lead = (group["lead"] or "").strip().lower()
+    if _RECURS.search(text[: match.start()]) or not _plausible(match, lead):
+        return None
+    try:
+        value = _value(group, clock)
+        hour = group["clock1"] or group["clock2"]
+        value = _at_clock(value, hour) if value is not None and hour else value
+        if value is None:
+            return None
+        return Dated(value=value.astimezone(UTC), start=match.start(), end=match.end(), role=_role(lead), has_time=bool(hour))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _plausible(match: re.Match[str], lead: str) -> bool:
+    """Whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
+    group = match.groupdict()
+    lone = group["m5"] or group["y5"]
+    if group["m5"]:
+        proper = group["m5"][0].isupper() and match.start("m5") > 0
+        return bool((lead and lead not in ("at", "to", "of", "for")) or group["edge"] or group["edge2"] or (proper and lone.lower() not in ("may", "march", "mar", "jan")))
+    if group["y5"]:
+        return bool((lead and lead not in ("at", "to", "for", "on", "over", "through")) or group["edge"] or group["edge2"])
+    if (group["near2"] or "").lower() == "the":
+        return bool(group["edge"] or (group["span"].lower() in ("spring", "summer", "autumn", "fall", "winter") and lead in ("in", "during", "since")))
+    if (group["near2"] or "").lower() == "this" and group["span"].lower() == "decade":
+        return False
+    return not (group["m2"] and group["m2"].lower() == "may" and group["m2"][0].islower() and not lead and match.start("m2") > 0)
+
+
+def _role(lead: str) -> Role:
+    if lead in ("since", "ever since", "as of", "starting", "starting in", "starting on", "starting from", "beginning"):
+        return "since"
+    return "until" if lead in ("until", "till", "up to", "before", "by", "through") else "at"
+
+
+def _value(group: dict[str, str | None], clock: calendars.Clock) -> datetime | None:
+    """The beginning of what was named, in the user's zone."""
+    if text := group["iso"] or group["numeric"]:
+        return clock.absolute(text)
+    if day := group["d1"] or group["d2"]:
+        month = group["m1"] or group["m2"] or ""
+        return clock.day(int(re.sub(r"\D", "", day)), month, group["y1"])
+    if amount := group["ago"]:
+        return clock.now - length(amount)
+    if amount := group["ahead"]:
+        return clock.now + length(amount)
+    if word := group["word"]:
+        return clock.word(word)
+    if weekday := group["weekday"]:
+        return clock.weekday(weekday, group["near3"])
+    return clock.span(group)
+
+
+def _at_clock(value: datetime, text: str) -> datetime:
+    """
+    The same day at an hour of the clock.
+
+    >>> _at_clock(datetime(2024, 5, 5), "3:30 pm").time().isoformat()
+    '15:30:00'
+    """
+    if text.lower() in ("noon", "midnight"):
+        return value.replace(hour=12 if text.lower() == "noon" else 0, minute=0, second=0, microsecond=0)
+    parts = _CLOCK_PARTS.match(text)
+    if parts is None:
+        return value
+    hour, half = int(parts[1]), (parts[3] or "").lower()
+    hour = hour % 12 + (12 if half == "p" else 0) if half else hour
+    return value.replace(hour=hour, minute=int(parts[2] or 0), second=0, microsecond=0)
+
+
+def length(amount: str) -> relativedelta | timedelta:
+    """
+    An amount of time in words.
+
+    >>> length("two months"), length("a couple of days"), length("half a year")
+    (relativedelta(months=+2), relativedelta(days=+2), relativedelta(days=+182))
+    """
+    words = amount.lower().split()
+    unit = words[-1].rstrip("s")
+    number = next((int(word) if word.isdigit() else NUMBER_WORDS[word] for word in reversed(words[:-1]) if word.isdigit() or word in NUMBER_WORDS), 1)
+    if "half" in words:
+        days = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0)
+        return relativedelta(days=round(days * (number + 0.5)) if "and" in words else days // 2)
+    if unit in ("fortnight", "quarter", "decade"):
+        return {"fortnight": relativedelta(days=14 * number), "quarter": relativedelta(months=3 * number)}.get(unit, relativedelta(years=10 * number))
+    return relativedelta(**{f"{unit}s": number})  # type: ignore[arg-type]
+
+
+def _lengths(text: str, clock: calendars.Clock, perfect: bool, known: list[Dated]) -> list[Dated]:
+    """ "for two years" when it tells the beginning of a state, and "in two weeks" """
+    found = [(match, -1) for match in _LENGTH.finditer(text)] if perfect else []
+    found += [(match, 1) for match in _AHEAD.finditer(text)] if clock.leaning == "future" else []
+    taken = [(one.start, one.end) for one in known]
+    return [
+        Dated(value=(clock.now + sign * length(match["length"])).astimezone(UTC), start=match.start(), end=match.end(), role="for" if sign < 0 else "at")
+        for match, sign in found
+        if not any(start < match.end() and match.start() < end for start, end in taken)
+    ]

@@ -1,0 +1,143 @@
+"""
+Sentences and clauses of a note, each one statement, without the words that only introduce it.
+
+*But:* a clause is cut off only where a new subject and verb begin; whatever is in doubt stays together.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memento.consolidation.rules.verbs import base_of, is_past
+
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev gen sen gov mt".split()
+)
+_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)]|#{1,6})\s+")
+
+_PREFIX = re.compile(
+    r"""^(?:
+        (?:please\s+)?(?:remember|note|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]?t\s+forget|take\s+note|remind\s+me)
+            (?:\s+(?:that|this)\b[:,]?|\s*[:,])(?!\s+to\b)
+      | (?:please\s+)?(?:remember|note|save|store|memori[sz]e)(?:\s+(?:this|that))?\s*[:,]
+      | (?:please\s+)?remember\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\b)
+      | note\s+to\s+(?:self|myself)\b\s*[:,–-]*
+      | (?:fyi|btw|ps|p\.s\.|by\s+the\s+way|for\s+the\s+record|just\s+so\s+you\s+know|for\s+your\s+information|reminder|update|so|well
+          |hey|hi|hello|ok|okay|yes|yeah|yep|no|nope|anyway|oh|wow|hmm|good\s+news|news|quick\s+note|today['’]s\s+note|one\s+more\s+thing)
+            \b\s*(?:[:,!–]|-\s|\.\s)\s*
+      | (?:i\s+want|i['’]d\s+like)\s+you\s+to\s+(?:know|remember|note)\s+(?:that\b)?
+      | (?:and|but)\s+(?=(?:i|we|my|our)\b)
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CORRECTION = re.compile(
+    r"""^(?:
+        (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
+      | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
+      | (?:actually|in\s+fact)\s*,
+      | (?:sorry,?\s+)?(?:i\s+(?:meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong|that['’]s\s+wrong|to\s+correct\s+myself)
+            (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
+    )\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SUBJECT = r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+_JOINT = re.compile(
+    rf"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
+    re.IGNORECASE,
+)
+_SCOPED = re.compile(
+    r"""\b(?:if|unless|whether|because|when|whenever|that|said|says|told|thinks?|thought|believes?|hopes?|wish|which|who|until
+        |(?:since|as|after|before|once)\s+(?:I|we|he|she|they|my|our))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_VERBAL = re.compile(r"\b(?:I['’]m|I['’]ve|[\w'’]+)\b")
+_CONTRACTED = re.compile(r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it|that|there)['’]s\b", re.I)
+
+
+def sentences(text: str) -> list[str]:
+    """
+    The sentences of a text, trimmed; abbreviations and initials do not end one.
+
+    >>> sentences("I met Dr. Ruiz. She works at St. Mary's! - Second\\n* third")
+    ['I met Dr. Ruiz.', "She works at St. Mary's!", 'Second', 'third']
+    """
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if "\n" not in end.group() and _is_abbreviation(text[start : end.start()]):
+            continue
+        found.append(text[start : end.end()])
+        start = end.end()
+    found.append(text[start:])
+    return [trimmed for piece in found if (trimmed := _BULLET.sub("", piece).strip().lstrip("-–•* ").strip())]
+
+
+def introduced(sentence: str) -> tuple[str, bool]:
+    """
+    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something.
+
+    >>> introduced("Please remember that my dog is a beagle.")
+    ('my dog is a beagle.', False)
+    >>> introduced("Correction: the launch is on June 1.")
+    ('the launch is on June 1.', True)
+    """
+    corrects = False
+    for _ in range(4):
+        without = _PREFIX.sub("", sentence, count=1)
+        if match := _CORRECTION.match(without):
+            corrects, without = True, without[match.end() :]
+        if without == sentence or not without.strip():
+            break
+        sentence = without
+    return sentence, corrects
+
+
+def clauses(sentence: str) -> list[str]:
+    """
+    The statements of a sentence that stand side by side, without the words that join them.
+
+    >>> clauses("I live in Berlin and I work at Acme, but my wife works in Potsdam.")
+    ['I live in Berlin', 'I work at Acme', 'my wife works in Potsdam.']
+    >>> clauses("Anna and I like tea; if I move, I will sell it")
+    ['Anna and I like tea', 'if I move, I will sell it']
+    """
+    pieces: list[str] = []
+    start = 0
+    for joint in _JOINT.finditer(sentence):
+        left, right = sentence[start : joint.start()], sentence[joint.end() :]
+        hard = joint.group().strip() == ";"
+        if hard or (not _SCOPED.search(left) and _has_verb(left) and _has_verb(_first_words(right)) and _closed(left)):
+            pieces.append(left)
+            start = joint.end()
+    return [piece.strip() for piece in (*pieces, sentence[start:]) if piece.strip()]
+
+
+def _is_abbreviation(text: str) -> bool:
+    if not text.endswith("."):
+        return False
+    last = text.split()[-1].rstrip(".").lower().lstrip("(\"'")
+    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i")
+
+
+def _first_words(text: str) -> str:
+    """Enough of a clause to hold its subject and verb."""
+    return " ".join(re.split(r"[,;]| (?:and|but) ", text, maxsplit=1)[0].split()[:9])
+
+
+def _has_verb(text: str) -> bool:
+    if _CONTRACTED.search(text):
+        return True
+    words = _VERBAL.findall(text)
+    return any((base_of(word) or is_past(word)) and not _is_noun(words, index) for index, word in enumerate(words))
+
+
+def _is_noun(words: list[str], index: int) -> bool:
+    """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
+    before = words[index - 1].lower() if index else ""
+    return index == 0 or before in ("a", "an", "the", "my", "our", "his", "her", "their", "of", "to", "for", "in", "at", "on", "with")
+
+
+def _closed(text: str) -> bool:
+    """Whether quotes and brackets that open in a text also close in it."""
+    return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("“") == text.count("”")

@@ -1,0 +1,80 @@
+"""
+Nouns as quads, and back: each field lies in the graph under the predicate that `model.py` names beside it.
+
+*Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, fields
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from memento.errors import GraphError
+from memento.model import KINDS, Node, Quad, Value
+from memento.vocabulary import IRI, MEM, PROV, TYPE
+
+N = TypeVar("N", bound=Node)
+
+_KIND_OF = {MEM[kind]: kind for kind in KINDS}
+
+
+def quads(node: Node, graph: IRI) -> list[Quad]:
+    """Every quad of a noun, its type first, in the order of its fields."""
+    found: list[Quad] = [(node.iri, TYPE, MEM[type(node).__name__], graph)]
+    for predicate, item, _ in _PROPERTIES[type(node)]:
+        value = getattr(node, item.name)
+        if predicate == MEM.entityType:
+            value = MEM[value]
+        for one in value if isinstance(value, tuple) else (value,):
+            if one is not None and one != "":
+                found.append((node.iri, predicate, one, graph))
+    return found
+
+
+def statements(found: Iterable[Quad]) -> dict[IRI, dict[IRI, list[Value]]]:
+    """Subject → predicate → objects, in the order they came."""
+    grouped: dict[IRI, dict[IRI, list[Value]]] = {}
+    for subject, predicate, value, _ in found:
+        grouped.setdefault(subject, {}).setdefault(predicate, []).append(value)
+    return grouped
+
+
+def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
+    """
+    The noun that `said` describes, given as predicate → objects.
+
+    Raises:
+        GraphError: a field that must be there is missing, or has several values or one of another type.
+    """
+    arguments: dict[str, Any] = {"iri": iri}
+    for predicate, item, hint in _PROPERTIES[cls]:
+        values = said.get(predicate, ())
+        if str(hint).startswith("tuple"):
+            arguments[item.name] = tuple(values)
+        elif len(values) > 1:
+            raise GraphError(f"{iri} has {len(values)} values of {predicate}, one is allowed")
+        elif values:
+            arguments[item.name] = _KIND_OF.get(IRI(str(values[0])), values[0]) if item.name == "kind" else values[0]
+    try:
+        return cls(**arguments)
+    except TypeError as error:
+        raise GraphError(f"{iri} is no {cls.__name__}: {error}") from error
+
+
+def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:
+    """The shortcut beside an Invalidation, so that a property path can walk a chain of beliefs."""
+    return (new, MEM.invalidates, old, graph)
+
+
+def attributed(note: IRI, user: IRI, graph: IRI) -> Quad:
+    """That a note comes from the user."""
+    return (note, PROV.wasAttributedTo, user, graph)
+
+
+def _declared(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
+    hints = get_type_hints(cls)
+    return [(item.metadata["predicate"], item, hints[item.name]) for item in fields(cls) if item.name != "iri"]
+
+
+_PROPERTIES = {cls: _declared(cls) for cls in get_args(Node)}

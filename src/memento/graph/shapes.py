@@ -1,0 +1,129 @@
+"""
+Quads held against the SHACL shapes: what is wrong with them, and how each fault is mended.
+
+*Guarantees:* the quads are not changed and nothing is fetched; no exception of rdflib or pyshacl leaves this module.
+
+*But:* references are judged within the quads that are given. A memory whose note is not among them has no provenance here, so
+give the described nodes too. Graph names do not matter: the union of the graphs is one set of statements. No inference beyond
+subclasses.
+
+*Source:* SHACL, W3C Recommendation, https://www.w3.org/TR/shacl/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from memento.assets import read
+from memento.errors import GraphError
+from memento.model import Quad, Value
+from memento.vocabulary import IRI
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+    from rdflib.term import Literal, Node, URIRef
+
+_ALONE = (
+    Lock()
+)  # pyshacl patches rdflib's literals while it runs, for every thread, and writes into the shapes it is given
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Violation:
+    """
+    One fault.
+
+    `shape` is the node shape that is broken, `focus` the node that breaks it, `path` the predicate concerned ("" when it is
+    the node as a whole), `message` what to do about it.
+    """
+
+    shape: IRI
+    focus: IRI
+    path: str
+    message: str
+
+
+def violations(quads: Iterable[Quad]) -> list[Violation]:
+    """
+    Every fault of the quads, sorted by shape and focus; empty when they conform.
+
+    Raises:
+        GraphError: the quads could not be validated at all.
+        MissingPart: the shapes are not part of this installation.
+    """
+    with _ALONE:
+        report, shapes = _validated(quads)
+        return sorted(_found(report, shapes))
+
+
+def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
+    import pyshacl
+    import rdflib
+
+    shapes, ontology = _parsed("ontology/shapes.ttl"), _parsed("ontology/memento.ttl")
+    try:
+        data = rdflib.Graph()
+        data += ontology  # not `ont_graph`, which carries classes over but not individuals such as mem:Similar
+        for subject, predicate, value, _ in quads:
+            data.add((_name(subject), _name(predicate), _term(value)))
+        _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
+    except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, SyntaxError) as error:
+        raise GraphError(f"the quads could not be held against the shapes: {error}") from error
+    if not isinstance(report, rdflib.Graph):  # how pyshacl hands over a ValidationFailure
+        raise GraphError(f"the quads could not be held against the shapes: {text}")
+    return report, shapes
+
+
+@cache
+def _parsed(name: str) -> Graph:
+    import rdflib
+
+    try:
+        return rdflib.Graph().parse(data=read(name), format="turtle")
+    except (SyntaxError, ValueError) as error:
+        raise GraphError(f"{name} is no Turtle: {error}") from error
+
+
+def _found(report: Graph, shapes: Graph) -> set[Violation]:
+    # Only the report's own results: those below sh:detail say the same once more, without a message of ours.
+    from rdflib.namespace import SH
+
+    return {
+        Violation(
+            shape=IRI(_node_shape(report.value(result, SH.sourceShape), shapes)),
+            focus=IRI(str(report.value(result, SH.focusNode))),
+            path=str(report.value(result, SH.resultPath) or ""),
+            message=str(report.value(result, SH.resultMessage)),
+        )
+        for result in report.objects(report.value(predicate=SH.conforms, any=False), SH.result)
+    }
+
+
+def _node_shape(source: Node | None, shapes: Graph) -> str:
+    """The shape that has a name: property shapes are blank nodes of the shape they belong to."""
+    from rdflib.namespace import SH
+
+    return str(next(shapes.subjects(SH.property, source), source))
+
+
+def _name(iri: str) -> URIRef:
+    from rdflib import URIRef
+
+    return URIRef(iri)
+
+
+def _term(value: Value) -> URIRef | Literal:
+    from rdflib import XSD, Literal, URIRef
+
+    match value:
+        case IRI():
+            return URIRef(value)
+        case datetime():
+            return Literal(value.isoformat(), datatype=XSD.dateTime)
+        case _:
+            return Literal(value)

@@ -1,0 +1,75 @@
+"""Python values as RDF terms, and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from memento.errors import GraphError
+from memento.instants import iso
+from memento.model import Value
+from memento.vocabulary import IRI, XSD
+
+Term = NamedNode | Literal
+
+_DATE_TIME = NamedNode(XSD.dateTime)
+_NUMBERS: dict[str, type[int] | type[float]] = {
+    XSD.integer: int,
+    XSD.int: int,
+    XSD.long: int,
+    XSD.nonNegativeInteger: int,
+    XSD.decimal: float,
+    XSD.double: float,
+    XSD.float: float,
+}
+
+
+def to_term(value: Value) -> Term:
+    """
+    A value as the term that stands for it; text never becomes a name.
+
+    Raises:
+        GraphError: an IRI that is none, or text that RDF cannot hold.
+
+    >>> str(to_term(IRI("urn:x")))
+    '<urn:x>'
+    >>> str(to_term('say "hi"'))
+    '"say \\\\"hi\\\\""'
+    """
+    try:
+        match value:
+            case IRI():
+                return NamedNode(value)
+            case datetime():
+                return Literal(iso(value), datatype=_DATE_TIME)
+            case _:
+                return Literal(value)
+    except (ValueError, TypeError, UnicodeEncodeError) as error:
+        raise GraphError(f"{value!r} cannot be an RDF term: {error}") from error
+
+
+def to_value(term: NamedNode | Literal | BlankNode | Triple) -> Value:
+    """
+    The value that a term stands for; a literal of a type we do not use is its text.
+
+    >>> to_value(Literal(3)), to_value(NamedNode("urn:x")), to_value(Literal(True))
+    (3, 'urn:x', True)
+    """
+    if isinstance(term, Literal):
+        return _of_literal(term)
+    return IRI(term.value) if isinstance(term, NamedNode) else str(term)
+
+
+def _of_literal(term: Literal) -> Value:
+    text, datatype = term.value, term.datatype.value
+    if datatype == XSD.dateTime:
+        try:
+            at = datetime.fromisoformat(text)
+        except ValueError:
+            return text
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    if datatype == XSD.boolean:
+        return text in ("true", "1")
+    number = _NUMBERS.get(datatype)
+    return number(text) if number else text

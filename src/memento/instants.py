@@ -1,0 +1,49 @@
+"""Times as Memento keeps them: aware, in UTC, to the millisecond."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+
+from memento.errors import InputError
+
+
+def now() -> datetime:
+    """The present instant."""
+    return utc(datetime.now(UTC))
+
+
+def utc(at: datetime, zone: tzinfo = UTC) -> datetime:
+    """
+    `at` in UTC, cut to the millisecond; a naive time is read in `zone`.
+
+    >>> utc(datetime(2025, 1, 2, 3, 4, 5, 678912))
+    datetime.datetime(2025, 1, 2, 3, 4, 5, 678000, tzinfo=datetime.timezone.utc)
+    """
+    aware = at if at.tzinfo else at.replace(tzinfo=zone)
+    aware = aware.astimezone(UTC)
+    return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+
+
+def parsed(text: str, name: str, zone: tzinfo = UTC) -> datetime:
+    """
+    An ISO 8601 date or time, as `2025-01-31` or `2025-01-31T09:00+01:00`, in UTC.
+
+    Args:
+        name: what the caller called it, for the error.
+        zone: where a time without an offset is meant.
+
+    Raises:
+        InputError: the text is no ISO 8601 time.
+    """
+    try:
+        return utc(datetime.fromisoformat(text.strip()), zone)
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{name} must be an ISO 8601 time such as 2025-01-31T09:00:00Z, not {text!r}") from error
+
+
+def iso(at: datetime) -> str:
+    """
+    >>> iso(datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC))
+    '2025-01-02T03:04:05Z'
+    """
+    return utc(at).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,126 @@
+"""
+What came back, as text for a model (`as_xml`) or for a person (`as_text`).
+
+*Guarantees:* nothing inside a note can close or open an element of the block.
+
+*But:* IRIs are never shown in the block; a model has no use for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from xml.sax.saxutils import escape, quoteattr
+
+from memento.model import Recalled, RecalledEntity, Recollection, Retired
+
+UNKNOWN = "unknown"
+
+
+def as_xml(recollection: Recollection, today: date) -> str:
+    """
+    The `<memento>` block: date, question, entities that need explaining, notes by number, memories with their history.
+
+    Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute.
+    """
+    numbers = _note_numbers(recollection.memories)
+    notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
+    sections = [
+        [f"<current-date>{today.isoformat()}</current-date>"],
+        [f"<query>{_flat(recollection.query)}</query>"],
+        _wrapped("entities", [line for one in recollection.entities if not one.is_well_known for line in _entity(one)]),
+        _wrapped(
+            "notes",
+            [
+                line
+                for number, note in notes.items()
+                for line in _element("note", {"id": number, "timestamp": _day(note.at)}, [_content(note.content)])
+            ],
+        ),
+        _wrapped("memories", [line for one in recollection.memories for line in _memory(one, numbers)]),
+    ]
+    body = "\n\n".join("\n".join(f"  {line}" for line in section) for section in sections if section)
+    return f"<memento>\n{body}\n</memento>"
+
+
+def as_text(recollection: Recollection) -> str:
+    """A tree for people: entities that need explaining, then each memory with what is known of it."""
+    lines = [f"Recalled for: {' '.join(recollection.query.split())}", ""]
+    shown = [one for one in recollection.entities if not one.is_well_known]
+    if shown:
+        lines.append("Entities")
+        lines += [f"├─ {one.name} ({one.kind})" + (f": {one.description}" if one.description else "") for one in shown]
+        lines.append("")
+    lines.append("Memories" if recollection.memories else "Memories: none")
+    for one in recollection.memories:
+        lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _details(one))]
+    return "\n".join(lines)
+
+
+def _details(one: Recalled) -> Iterator[str]:
+    yield f"Content: {one.content}"
+    yield f"About: {', '.join(one.about) or UNKNOWN}"
+    yield f"Valid since: {_day(one.valid_at) or UNKNOWN}" + (
+        f", until {_day(one.invalid_at)}" if one.invalid_at else ""
+    )
+    for old in one.invalidates:
+        yield from _replaced(old, "Invalidates")
+    if one.note:
+        yield f"Extracted from: {_day(one.note.at)} “{' '.join(one.note.content.split())}”"
+
+
+def _replaced(old: Retired, label: str) -> Iterator[str]:
+    since, until = _day(old.valid_at) or UNKNOWN, _day(old.invalid_at) or UNKNOWN
+    yield f"{label}: {old.content} ({since} to {until}; {old.reason})"
+    for older in old.invalidates:
+        yield from _replaced(older, "  which had invalidated")
+
+
+def _entity(one: RecalledEntity) -> list[str]:
+    inside = [f"<description>{_flat(one.description)}</description>"] if one.description else []
+    return _element("entity", {"name": one.name, "type": one.kind}, inside)
+
+
+def _memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
+    inside = [_content(one.content)]
+    inside += _wrapped("about", [f"<entity>{_flat(name)}</entity>" for name in one.about])
+    inside += _invalidates(one.invalidates)
+    if one.note:
+        inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
+    return _element("memory", {"valid_since": _day(one.valid_at), "valid_until": _day(one.invalid_at)}, inside)
+
+
+def _invalidates(olds: Iterable[Retired]) -> list[str]:
+    lines: list[str] = []
+    for old in olds:
+        inside = [_content(old.content), f"<reason>{_flat(old.reason)}</reason>", *_invalidates(old.invalidates)]
+        attributes = {"valid_since": _day(old.valid_at), "valid_until": _day(old.invalid_at)}
+        lines += _wrapped("invalidates", _element("memory", attributes, inside))
+    return lines
+
+
+def _note_numbers(memories: Iterable[Recalled]) -> dict[str, str]:
+    """Note IRI → `note-01`, `note-02`, … in the order of first appearance."""
+    seen = dict.fromkeys(one.note.iri for one in memories if one.note)
+    return {iri: f"note-{place:02d}" for place, iri in enumerate(seen, start=1)}
+
+
+def _element(name: str, attributes: dict[str, str], inside: list[str]) -> list[str]:
+    start = name + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items() if value)
+    return [f"<{start}>", *(f"  {line}" for line in inside), f"</{name}>"] if inside else [f"<{start}/>"]
+
+
+def _wrapped(name: str, inside: list[str]) -> list[str]:
+    return _element(name, {}, inside) if inside else []
+
+
+def _content(text: str) -> str:
+    return f"<content>{_flat(text)}</content>"
+
+
+def _flat(text: str) -> str:
+    return escape(" ".join(text.split()))
+
+
+def _day(at: datetime | None) -> str:
+    return at.date().isoformat() if at else ""

@@ -1,0 +1,28 @@
+"""
+Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, or hashed trigrams where no model may be; both behind a cache.
+
+*Guarantees:* nothing here touches the network; importing this imports no model library; all embedders may be shared by threads.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memento.search.embedders.cached import Cached
+from memento.search.embedders.minilm import MiniLm
+from memento.search.embedders.trigram import Trigram
+from memento.settings import EmbeddingSettings
+
+__all__ = ["Cached", "MiniLm", "Trigram", "embedder_of"]
+
+
+def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cached:
+    """
+    The embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
+
+    >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
+    (1, 256)
+    """
+    if settings.model == "trigram":  # computing a vector is faster than looking it up in a file
+        return Cached(Trigram(), None)
+    return Cached(MiniLm(settings.threads, settings.batch), cache_folder if settings.cache else None)

@@ -1,0 +1,210 @@
+"""
+An embedder that remembers: recent vectors in memory, all of them in one SQLite file per fingerprint.
+
+*Guarantees:* the file holds digests and vectors, never text, and is readable by this user alone; a file that is broken or
+cannot be written costs speed, nothing else.
+
+*But:* the file only shrinks by `discard`; it may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.errors import EmbeddingError
+from memento.ports import Embedder, Vectors
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
+PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
+
+Vector = NDArray[np.float32]
+
+
+class Cached:
+    """Another embedder behind a cache; itself an embedder."""
+
+    def __init__(self, embedder: Embedder, path: Path | None) -> None:
+        """
+        Args:
+            path: folder of the cache file, made when it is not there; None remembers in memory only.
+        """
+        self.embedder = embedder
+        self.fingerprint = embedder.fingerprint
+        self.dimensions = embedder.dimensions
+        self._recent: OrderedDict[bytes, Vector] = OrderedDict()
+        self._file = _File(path / f"embeddings-{embedder.fingerprint}.sqlite", self.dimensions) if path else None
+        self._lock = threading.Lock()
+
+    def windows(self, text: str) -> list[str]:
+        """As the embedder's own."""
+        return self.embedder.windows(text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
+        digests = [_digest(text) for text in texts]
+        known = self._remembered(dict.fromkeys(digests))
+        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        if missing:
+            rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
+            fresh = dict(zip(missing, rows, strict=True))
+            self._remember(fresh)
+            known |= fresh
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for row, digest in zip(vectors, digests, strict=True):
+            row[:] = known[digest]
+        return vectors
+
+    def discard(self, texts: Iterable[str]) -> None:
+        """
+        Forget these texts and their windows for good: what the file held is overwritten.
+
+        Raises:
+            EmbeddingError: the file could neither be changed nor deleted.
+        """
+        digests = [_digest(piece) for text in texts if text.strip() for piece in {text, *self.windows(text)}]
+        with self._lock:
+            for digest in digests:
+                self._recent.pop(digest, None)
+            if self._file:
+                self._file.remove(digests)
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is needed."""
+        with self._lock:
+            if self._file:
+                self._file.close()
+
+    def _remembered(self, digests: Iterable[bytes]) -> dict[bytes, Vector]:
+        with self._lock:
+            found = {digest: self._recent[digest] for digest in digests if digest in self._recent}
+            for digest in found:
+                self._recent.move_to_end(digest)
+            sought = [digest for digest in digests if digest not in found]
+            if self._file and sought:
+                stored = self._file.get(sought)
+                self._note_recent(stored)
+                found |= stored
+            return found
+
+    def _remember(self, vectors: dict[bytes, Vector]) -> None:
+        with self._lock:
+            self._note_recent(vectors)
+            if self._file:
+                self._file.put(vectors)
+
+    def _note_recent(self, vectors: dict[bytes, Vector]) -> None:
+        # A copy: a row that is a view would keep its whole batch in memory.
+        self._recent.update((digest, vector.copy()) for digest, vector in vectors.items())
+        while len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+
+class _File:
+    """Digest → vector in SQLite; opened on first use, given up with one warning when it fails."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self._path, self._dimensions = path, dimensions
+        self._connection: sqlite3.Connection | None = None
+        self._usable = True
+
+    def get(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        found: dict[bytes, Vector] = {}
+
+        def read(connection: sqlite3.Connection) -> None:
+            for chunk in _chunks(digests):
+                marks = ",".join("?" * len(chunk))
+                rows = connection.execute(f"SELECT digest, vector FROM embeddings WHERE digest IN ({marks})", chunk)
+                for digest, blob in rows:
+                    if len(blob) == 4 * self._dimensions:
+                        found[digest] = np.frombuffer(blob, dtype="<f4")
+
+        self._attempt(read)
+        return found
+
+    def put(self, vectors: dict[bytes, Vector]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            rows = ((digest, vector.astype("<f4").tobytes()) for digest, vector in vectors.items())
+            connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", rows)
+            connection.commit()
+
+        self._attempt(write)
+
+    def remove(self, digests: Sequence[bytes]) -> None:
+        """Overwrite and delete; a file that resists goes as a whole."""
+        if not self._path.exists():
+            return
+
+        def delete(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM embeddings WHERE digest = ?", ((digest,) for digest in digests))
+            connection.commit()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
+
+        if not self._attempt(delete):
+            self._delete_all()
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> bool:
+        """Whether it worked; after the first failure nothing is tried any more."""
+        if not self._usable:
+            return False
+        try:
+            self._connection = self._connection or self._opened()
+            work(self._connection)
+            return True
+        except (sqlite3.Error, OSError) as error:
+            self._usable = False
+            logger.warning("embeddings.cache_unusable", extra={"error": type(error).__name__})
+            self._abandon()
+            return False
+
+    def _opened(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        connection = sqlite3.connect(self._path, timeout=5.0, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS embeddings (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+            )
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _abandon(self) -> None:
+        try:
+            self.close()
+        except sqlite3.Error:
+            self._connection = None
+
+    def _delete_all(self) -> None:
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        except OSError as error:
+            raise EmbeddingError(f"{self._path} still holds what was to be erased: delete it") from error
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _chunks(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (digests[begin : begin + PARAMETERS] for begin in range(0, len(digests), PARAMETERS))

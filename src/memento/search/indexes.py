@@ -1,0 +1,202 @@
+"""
+All indexes together, and how they follow the graph: what the graph says of a node is read, and everything derived from it is set.
+
+`refresh` after a write and `reconcile.reconcile` at start go through the same steps, so the indexes are one function of
+the graph however they came about.
+
+*But:* readers and the writer share one lock; a search of a hundred thousand memories holds it for some ten milliseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from memento.model import Value
+from memento.ports import Embedder, Graph, Vectors
+from memento.search.adjacency import Adjacency
+from memento.search.labels import Labels
+from memento.search.nodes import Kind, Lifetime, Nodes
+from memento.search.vectors import VectorFile, VectorIndex, digest
+from memento.search.words import Postings
+from memento.vocabulary import IRI, MEM, SKOS, TYPE
+
+Said = Mapping[IRI, Sequence[Value]]
+"""What the graph says of one node: predicate → objects."""
+
+_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One node as the graph has it now."""
+
+    iri: IRI
+    graph: IRI
+    said: Said
+
+    @property
+    def kind(self) -> Kind | None:
+        """What it is to the indexes, or None when they do not hold such a node."""
+        return next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
+
+    @property
+    def text(self) -> str:
+        """What is embedded and searched for: a memory's content; `Name: Description` of an entity, or its name alone."""
+        if self.kind == "memory":
+            return self._one(MEM.content)
+        name, description = self._one(MEM.name) or "user", self._one(MEM.description)
+        return f"{name}: {description}" if description else name
+
+    @property
+    def labels(self) -> list[str]:
+        """Every name it goes by, its own first."""
+        return [str(name) for name in (*self.said.get(MEM.name, ()), *self.said.get(SKOS.altLabel, ()))]
+
+    def lifetime(self, retired_at: datetime | None) -> Lifetime:
+        return Lifetime(
+            valid_at=self.time_of(MEM.validAt),
+            invalid_at=self.time_of(MEM.invalidAt),
+            created_at=self.time_of(MEM.createdAt),
+            expired_at=self.time_of(MEM.expiredAt),
+            retired_at=retired_at,
+        )
+
+    def _one(self, predicate: IRI) -> str:
+        return str(next(iter(self.said.get(predicate, ())), ""))
+
+    def time_of(self, predicate: IRI) -> datetime | None:
+        value = next(iter(self.said.get(predicate, ())), None)
+        return value if isinstance(value, datetime) else None
+
+
+class Indexes:
+    """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
+
+    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile) -> None:
+        self._graph = graph
+        self.embedder = embedder
+        self.file = file
+        self.lock = threading.RLock()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what is in memory; the vector file keeps what it has."""
+        self.nodes = Nodes()
+        self.labels = Labels()
+        self.adjacency = Adjacency()
+        self.vectors: dict[Kind, VectorIndex] = {
+            "memory": VectorIndex(self.embedder.dimensions),
+            "anchor": VectorIndex(self.embedder.dimensions),
+        }
+        self._words: dict[tuple[IRI, Kind], Postings] = defaultdict(Postings)
+        self._placed: dict[int, tuple[IRI, Kind, bytes]] = {}
+        self.retired_at: dict[IRI, datetime] = {}
+
+    def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
+        """The postings of some graphs, for `words.bm25`."""
+        return [self._words[graph, kind] for graph in graphs if (graph, kind) in self._words]
+
+    def anchor_graphs(self, graphs: Sequence[IRI]) -> list[IRI]:
+        """Of some graphs, those that hold anchors."""
+        return [graph for graph in graphs if (graph, "anchor") in self._words]
+
+    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """
+        Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
+
+        Args:
+            graphs: where the nodes may be described.
+        """
+        if not iris:
+            return
+        rows = self._graph.select("search/statements", graphs, node=iris)
+        grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
+        for row in rows:
+            _, said = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
+            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+        found = [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
+        gone = [iri for iri in iris if iri not in grouped]
+        self.absorb(found, gone, self.embedded(found))
+
+    def embedded(self, found: Sequence[Found]) -> dict[IRI, Vectors]:
+        """(windows, d) vectors of the nodes whose text is not yet embedded as it is; embeds them in one call."""
+        texts = {
+            one.iri: self.embedder.windows(one.text) for one in found if one.kind is not None and self._is_stale(one)
+        }
+        flat = self.embedder.embed([window for windows in texts.values() for window in windows]) if texts else None
+        vectors, begin = {}, 0
+        for iri, windows in texts.items():
+            assert flat is not None
+            vectors[iri] = flat[begin : begin + len(windows)]
+            begin += len(windows)
+        return vectors
+
+    def absorb(self, found: Sequence[Found], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
+        """Set everything that derives from some nodes; `vectors` are those of `embedded`."""
+        with self.lock:
+            held = [one for one in found if one.kind is not None]
+            fresh = [one for one in held if one.iri in vectors]
+            ids = self.file.write([(one.iri, digest(one.text), vectors[one.iri]) for one in fresh], gone)
+            for one in found:
+                self.learn_end(one)
+            for iri in gone:
+                self._drop(iri)
+            for one, node in zip(fresh, ids, strict=True):
+                self.put_text(node, one)
+            for kind, index in self.vectors.items():
+                of_kind = [(node, vectors[one.iri]) for one, node in zip(fresh, ids, strict=True) if one.kind == kind]
+                index.put([node for node, _ in of_kind], [rows for _, rows in of_kind])
+            # Anchors before memories: a memory's links need the ids of what it is about.
+            for one in sorted(held, key=lambda one: one.kind == "memory"):
+                self.put(one)
+
+    def _is_stale(self, one: Found) -> bool:
+        node = self.nodes.find(one.iri)
+        return node is None or self._placed[node][2] != digest(one.text)
+
+    def learn_end(self, one: Found) -> None:
+        """Before its memory is placed: an Invalidation says when Memento learned that a memory was over; the first one counts."""
+        if MEM.Invalidation not in one.said.get(TYPE, ()):
+            return
+        at = one.time_of(MEM.at)
+        for value in one.said.get(MEM.invalidated, ()):
+            if at is not None and isinstance(value, IRI):
+                self.retired_at[value] = min(at, self.retired_at.get(value, at))
+
+    def put_text(self, node: int, one: Found) -> None:
+        """Place a node that has an id: its words, its kind and its time. Its vector is put apart, in bulk."""
+        kind = cast(Kind, one.kind)
+        if node in self._placed:
+            graph, old_kind, _ = self._placed[node]
+            self._words[graph, old_kind].remove(node)
+        self._words[one.graph, kind].add(node, one.text)
+        self._placed[node] = (one.graph, kind, digest(one.text))
+        self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
+
+    def put(self, one: Found) -> None:
+        """Set the time, names and links of a node that is placed; anchors must come before the memories about them."""
+        node = self.nodes.find(one.iri)
+        assert node is not None
+        kind = cast(Kind, one.kind)
+        self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
+        if kind == "anchor":
+            self.labels.put(node, one.graph, one.labels)
+        else:
+            about = (self.nodes.find(IRI(str(anchor))) for anchor in one.said.get(MEM.about, ()))
+            self.adjacency.put(node, [anchor for anchor in about if anchor is not None])
+
+    def _drop(self, iri: IRI) -> None:
+        node = self.nodes.find(iri)
+        if node is None:
+            return
+        graph, kind, _ = self._placed.pop(node)
+        self._words[graph, kind].remove(node)
+        self.vectors[kind].drop(node)
+        self.labels.drop(node)
+        self.adjacency.drop(node)
+        self.nodes.drop(node)

@@ -1,0 +1,110 @@
+"""
+Makes the indexes fit the graph at start, tells where they do not, and makes them anew.
+
+Reads every graph once. A vector is kept when the file has the digest of the text that the graph has now; everything else
+is embedded, and what the graph no longer has goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from memento.graph.mapping import statements
+from memento.model import Difference
+from memento.ports import Graph, Progress
+from memento.search.indexes import Found, Indexes
+from memento.search.nodes import Kind
+from memento.search.vectors import digest
+from memento.vocabulary import IRI
+
+_BATCH = 256
+
+
+def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:
+    """
+    Fill the indexes from the graph, reusing the vectors that still fit.
+
+    Returns:
+        how many nodes had to be embedded.
+    """
+    with indexes.lock:
+        indexes.clear()
+        found = list(everything(graph))
+        known = indexes.file.known()
+        held = {one.iri: one for one in found if one.kind is not None}
+        for one in found:
+            indexes.learn_end(one)
+        kept = [one for one in held.values() if one.iri in known and known[one.iri][1] == digest(one.text)]
+        stale = [one for one in held.values() if one.iri not in known or known[one.iri][1] != digest(one.text)]
+        indexes.file.write([], [iri for iri in known if iri not in held])
+        _load(indexes, {known[one.iri][0]: one for one in kept})
+        for begin in range(0, len(stale), _BATCH):
+            batch = stale[begin : begin + _BATCH]
+            indexes.absorb(batch, (), indexes.embedded(batch))
+            if progress:
+                progress(min(begin + _BATCH, len(stale)), len(stale))
+        for one in sorted(held.values(), key=lambda one: one.kind == "memory"):
+            indexes.put(one)
+        return len(stale)
+
+
+def rebuild(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:
+    """Throw every vector away and make all indexes from the graph; returns how many nodes were embedded."""
+    with indexes.lock:
+        indexes.file.clear(indexes.embedder.fingerprint)
+        return reconcile(graph, indexes, progress)
+
+
+def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
+    """Where the indexes are not what the graph says: missing, orphaned or outdated; changes nothing."""
+    with indexes.lock:
+        held = {one.iri: one for one in everything(graph) if one.kind is not None}
+        known = indexes.file.known()
+        in_memory = set(indexes.nodes.iris())
+    found = [Difference(what="missing-vector", iri=iri, detail="no vector in the file") for iri in held.keys() - known]
+    found += [
+        Difference(what="orphan-vector", iri=iri, detail="the graph has no such node") for iri in known.keys() - held
+    ]
+    found += [
+        Difference(what="outdated-vector", iri=iri, detail="the text has changed since it was embedded")
+        for iri in held.keys() & known.keys()
+        if known[iri][1] != digest(held[iri].text)
+    ]
+    found += [
+        Difference(what="not-indexed", iri=iri, detail="in the graph, not in the indexes in memory")
+        for iri in held.keys() - in_memory
+    ]
+    found += [
+        Difference(what="orphan-index", iri=iri, detail="in the indexes in memory, not in the graph")
+        for iri in in_memory - held.keys()
+    ]
+    return sorted(found, key=lambda difference: (difference.what, difference.iri))
+
+
+def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
+    """Every subject of every graph, or of some, with all that is said of it there."""
+    for name in graph.graphs() if graphs is None else graphs:
+        if not name.startswith(("urn:memento:graph:", "urn:memento:self:")):
+            continue
+        for iri, said in statements(graph.quads(name)).items():
+            yield Found(iri, name, said)
+
+
+def _load(indexes: Indexes, kept: dict[int, Found]) -> None:
+    """Put nodes whose vectors the file has into memory, the vectors of each kind in one piece."""
+    for node, one in kept.items():
+        indexes.put_text(node, one)
+    rows: dict[int, list[bytes]] = {}
+    for node, data in indexes.file.all():
+        if node in kept:
+            rows.setdefault(node, []).append(data)
+    kinds: tuple[Kind, ...] = ("memory", "anchor")
+    for kind in kinds:
+        nodes = [node for node in rows if kept[node].kind == kind]
+        vectors = [
+            np.frombuffer(b"".join(rows[node]), dtype=np.float32).reshape(-1, indexes.embedder.dimensions)
+            for node in nodes
+        ]
+        indexes.vectors[kind].put(nodes, vectors)

@@ -1,0 +1,61 @@
+"""What one reader may find at one moment: the indexes, cut to some graphs and to the memories that held then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memento.model import Scored
+from memento.ports import Vectors
+from memento.rank.walks import Csr
+from memento.search.indexes import Indexes
+from memento.search.nodes import Mask
+from memento.search.words import bm25
+from memento.settings import WordsSettings
+from memento.vocabulary import IRI
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """
+    A reader's share of the indexes. Nodes are dense ids.
+
+    Use it under `indexes.lock`: a write in between would make its masks stale.
+    """
+
+    indexes: Indexes
+    graphs: Sequence[IRI]
+    visible: Mask  # (ids,) the memories that may come back
+
+    @classmethod
+    def at(
+        cls,
+        indexes: Indexes,
+        graphs: Sequence[IRI],
+        now: datetime,
+        as_of: datetime | None,
+        believed_at: datetime | None,
+    ) -> View:
+        """The memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
+        return cls(indexes, graphs, indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at))
+
+    def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
+        """The `k` memories most like any row of `asked` (w, d) by cosine, best first."""
+        nodes, scores = self.indexes.vectors["memory"].search(asked, k, self.visible)
+        return [Scored(node, score, label) for node, score in zip(nodes.tolist(), scores.tolist(), strict=True)]
+
+    def wordiest(self, question: str, k: int, knobs: WordsSettings, label: str) -> list[Scored[int]]:
+        """The `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
+        nodes, scores = bm25(question, self.indexes.words(self.graphs, "memory"), knobs.k1, knobs.b)
+        seen = self.visible[nodes]
+        found = sorted(zip((-scores[seen]).tolist(), nodes[seen].tolist(), strict=True))[:k]
+        return [Scored(node, -score, label) for score, node in found]
+
+    def links(self) -> Csr:
+        """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
+        return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
+
+    def iris(self, nodes: Sequence[int]) -> list[IRI]:
+        """The IRIs of some nodes, in their order."""
+        return [self.indexes.nodes.iri(node) for node in nodes]

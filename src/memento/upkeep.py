@@ -1,0 +1,61 @@
+"""How the service stands, where it is not as it should be, and how it is mended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memento import __version__
+from memento.backends import Backends
+from memento.graph import shapes
+from memento.home import Home
+from memento.model import Difference, Scope, Status
+from memento.ports import Progress
+from memento.search import reconcile
+from memento.vocabulary import MEM, namespace_of
+
+
+def status(scope: Scope, home: Home, now: datetime, parts: Backends) -> Status:
+    """Counts over the readable graphs of a scope, and how the service stands."""
+    rows = parts.graph.select("library/counted", scope.memory_graphs)
+    counts = {str(row["type"]): int(str(row["count"])) for row in rows}
+    owner = home.owner()
+    with parts.indexes.lock:
+        current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
+        vectors = len(parts.indexes.nodes)
+    names = {namespace_of(graph) for graph in parts.graph.graphs() if graph.startswith(f"{_MEMORIES}{scope.tenant}:")}
+    return Status(
+        version=__version__,
+        home=str(home.path),
+        namespace=scope.namespace,
+        namespaces=tuple(sorted(names)),
+        ready=parts.warm,
+        embedder=parts.embedder.fingerprint,
+        notes=counts.get(MEM.Note, 0),
+        memories=counts.get(MEM.Memory, 0),
+        current=current,
+        entities=counts.get(MEM.Entity, 0),
+        invalidations=counts.get(MEM.Invalidation, 0),
+        pending=0,
+        vectors=vectors,
+        address=owner.address if owner else None,
+    )
+
+
+def check(parts: Backends) -> list[Difference]:
+    """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
+    found = reconcile.differences(parts.graph, parts.indexes)
+    for name in parts.graph.graphs():
+        if name.startswith((_MEMORIES, "urn:memento:self:")):
+            found += [
+                Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
+                for one in shapes.violations(list(parts.graph.quads(name)))
+            ]
+    return found
+
+
+def rebuild(parts: Backends, progress: Progress | None) -> int:
+    """Make every index from the graph alone; returns how many nodes were embedded."""
+    return reconcile.rebuild(parts.graph, parts.indexes, progress)
+
+
+_MEMORIES = "urn:memento:graph:"

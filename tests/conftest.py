@@ -1,0 +1,48 @@
+"""Real parts, small: a data folder in a temporary place, the embedder that needs no model, the sample world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memento import assets
+from memento.graph.oxigraph import Oxigraph, parsed_quads
+from memento.model import Change
+from memento.service import Memento, open_memento
+from memento.settings import EmbeddingSettings, Settings
+
+OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting and no folder of the person who runs the tests reaches them."""
+    for name in ("MEMENTO_HOME", "MEMENTO_NAMESPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Iterator[Memento]:
+    """An empty memory."""
+    opened = open_memento(tmp_path / "home", configured=OFFLINE)
+    assert isinstance(opened, Memento)
+    with opened:
+        yield opened
+
+
+@pytest.fixture
+def world() -> Oxigraph:
+    """The sample world in a store of its own."""
+    graph = Oxigraph()
+    graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+    return graph
+
+
+def at(text: str) -> datetime:
+    """An instant in UTC from ISO text."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -1,0 +1,126 @@
+"""The embedded store keeps its promises: whole writes, closed datasets, no foreign exceptions."""
+
+from pathlib import Path
+
+import pytest
+
+from memento import assets
+from memento.errors import GraphError, InputError
+from memento.graph.oxigraph import Oxigraph, parsed_quads
+from memento.model import Change
+from memento.vocabulary import IRI, MEM, ONTOLOGY
+
+A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
+ONE = (IRI("urn:x"), MEM.name, "one", A)
+TWO = (IRI("urn:x"), MEM.name, "two", B)
+
+
+def names(graph: Oxigraph, *readable: IRI) -> list[object]:
+    rows = graph.select("search/statements", list(readable), node=IRI("urn:x"))
+    return sorted(str(row["value"]) for row in rows)
+
+
+def test_a_read_sees_the_graphs_it_names_and_no_others() -> None:
+    graph = Oxigraph()
+    graph.apply(Change((ONE, TWO)))
+
+    assert names(graph, A) == ["one"]
+    assert names(graph, A, B) == ["one", "two"]
+    assert names(graph) == []
+
+
+def test_foreign_sparql_is_held_to_the_dataset_too() -> None:
+    graph = Oxigraph()
+    graph.apply(Change((ONE, TWO)))
+    everything = "SELECT ?v WHERE { { ?s ?p ?v } UNION { GRAPH ?g { ?s ?p ?v } } }"
+
+    assert b"two" not in graph.answer(everything, [A], "text/csv")[0]
+    assert graph.answer(everything, [], "text/csv")[0].split() == [b"v"]
+
+
+def test_removals_come_before_additions() -> None:
+    graph = Oxigraph()
+    graph.apply(Change((ONE,)))
+    graph.apply(Change(adds=(ONE,), removes=(ONE,)))
+
+    assert names(graph, A) == ["one"]
+
+
+def test_a_change_with_one_bad_quad_writes_nothing() -> None:
+    graph = Oxigraph()
+    bad = (IRI("not an iri"), MEM.name, "bad", A)
+
+    with pytest.raises(GraphError):
+        graph.apply(Change((ONE, bad)))
+
+    assert names(graph, A) == []
+
+
+def test_an_empty_change_is_allowed() -> None:
+    Oxigraph().apply(Change())
+
+
+def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
+    graph = Oxigraph(tmp_path / "store")
+    graph.apply(Change((ONE,)))
+    graph.close()
+
+    assert names(Oxigraph(tmp_path / "store"), A) == ["one"]
+
+
+def test_a_closed_store_says_so() -> None:
+    graph = Oxigraph()
+    graph.close()
+    graph.close()
+
+    with pytest.raises(GraphError, match="closed"):
+        graph.graphs()
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("", "application/sparql-results+json"),
+        ("*/*", "application/sparql-results+json"),
+        ("text/csv;q=0.5, application/sparql-results+xml", "application/sparql-results+xml"),
+        ("text/*", "text/csv"),
+        ("text/tab-separated-values", "text/tab-separated-values"),
+    ],
+)
+def test_the_best_offered_media_type_is_taken(accept: str, media: str) -> None:
+    assert Oxigraph().answer("SELECT * WHERE { ?s ?p ?o }", [A], accept)[1] == media
+
+
+def test_a_media_type_that_cannot_be_had_is_an_error_that_lists_those_that_can() -> None:
+    with pytest.raises(InputError, match="text/csv"):
+        Oxigraph().answer("ASK {}", [A], "image/png")
+
+
+def test_a_construct_is_a_graph() -> None:
+    graph = Oxigraph()
+    graph.apply(Change((ONE,)))
+
+    body, media = graph.answer("CONSTRUCT WHERE { ?s ?p ?o }", [A], "")
+
+    assert media == "text/turtle"
+    assert b"one" in body
+
+
+def test_bad_sparql_is_the_callers_fault_and_says_where() -> None:
+    with pytest.raises(InputError, match="expected"):
+        Oxigraph().answer("SELECT WHERE", [A], "")
+
+
+def test_loading_a_graph_twice_leaves_it_as_it_was() -> None:
+    graph = Oxigraph()
+    turtle = assets.read("ontology/memento.ttl")
+    graph.load(turtle, ONTOLOGY)
+    once = len(list(graph.quads(ONTOLOGY)))
+    graph.load(turtle, ONTOLOGY)
+
+    assert len(list(graph.quads(ONTOLOGY))) == once > 100
+
+
+def test_a_document_that_is_not_trig_is_refused() -> None:
+    with pytest.raises(InputError, match="not TriG"):
+        list(parsed_quads(b"this is nothing"))

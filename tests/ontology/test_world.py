@@ -1,0 +1,90 @@
+"""The sample world: it conforms, it is what the nouns would write, and its story can be read."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from uuid import UUID
+
+import pyoxigraph
+import pytest
+
+from memento.assets import folder
+from memento.graph import mapping
+from memento.graph.shapes import violations
+from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
+from memento.vocabulary import IRI, MEM, TYPE, self_iri
+
+WORLD = folder("ontology") / "world.trig"
+CLASSES = (Session, Note, Entity, User, Memory, Invalidation)
+SCOPE = Scope()
+
+
+@pytest.fixture(scope="module")
+def quads(quads_of: Callable[[Path], list[Quad]]) -> list[Quad]:
+    return quads_of(WORLD)
+
+
+def of(cls: type[mapping.N], quads: list[Quad]) -> list[mapping.N]:
+    said = mapping.statements(quads)
+    return [mapping.node(cls, iri, said[iri]) for iri, found in said.items() if found[TYPE] == [MEM[cls.__name__]]]
+
+
+def test_the_world_conforms(quads: list[Quad]) -> None:
+    assert violations(quads) == []
+
+
+def test_the_world_lies_in_the_graphs_of_the_default_scope(quads: list[Quad]) -> None:
+    assert {graph for *_, graph in quads} == {SCOPE.graph, self_iri(SCOPE.tenant)}
+    assert {subject for subject, *_, graph in quads if graph != SCOPE.graph} == {SCOPE.user}
+
+
+def test_the_world_is_what_the_nouns_would_write(quads: list[Quad]) -> None:
+    memories, notes, ended = of(Memory, quads), of(Note, quads), of(Invalidation, quads)
+
+    written = [
+        q for cls in CLASSES if cls is not User for node in of(cls, quads) for q in mapping.quads(node, SCOPE.graph)
+    ]
+    written += [q for user in of(User, quads) for q in mapping.quads(user, self_iri(SCOPE.tenant))]
+    written += [mapping.invalidates(one.invalidator, one.invalidated, SCOPE.graph) for one in ended]
+    written += [mapping.attributed(note.iri, SCOPE.user, SCOPE.graph) for note in notes]
+
+    assert Counter(written) == Counter(quads)
+    assert all(one.content_hash == hashlib.sha256(one.content.encode()).hexdigest() for one in memories)
+
+
+def test_every_name_is_a_uuid_of_version_seven_that_sorts_by_time(quads: list[Quad]) -> None:
+    minted = {IRI(subject) for subject, *_ in quads} - {SCOPE.user}
+    kinds = {subject: found for subject, predicate, found, _ in quads if predicate == TYPE}
+
+    assert all(UUID(iri.rsplit(":", 1)[1]).version == 7 for iri in minted)
+    assert all(iri.split(":")[2] == str(kinds[iri]).removeprefix(MEM.base).lower() for iri in minted)
+    ordered = sorted(of(Memory, quads), key=lambda memory: memory.created_at)
+    assert [memory.iri for memory in ordered] == sorted(memory.iri for memory in ordered)
+
+
+def test_an_ended_belief_is_closed_when_its_successor_begins(quads: list[Quad]) -> None:
+    memories = {memory.iri: memory for memory in of(Memory, quads)}
+
+    for ended in of(Invalidation, quads):
+        assert memories[ended.invalidated].invalid_at == memories[ended.invalidator].valid_at
+
+
+def test_the_history_of_employers_is_two_hops_long() -> None:
+    store = pyoxigraph.Store()
+    store.load(path=WORLD)
+
+    rows = store.query(
+        """
+        PREFIX mem: <http://purl.org/memento/>
+        SELECT ?value WHERE {
+          ?now mem:slot "employer" ; mem:invalidates* ?then .
+          ?then mem:slotValue ?value ; mem:validAt ?since .
+          FILTER NOT EXISTS { ?now mem:invalidAt ?end }
+        } ORDER BY DESC(?since)
+        """,
+        use_default_graph_as_union=True,
+    )
+
+    assert isinstance(rows, pyoxigraph.QuerySolutions)
+    assert [row["value"].value for row in rows] == ["Microsoft", "Google", "Siemens"]

@@ -1,0 +1,105 @@
+"""The house as it was drawn: who may import whom, how long a file may be, that every query and every term is used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "memento"
+
+FLOORS = [
+    ["__init__", "errors"],
+    ["vocabulary", "instants", "model", "settings", "assets", "telemetry", "home", "wire"],
+    ["ports", "rank"],
+    ["graph", "search"],
+    ["backends"],
+    ["retrieval", "intake", "library", "upkeep"],
+    ["consolidation", "sparql"],
+    ["service", "client"],
+    ["evaluation"],
+    ["web"],
+    ["cli", "__main__"],
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The rooms that a file imports from, type-only and lazy imports included."""
+    for found in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(found, ast.ImportFrom) and (found.module or "").split(".")[0] == "memento":
+            parts = (found.module or "").split(".")
+            yield from [parts[1]] if len(parts) > 1 else (alias.name for alias in found.names)
+        elif isinstance(found, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in found.names if alias.name.startswith("memento."))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_from_its_own_room_or_from_below(path: Path) -> None:
+    if path == SOURCE / "__init__.py":
+        return  # offers the service under a short name, lazily
+    above = [room for room in imports(path) if FLOOR.get(room, 0) > FLOOR[room_of(path)]]
+
+    assert above == []
+
+
+def test_rooms_of_one_floor_hang_together_without_circles() -> None:
+    edges = {(room_of(path), room) for path in FILES for room in imports(path) if room in FLOOR and room != room_of(path)}
+    circles = [(a, b) for a, b in edges if (b, a) in edges and "__init__" not in (a, b)]
+
+    assert circles == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_is_short_and_so_are_its_functions(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = [f.name for f in functions if (f.end_lineno or 0) - f.lineno > 60]
+
+    assert text.count("\n") <= 300
+    assert long == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("library", "rooms"),
+    [
+        ("pyoxigraph", {"graph"}),
+        ("pyshacl", {"graph"}),
+        ("rdflib", {"graph"}),
+        ("sqlite3", {"search"}),
+        ("sentence_transformers", {"search"}),
+        ("flask", {"web"}),
+        ("uvicorn", {"web"}),
+        ("click", {"cli"}),
+        ("dateparser", {"consolidation"}),
+    ],
+)
+def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:
+    users = {
+        room_of(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == library)
+        or (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == library for alias in node.names))
+    }
+
+    assert users <= rooms
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
+
+    assert readers <= {"settings.py"}

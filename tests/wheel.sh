@@ -1,0 +1,17 @@
+# Builds the wheel, installs it without its dependencies beside those of the virtual environment, and lets it check itself in an
+# empty folder: proves that the ontology and the queries are inside.
+set -eu
+python=$(cd "$(dirname "${PYTHON:-.venv/bin/python}")" && pwd)/$(basename "${PYTHON:-python}")
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$python" -m build --wheel --no-isolation --outdir "$work/dist" "$root" > "$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$work/site" "$work"/dist/*.whl
+mkdir "$work/empty"
+cd "$work/empty"
+# The editable install of the checkout must not be what answers: the wheel comes first, and says where it lies.
+where=$(PYTHONPATH="$work/site" "$python" -c 'import memento; print(memento.__file__)')
+case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"; exit 1 ;; esac
+PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
+echo "the wheel is complete"
