@@ -52,7 +52,9 @@ def test_a_file_imports_from_its_own_room_or_from_below(path: Path) -> None:
 
 
 def test_rooms_of_one_floor_hang_together_without_circles() -> None:
-    edges = {(room_of(path), room) for path in FILES for room in imports(path) if room in FLOOR and room != room_of(path)}
+    edges = {
+        (room_of(path), room) for path in FILES for room in imports(path) if room in FLOOR and room != room_of(path)
+    }
     circles = [(a, b) for a, b in edges if (b, a) in edges and "__init__" not in (a, b)]
 
     assert circles == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import chain
 
 from memento import __version__
 from memento.backends import Backends
@@ -44,13 +45,13 @@ def status(scope: Scope, home: Home, now: datetime, parts: Backends) -> Status:
 def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = reconcile.differences(parts.graph, parts.indexes)
-    for name in parts.graph.graphs():
-        if name.startswith((_MEMORIES, "urn:memento:self:")):
-            found += [
-                Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
-                for one in shapes.violations(list(parts.graph.quads(name)))
-            ]
-    return found
+    # All graphs at once: a memory of one namespace may be about an entity of another.
+    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES))]
+    quads = chain.from_iterable(parts.graph.quads(name) for name in names)
+    return found + [
+        Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
+        for one in shapes.violations(quads)
+    ]
 
 
 def rebuild(parts: Backends, progress: Progress | None) -> int:
@@ -59,3 +60,4 @@ def rebuild(parts: Backends, progress: Progress | None) -> int:
 
 
 _MEMORIES = "urn:memento:graph:"
+_SELVES = "urn:memento:self:"

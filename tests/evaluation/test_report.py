@@ -35,7 +35,6 @@ ANIMALS = {
 @pytest.fixture
 def animals(tmp_path: Path) -> Path:
     """The same six documents in two scopes; each question has its answer in its own scope alone."""
-    scopes = ("left", "right")
     named = [(scope, animal, text) for scope in ("left", "right") for animal, text in ANIMALS.items()]
     files: dict[str, list[dict[str, object]]] = {
         "corpus": [{"id": f"{s}/{animal}", "text": text, "scope": s} for s, animal, text in named],

@@ -51,7 +51,6 @@ def test_a_document_keeps_who_said_it_when_and_where_in_the_conversation(tmp_pat
 
     assert (row.speaker, row.session, row.position) == ("Mel", "1", 4)
     assert row.at == datetime(2023, 5, 8, 13, 56)
-    assert row.idempotency_key == "d1"
 
 
 def test_limit_takes_the_first_questions_of_the_types_that_are_left(tmp_path: Path) -> None:

@@ -104,17 +104,20 @@ def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], _Quads
 
 
 def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> Memory:
+    # A slot belongs to a subject: where the subject is nothing we know, the memory fills no slot.
+    subject = names.get(draft.subject) if draft.subject else None
+    about = [names[name] for name in draft.about if name in names]
     return Memory(
         iri=mint("memory"),
         content=draft.content,
-        about=tuple(dict.fromkeys(names[name] for name in draft.about if name in names)),
+        about=tuple(dict.fromkeys([*about, subject] if subject else about)),
         extracted_from=understood.note.iri,
         valid_at=draft.valid_at or understood.note.at,
         created_at=understood.received,
         event_at=draft.event_at,
-        subject=names.get(draft.subject) if draft.subject else None,
-        slot=draft.slot,
-        slot_value=draft.slot_value,
+        subject=subject,
+        slot=draft.slot if subject else None,
+        slot_value=draft.slot_value if subject else None,
         content_hash=content_hash(draft.content),
     )
 

@@ -27,7 +27,7 @@ from memento.model import Recollection
 from memento.ports import Progress
 from memento.service import open_memento
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM
+from memento.vocabulary import IRI
 
 K = 10
 """Memories that every question asks for; the metrics look at the first 5 and the first 10."""
@@ -128,22 +128,23 @@ class Trial:
         self.memories = 0
         self._progress = progress
         self._memento = open_memento(home, namespace="main", configured=configured, command="memento eval")
-        self._documents: dict[IRI, str] = {}
+        self._document: dict[IRI, str] = {}  # note → the document it was imported from
 
     def imports(self, consolidate: bool) -> None:
         """Note the corpus, scope by scope, and load what the first question would otherwise wait for."""
         begin, done, total = time.perf_counter(), 0, len(self.data.documents)
         self._progress("import", 0, total)
         for scope in self.data.scopes:
-            rows = [document.row for document in self.data.documents if document.scope == scope]
+            documents = [document for document in self.data.documents if document.scope == scope]
             imported = self._memento.import_notes(
-                rows,
+                [document.row for document in documents],
                 consolidate=consolidate,
                 namespace=_namespace(scope),
                 progress=self._counting_from(done, total),
             )
+            self._document |= {note: d.id for note, d in zip(imported.notes, documents, strict=True) if note}
             self.memories += imported.memories
-            done += len(rows)
+            done += len(documents)
         self._memento.warm_up()
         self.import_s = time.perf_counter() - begin
 
@@ -178,21 +179,14 @@ class Trial:
         latency_ms = (time.perf_counter() - begin) * 1000
         return Answered(
             question=question,
-            ranked=self._ranked(recollection, namespace),
+            ranked=self._ranked(recollection),
             latency_ms=latency_ms,
             phases_ms=recollection.timings_ms,
         )
 
-    def _ranked(self, recollection: Recollection, namespace: str) -> tuple[str, ...]:
+    def _ranked(self, recollection: Recollection) -> tuple[str, ...]:
         notes = [memory.note.iri for memory in recollection.memories if memory.note]
-        return tuple(dict.fromkeys(self._document(note, namespace) for note in notes))
-
-    def _document(self, note: IRI, namespace: str) -> str:
-        """The document a note was imported from: its idempotency key."""
-        if note not in self._documents:
-            properties = dict(self._memento.get(note, namespace=namespace).properties)
-            self._documents[note] = properties[str(MEM.idempotencyKey)]
-        return self._documents[note]
+        return tuple(dict.fromkeys(self._document[note] for note in notes))
 
 
 @contextmanager

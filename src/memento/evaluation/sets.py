@@ -22,7 +22,7 @@ from memento.model import NoteRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One row of the corpus; the row's idempotency key is `id`."""
+    """One row of the corpus."""
 
     id: str
     scope: str | None
@@ -86,7 +86,7 @@ def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[st
 
 def _documents(folder: Path) -> Iterator[Document]:
     for id, record in _unique(folder / "corpus.jsonl"):
-        row = replace(portable.note_row(record), idempotency_key=id)
+        row = replace(portable.note_row(record), idempotency_key=None)  # ids are unique already
         yield Document(id=id, scope=record.label("scope"), row=row)
 
 

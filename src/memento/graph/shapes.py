@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from rdflib import Graph
     from rdflib.term import Literal, Node, URIRef
 
-_ALONE = (
-    Lock()
-)  # pyshacl patches rdflib's literals while it runs, for every thread, and writes into the shapes it is given
+# While it runs, pyshacl patches rdflib's literals for every thread and writes into the shapes it is given.
+_ALONE = Lock()
+
+# rdflib and pyshacl have no root of their own
+_FAILURES = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, SyntaxError)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +41,7 @@ class Violation:
     One fault.
 
     `shape` is the node shape that is broken, `focus` the node that breaks it, `path` the predicate concerned ("" when it is
-    the node as a whole), `message` what to do about it.
+    more than one), `message` what to do about it.
     """
 
     shape: IRI
@@ -72,7 +74,7 @@ def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
         for subject, predicate, value, _ in quads:
             data.add((_name(subject), _name(predicate), _term(value)))
         _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
-    except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, SyntaxError) as error:
+    except _FAILURES as error:
         raise GraphError(f"the quads could not be held against the shapes: {error}") from error
     if not isinstance(report, rdflib.Graph):  # how pyshacl hands over a ValidationFailure
         raise GraphError(f"the quads could not be held against the shapes: {text}")
@@ -97,7 +99,7 @@ def _found(report: Graph, shapes: Graph) -> set[Violation]:
         Violation(
             shape=IRI(_node_shape(report.value(result, SH.sourceShape), shapes)),
             focus=IRI(str(report.value(result, SH.focusNode))),
-            path=str(report.value(result, SH.resultPath) or ""),
+            path=_predicate(report.value(result, SH.resultPath)),
             message=str(report.value(result, SH.resultMessage)),
         )
         for result in report.objects(report.value(predicate=SH.conforms, any=False), SH.result)
@@ -109,6 +111,12 @@ def _node_shape(source: Node | None, shapes: Graph) -> str:
     from rdflib.namespace import SH
 
     return str(next(shapes.subjects(SH.property, source), source))
+
+
+def _predicate(path: Node | None) -> str:
+    from rdflib import URIRef
+
+    return str(path) if isinstance(path, URIRef) else ""
 
 
 def _name(iri: str) -> URIRef:

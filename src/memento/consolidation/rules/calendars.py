@@ -103,14 +103,13 @@ class Clock:
         sign = -1 if near in _BACK else 1 if near in _AHEAD else 0
         if span in _SEASONS:
             return self._season(_SEASONS[span], sign), relativedelta(months=3)
-        if span in ("night", "weekend"):
-            saturday = self.today + relativedelta(days=5 - self.now.weekday())
-            return (saturday + relativedelta(weeks=sign) if span == "weekend" and sign else saturday if sign == 0 and span == "weekend" else None), relativedelta(days=2)
+        if span == "weekend":
+            return self.today + relativedelta(days=5 - self.now.weekday(), weeks=sign), relativedelta(days=2)
         sizes = {"week": relativedelta(weeks=1), "month": relativedelta(months=1), "quarter": relativedelta(months=3), "year": relativedelta(years=1)}
         size = sizes.get(span, relativedelta(years=10))
         if not sign and not aligned:
             # "this week" says no more than the note's own time does.
-            return (self.now if self.leaning == "past" else None), size
+            return None, size
         moved = self.now + size * sign
         return (self._aligned(moved, span) if aligned else moved), size
 

@@ -44,7 +44,7 @@ _FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
 _UNIT = r"(?:minute|hour|day|week|fortnight|month|quarter|year|decade)s?"
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
-_AMOUNT = rf"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}"
+_AMOUNT = rf"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}(?:\s+and\s+a\s+half)?"
 _YEAR = r"(?:19|20)\d\d"
 _CLOCK = r"(?:\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight)"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -57,7 +57,7 @@ _CORE = rf"""
         (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
   | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late|mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
         (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
-          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|night|decade|{_SEASON})\b(?!\s+of)
+          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of)
           |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})|(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
           |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))|(?P<m5>{_MONTH})(?![\w'’]))
   | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
@@ -199,7 +199,7 @@ def length(amount: str) -> relativedelta | timedelta:
     (relativedelta(months=+2), relativedelta(days=+2), relativedelta(days=+182))
     """
     words = amount.lower().split()
-    unit = words[-1].rstrip("s")
+    unit = next(word for word in reversed(words) if word not in ("and", "a", "half")).rstrip("s")
     number = next((int(word) if word.isdigit() else NUMBER_WORDS[word] for word in reversed(words[:-1]) if word.isdigit() or word in NUMBER_WORDS), 1)
     if "half" in words:
         days = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0)

