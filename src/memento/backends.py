@@ -44,7 +44,12 @@ class Backends:
         Write a change, then let the indexes follow: when this returns, the next recall sees it.
 
         Should the process die between the two, start-up mends the indexes from the graph.
+
+        Raises:
+            EmbeddingError: what the change adds cannot be embedded; nothing was written.
+            GraphError: the store refused; nothing was written.
         """
+        self.indexes.anticipate(change)
         self.graph.apply(change)
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
         self.indexes.refresh(list(touched), scope.readable)

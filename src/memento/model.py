@@ -132,6 +132,8 @@ class Memory:
     invalid_at: datetime | None = prop(MEM.invalidAt, None)
     expired_at: datetime | None = prop(MEM.expiredAt, None)
     event_at: datetime | None = prop(MEM.eventAt, None)
+    said_by: IRI | None = prop(MEM.saidBy, None)
+    title: str | None = prop(MEM.title, None)
     subject: IRI | None = prop(MEM.subject, None)
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)

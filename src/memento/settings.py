@@ -86,7 +86,7 @@ class EmbeddingSettings:
         ("minilm", "trigram"),
     )
     threads: int = knob(1, "threads for one question or note; imports use all cores")
-    batch: int = knob(64, "texts embedded at once")
+    batch: int = knob(16, "texts embedded at once; small batches of like lengths are the fastest")
     cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
 
 

@@ -3,7 +3,7 @@ A note on its way into the graph.
 
     row ── note ── extract ── resolve ── remember ── compare ── decide ── write
 
-*Guarantees:* a retry with the same idempotency key writes nothing; nothing is written before every text is embedded.
+*Guarantees:* a retry with the same idempotency key writes nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Add, Agents, Draft, Existing, Mention, Resolution
 from memento.consolidation.context import existing
-from memento.consolidation.resolve import candidates, said_of, text_of
+from memento.consolidation.resolve import candidates, said_of
 from memento.consolidation.write import Understood, change, content_hash
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.instants import utc
 from memento.model import Imported, Note, Noted, NoteRow, Scope, Session, User
 from memento.ports import Progress
+from memento.search.indexes import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
 from memento.vocabulary import IRI, mint, session_iri
@@ -81,12 +82,12 @@ def consolidate(
         user_description=resolved.user_description,
         session=session,
         speaker=_speaker(row, user),
+        title=(row.title or "").strip() or None,
         retirable={one.memory.iri: one.memory for one in known if _is_written_in(one, scope, parts)},
     )
     with watch.phase("write"):
-        written, noted, texts = change(understood)
+        written, noted = change(understood)
         if noted.note:
-            embed_all(texts, parts)
             parts.commit(written, scope)
     return noted
 
@@ -105,7 +106,7 @@ def imported(
     noted: list[Noted] = []
     for begin in range(0, len(rows), _BATCH):
         batch = rows[begin : begin + _BATCH]
-        embed_all([text for row in batch for text in _anticipated(row, keep, zone, agents)], parts)
+        _embed([text for row in batch for text in _anticipated(row, keep, zone, agents)], parts)
         for row in batch:
             noted.append(take_in(row))
         if progress:
@@ -118,8 +119,8 @@ def imported(
     )
 
 
-def embed_all(texts: Sequence[str], parts: Backends) -> None:
-    """Embed texts into the cache, so that whoever needs them next has them at once."""
+def _embed(texts: Sequence[str], parts: Backends) -> None:
+    """Into the cache, so that whoever needs them next has them at once."""
     if windows := [window for text in dict.fromkeys(texts) for window in parts.embedder.windows(text)]:
         parts.embedder.embed(windows)
 
@@ -130,7 +131,9 @@ def _anticipated(row: NoteRow, keep: bool, zone: tzinfo, agents: Agents) -> list
     note = Note(iri=IRI("urn:memento:note:unknown"), content=row.content, at=utc(row.at or datetime.now(zone), zone))
     mentions = _with_context(agents.extract_entities(note, nobody).mentions, row, nobody)
     drafts = _drafts(row, note, mentions, nobody, agents, keep)
-    return [draft.content for draft in drafts] + [text_of(mention) for mention in mentions]
+    speaker = _speaker(row, nobody)
+    memories = [text_of_memory(draft.content, speaker, row.title) for draft in drafts]
+    return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
 
 
 def _noted_before(row: NoteRow, scope: Scope, parts: Backends) -> Noted | None:

@@ -10,6 +10,7 @@ from memento.consolidation.agents import Candidate, Mention
 from memento.graph.mapping import node
 from memento.model import Entity, Scope, Value
 from memento.rank.fusion import rrf
+from memento.search.indexes import text_of_anchor
 from memento.search.words import bm25
 from memento.settings import WordsSettings
 from memento.vocabulary import IRI, MEM, TYPE
@@ -59,11 +60,6 @@ def said_of(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:
     return found
 
 
-def text_of(mention: Mention) -> str:
-    """What is embedded for an entity: `Name: Description`, or the name alone."""
-    return f"{mention.name}: {mention.description}" if mention.description else mention.name
-
-
 def _by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tuple[int, float]]:
     labels = parts.indexes.labels
     names = (mention.name, *mention.aliases)
@@ -78,7 +74,8 @@ def _by_likeness(
 ) -> list[list[tuple[int, float]]]:
     indexes = parts.indexes
     inside = indexes.nodes.within(scope.memory_graphs, "anchor")
-    asked = parts.embedder.embed([parts.embedder.windows(text_of(mention))[0] for mention in mentions])
+    texts = [text_of_anchor(mention.name, mention.description) for mention in mentions]
+    asked = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
     found = []
     for mention, row in zip(mentions, asked, strict=True):
         near, _ = indexes.vectors["anchor"].search(row[None, :], 2 * limit, inside)

@@ -37,14 +37,15 @@ class Understood:
     user_description: str | None = None
     session: Session | None = None
     speaker: str | None = None
+    title: str | None = None
     retirable: Mapping[
         IRI, Memory
     ]  # the memories that may be retired: shown to the agents, and in the graph that is written
 
 
-def change(understood: Understood) -> tuple[Change, Noted, list[str]]:
+def change(understood: Understood) -> tuple[Change, Noted]:
     """
-    The change that writes a note, what to tell the caller, and every text that will have to be embedded.
+    The change that writes a note, and what to tell the caller.
 
     When every memory is known already nothing is written: the change is empty and the answer says why.
     """
@@ -52,35 +53,25 @@ def change(understood: Understood) -> tuple[Change, Noted, list[str]]:
     if not added:
         count = len(understood.decisions)
         reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
-        return Change(), Noted(note=None, skipped=reason), []
+        return Change(), Noted(note=None, skipped=reason)
     entities, names, entity_quads = _entities(understood)
     memories = [(decision, _memory(decision.draft, names, understood)) for decision in added]
-    ended, invalidation_quads = _endings(memories, understood)
+    ended, endings = _endings(memories, understood)
     said_by = names.get(understood.speaker) if understood.speaker else None
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
     graph = understood.scope.graph
-    user_change, user_texts = _user_change(memories, understood)
     adds = [*mapping.quads(note, graph), mapping.attributed(note.iri, said_by or understood.user.iri, graph)]
     if understood.session:
         adds += [*mapping.quads(understood.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
-    adds += entity_quads.adds
+    adds += entity_quads
     for _, memory in memories:
         adds += mapping.quads(memory, graph)
-    written = Change(tuple(dict.fromkeys(adds)), entity_quads.removes) + invalidation_quads + user_change
+    written = Change(tuple(dict.fromkeys(adds))) + endings + _user_change(memories, understood)
     noted = Noted(note=note.iri, memories=tuple(memory.iri for _, memory in memories), invalidated=tuple(ended))
-    new = [r.mention for r in understood.resolutions if r.entity is None]
-    texts = [memory.content for _, memory in memories] + user_texts
-    texts += [f"{one.name}: {one.description}" if one.description else one.name for one in new]
-    return written, noted, texts
+    return written, noted
 
 
-@dataclass(frozen=True, slots=True)
-class _Quads:
-    adds: tuple[Quad, ...]
-    removes: tuple[Quad, ...] = ()
-
-
-def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], _Quads]:
+def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
     """Every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
     adds: list[Quad] = []
     names: dict[str, IRI] = {USER: understood.user.iri}
@@ -100,7 +91,7 @@ def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], _Quads
         for name in (mention.name, *mention.aliases):
             names.setdefault(name, iri)
     iris = dict.fromkeys(names[r.mention.name] for r in understood.resolutions)
-    return list(iris), names, _Quads(tuple(adds))
+    return list(iris), names, adds
 
 
 def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> Memory:
@@ -115,6 +106,8 @@ def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> M
         valid_at=draft.valid_at or understood.note.at,
         created_at=understood.received,
         event_at=draft.event_at,
+        said_by=names.get(understood.speaker) if understood.speaker else None,
+        title=understood.title,
         subject=subject,
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
@@ -152,9 +145,7 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
     return list(ended), Change(tuple(adds), tuple(removes))
 
 
-def _user_change(
-    memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood
-) -> tuple[Change, list[str]]:
+def _user_change(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
     """The user is made with the first memory about them, and renamed or described anew when the note says so."""
     old, graph = understood.user, understood.scope.self_graph
     name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None) or old.name
@@ -162,9 +153,7 @@ def _user_change(
     fresh = User(iri=old.iri, name=name, description=described)
     is_needed = any(old.iri in memory.about for _, memory in memories) or described != old.description
     if not is_needed or (fresh == old and not understood.user_is_new):
-        return Change(), []
+        return Change()
     before = () if understood.user_is_new else tuple(mapping.quads(old, graph))
     after = tuple(mapping.quads(fresh, graph))
-    change = Change(tuple(q for q in after if q not in before), tuple(q for q in before if q not in after))
-    called = name or "user"
-    return change, [f"{called}: {described}" if described else called]
+    return Change(tuple(q for q in after if q not in before), tuple(q for q in before if q not in after))

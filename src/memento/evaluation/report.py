@@ -25,7 +25,7 @@ from memento.evaluation.metrics import Estimate, Values
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.model import Recollection
 from memento.ports import Progress
-from memento.service import open_memento
+from memento.service import Memento, open_memento
 from memento.settings import Settings
 from memento.vocabulary import IRI
 
@@ -127,7 +127,9 @@ class Trial:
         self.import_s = 0.0
         self.memories = 0
         self._progress = progress
-        self._memento = open_memento(home, namespace="main", configured=configured, command="memento eval")
+        opened = open_memento(home, namespace="main", configured=configured, command="memento eval")
+        assert isinstance(opened, Memento)  # nobody else serves a folder that was made a moment ago
+        self._memento = opened
         self._document: dict[IRI, str] = {}  # note → the document it was imported from
 
     def imports(self, consolidate: bool) -> None:

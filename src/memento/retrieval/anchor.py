@@ -35,11 +35,11 @@ def anchor(
     if not seeds:
         return []
     rows = graph.select("retrieval/anchor", readable, memory=view.iris([seed.item for seed in seeds]))
-    seeds_about: dict[int, list[int]] = defaultdict(list)
+    seeds_about: dict[int, set[int]] = defaultdict(set)
     for row in rows:
         memory, entity = (view.indexes.nodes.find(cast(IRI, row[name])) for name in ("memory", "anchor"))
         if memory is not None and entity is not None and (knobs.user or row["anchor"] != user):
-            seeds_about[entity].append(memory)
+            seeds_about[entity].add(memory)
     entities = [entity for entity, about in seeds_about.items() if len(about) >= knobs.min_memories]
     if not entities:
         return []

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from memento.model import Value
+from memento.graph.mapping import statements
+from memento.model import Change, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.labels import Labels
@@ -44,13 +45,22 @@ class Found:
         """What it is to the indexes, or None when they do not hold such a node."""
         return next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
 
-    @property
-    def text(self) -> str:
-        """What is embedded and searched for: a memory's content; `Name: Description` of an entity, or its name alone."""
+    def text(self, names: Mapping[IRI, str]) -> str:
+        """
+        What is embedded and searched for.
+
+        Args:
+            names: the name of every anchor.
+        """
         if self.kind == "memory":
-            return self._one(MEM.content)
-        name, description = self._one(MEM.name) or "user", self._one(MEM.description)
-        return f"{name}: {description}" if description else name
+            speaker = names.get(IRI(self._one(MEM.saidBy)))
+            return text_of_memory(self._one(MEM.content), speaker, self._one(MEM.title))
+        return text_of_anchor(self.name, self._one(MEM.description))
+
+    @property
+    def name(self) -> str:
+        """What an anchor is called; the user may have no name yet."""
+        return self._one(MEM.name) or "user"
 
     @property
     def labels(self) -> list[str]:
@@ -74,6 +84,27 @@ class Found:
         return value if isinstance(value, datetime) else None
 
 
+def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:
+    """
+    A memory as it is found: led by who said it and by the title of its source.
+
+    >>> text_of_memory("It has seven hills.", None, "Lisbon")
+    'Lisbon. It has seven hills.'
+    """
+    titled = f"{title}. {content}" if title else content
+    return f"{speaker}: {titled}" if speaker else titled
+
+
+def text_of_anchor(name: str, description: str) -> str:
+    """
+    An anchor as it is found: `Name: Description`, or its name alone.
+
+    >>> text_of_anchor("Zed", "a code editor")
+    'Zed: a code editor'
+    """
+    return f"{name}: {description}" if description else name
+
+
 class Indexes:
     """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
 
@@ -95,6 +126,7 @@ class Indexes:
         }
         self._words: dict[tuple[IRI, Kind], Postings] = defaultdict(Postings)
         self._placed: dict[int, tuple[IRI, Kind, bytes]] = {}
+        self._names: dict[IRI, str] = {}
         self.retired_at: dict[IRI, datetime] = {}
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
@@ -123,10 +155,26 @@ class Indexes:
         gone = [iri for iri in iris if iri not in grouped]
         self.absorb(found, gone, self.embedded(found))
 
+    def text(self, one: Found) -> str:
+        """What is embedded and searched for of a node; anchors must be `named` before."""
+        return one.text(self._names)
+
+    def named(self, found: Iterable[Found]) -> None:
+        """Learn what anchors are called: the texts of memories need it."""
+        self._names.update((one.iri, one.name) for one in found if one.kind == "anchor")
+
+    def anticipate(self, change: Change) -> None:
+        """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
+        graphs = {subject: graph for subject, _, _, graph in change.adds}
+        self.embedded([Found(iri, graphs[iri], said) for iri, said in statements(change.adds).items()])
+
     def embedded(self, found: Sequence[Found]) -> dict[IRI, Vectors]:
         """(windows, d) vectors of the nodes whose text is not yet embedded as it is; embeds them in one call."""
+        self.named(found)
         texts = {
-            one.iri: self.embedder.windows(one.text) for one in found if one.kind is not None and self._is_stale(one)
+            one.iri: self.embedder.windows(self.text(one))
+            for one in found
+            if one.kind is not None and self._is_stale(one)
         }
         flat = self.embedder.embed([window for windows in texts.values() for window in windows]) if texts else None
         vectors, begin = {}, 0
@@ -141,7 +189,7 @@ class Indexes:
         with self.lock:
             held = [one for one in found if one.kind is not None]
             fresh = [one for one in held if one.iri in vectors]
-            ids = self.file.write([(one.iri, digest(one.text), vectors[one.iri]) for one in fresh], gone)
+            ids = self.file.write([(one.iri, digest(self.text(one)), vectors[one.iri]) for one in fresh], gone)
             for one in found:
                 self.learn_end(one)
             for iri in gone:
@@ -157,7 +205,7 @@ class Indexes:
 
     def _is_stale(self, one: Found) -> bool:
         node = self.nodes.find(one.iri)
-        return node is None or self._placed[node][2] != digest(one.text)
+        return node is None or self._placed[node][2] != digest(self.text(one))
 
     def learn_end(self, one: Found) -> None:
         """Before its memory is placed: an Invalidation says when Memento learned that a memory was over; the first one counts."""
@@ -174,8 +222,8 @@ class Indexes:
         if node in self._placed:
             graph, old_kind, _ = self._placed[node]
             self._words[graph, old_kind].remove(node)
-        self._words[one.graph, kind].add(node, one.text)
-        self._placed[node] = (one.graph, kind, digest(one.text))
+        self._words[one.graph, kind].add(node, self.text(one))
+        self._placed[node] = (one.graph, kind, digest(self.text(one)))
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
 
     def put(self, one: Found) -> None:

@@ -34,10 +34,11 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
         found = list(everything(graph))
         known = indexes.file.known()
         held = {one.iri: one for one in found if one.kind is not None}
+        indexes.named(found)
         for one in found:
             indexes.learn_end(one)
-        kept = [one for one in held.values() if one.iri in known and known[one.iri][1] == digest(one.text)]
-        stale = [one for one in held.values() if one.iri not in known or known[one.iri][1] != digest(one.text)]
+        kept = [one for one in held.values() if one.iri in known and known[one.iri][1] == digest(indexes.text(one))]
+        stale = [one for one in held.values() if one.iri not in known or known[one.iri][1] != digest(indexes.text(one))]
         indexes.file.write([], [iri for iri in known if iri not in held])
         _load(indexes, {known[one.iri][0]: one for one in kept})
         for begin in range(0, len(stale), _BATCH):
@@ -61,6 +62,7 @@ def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
     """Where the indexes are not what the graph says: missing, orphaned or outdated; changes nothing."""
     with indexes.lock:
         held = {one.iri: one for one in everything(graph) if one.kind is not None}
+        names = {one.iri: one.name for one in held.values() if one.kind == "anchor"}
         known = indexes.file.known()
         in_memory = set(indexes.nodes.iris())
     found = [Difference(what="missing-vector", iri=iri, detail="no vector in the file") for iri in held.keys() - known]
@@ -70,7 +72,7 @@ def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
     found += [
         Difference(what="outdated-vector", iri=iri, detail="the text has changed since it was embedded")
         for iri in held.keys() & known.keys()
-        if known[iri][1] != digest(held[iri].text)
+        if known[iri][1] != digest(held[iri].text(names))
     ]
     found += [
         Difference(what="not-indexed", iri=iri, detail="in the graph, not in the indexes in memory")

@@ -5,9 +5,9 @@ Looks at somebody else's SPARQL before the engine does, and refuses what would r
 
 *But:* it is a lexer, not a parser. What it passes may still be wrong (the engine says so) or slow (nothing here stops it).
 
-*Because:* the engine's grammar has no word boundaries: `SERVICEex:x`, `1SERVICE<x>` and `true.SERVICE:x` all call out of the store. So the
-word is refused inside every bare word and every prefix, not only where a reader would see it. And `<` is read by context: in
-`FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. Where both readings are possible and
+*Because:* the engine's grammar has no word boundaries: `SERVICEex:x`, `1SERVICE<x>` and `true.SERVICE:x` all call out of the store.
+So the word is refused inside every bare word and every prefix, not only where a reader would see it. And `<` is read by context:
+in `FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. Where both readings are possible and
 they differ in what follows, the query is refused. Inside strings, comments, IRIs, variables and local names every word is free.
 """
 
@@ -88,10 +88,12 @@ def check(sparql: str, limits: LimitsSettings) -> None:
     """
     size = len(sparql.encode("utf-8", errors="surrogatepass"))
     if size > limits.query_bytes:
-        raise TooLong(f"a query must have at most {limits.query_bytes} bytes, not {size}: put long lists in several queries")
+        raise TooLong(
+            f"a query must have at most {limits.query_bytes} bytes, not {size}: put long lists in several queries"
+        )
     reading = _Reading(limits.query_depth)
     for token in _tokens(sparql):
-        if token.kind == "word" or token.kind == "name" or token.kind == "tag":
+        if token.kind in ("word", "name", "tag"):
             _word(token, reading)
         elif token.kind == "iri":
             _iri(token, reading)
@@ -117,7 +119,8 @@ def _tokens(sparql: str) -> Iterator[_Token]:
 
 def _stray(text: str) -> str:
     if text[0] in "'\"":
-        return f"a string that begins with {text if text in (3 * chr(39), 3 * chr(34)) else text[0]} does not end, or has a wrong escape"
+        quote = text if text == 3 * text[0] else text[0]
+        return f"a string that begins with {quote} does not end, or has a wrong escape"
     return f"{text[0]!r} is not SPARQL here"
 
 
@@ -150,7 +153,7 @@ def _iri(token: _Token, reading: _Reading) -> None:
     `<scheme://` cannot be one, as nothing may follow the second slash; nor can a term of VALUES.
     """
     previous, body = reading.previous, token.text[1:-1]
-    follows_operand = previous.kind != "sign" or previous.text in (")", "]", "}", "*", "+", "?")
+    follows_operand = previous.kind != "sign" or previous.text in (")", "]", "}", ">>", ")>>", "*", "+", "?")
     compared = follows_operand and reading.nesting[-1:] == ["("] and not reading.in_data
     if not compared or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", body):
         return

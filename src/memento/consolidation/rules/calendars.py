@@ -58,7 +58,13 @@ class Clock:
     def word(self, word: str) -> datetime:
         """Yesterday, tomorrow and their neighbours."""
         lowered = " ".join(word.lower().split())
-        days = {"yesterday": -1, "tomorrow": 1, "the day before yesterday": -2, "the day after tomorrow": 2, "last night": -1}
+        days = {
+            "yesterday": -1,
+            "tomorrow": 1,
+            "the day before yesterday": -2,
+            "the day after tomorrow": 2,
+            "last night": -1,
+        }
         return self.today + relativedelta(days=days.get(lowered, -3))
 
     def weekday(self, name: str, near: str | None) -> datetime:
@@ -105,7 +111,12 @@ class Clock:
             return self._season(_SEASONS[span], sign), relativedelta(months=3)
         if span == "weekend":
             return self.today + relativedelta(days=5 - self.now.weekday(), weeks=sign), relativedelta(days=2)
-        sizes = {"week": relativedelta(weeks=1), "month": relativedelta(months=1), "quarter": relativedelta(months=3), "year": relativedelta(years=1)}
+        sizes = {
+            "week": relativedelta(weeks=1),
+            "month": relativedelta(months=1),
+            "quarter": relativedelta(months=3),
+            "year": relativedelta(years=1),
+        }
         size = sizes.get(span, relativedelta(years=10))
         if not sign and not aligned:
             # "this week" says no more than the note's own time does.
@@ -125,7 +136,11 @@ class Clock:
         this = self._first(self.now.year, month)
         back = near in _BACK or (near not in _AHEAD and near != "this" and self.leaning == "past")
         if back:
-            return this if this <= self.now and not (near in _BACK and month == self.now.month) else this.replace(year=this.year - 1)
+            return (
+                this
+                if this <= self.now and not (near in _BACK and month == self.now.month)
+                else this.replace(year=this.year - 1)
+            )
         later = this < self._first(self.now.year, self.now.month) or (near in _AHEAD and month == self.now.month)
         return this.replace(year=this.year + 1) if later and near != "this" else this
 

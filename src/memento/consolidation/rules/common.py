@@ -20,7 +20,9 @@ ONE_OF_A_KIND = frozenset(
 )
 """Relatives and others of whom one has one at a time: what is said of "my wife" is said of the same person."""
 
-TITLES = frozenset("mr mrs ms miss dr prof professor sir madam lord lady captain president chancellor senator minister king queen saint".split())
+TITLES = frozenset(
+    "mr mrs ms miss dr prof professor sir madam lord lady captain president chancellor senator minister king queen saint".split()
+)
 ROLES = frozenset(
     """
     ceo cto cfo coo cio cmo cpo vp svp evp pm hr qa md phd ba bs msc bsc mba sre swe director head chief officer manager engineer developer
@@ -61,7 +63,7 @@ _MISC = frozenset(
     usd eur gbp jpy chf cad aud inr euro euros dollar dollars pound pounds bitcoin ok okay fyi btw asap lol omg imo imho tbh eta tbd tba todo faq diy
     am pm utc gmt cet est pst edt pdt tv id pc pdf url api apis sdk ui cpu gpu gpus cpus ram ssd iq q1 q2 q3 q4 kpi kpis okr okrs nda eod eow cv rip
     ps dm dms vr ar iot b2b b2c ngo lgbtq lgbtq+ covid covid-19 ii iii iv vi vii user christmas easter thanksgiving halloween hanukkah ramadan
-    diwali new-year god internet web bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
+    diwali new-year god internet web bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www wi-fi wifi
     """.split()
 )
 _GREETINGS = frozenset(

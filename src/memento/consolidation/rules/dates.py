@@ -71,10 +71,17 @@ _DATE = re.compile(
     (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK}))?""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LENGTH = re.compile(rf"\b(?:for|over)\s+(?:the\s+(?:last|past)\s+)?(?P<length>{_AMOUNT})(?:\s+now)?\b(?!\s+ago)", re.IGNORECASE)
+_LENGTH = re.compile(
+    rf"\b(?:for|over)\s+(?:the\s+(?:last|past)\s+)?(?P<length>{_AMOUNT})(?:\s+now)?\b(?!\s+ago)", re.IGNORECASE
+)
 _AHEAD = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
-_HINT = re.compile(r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade", re.IGNORECASE)
-_RECURS = re.compile(r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE)
+_HINT = re.compile(
+    r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade",
+    re.IGNORECASE,
+)
+_RECURS = re.compile(
+    r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
+)
 _CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
 
 
@@ -97,8 +104,10 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     clock = calendars.Clock(at.astimezone(zone_of(zone)), leaning)
     found: list[Dated] = []
     end = 0
+    behind = calendars.Clock(clock.now, "past")
     for match in _DATE.finditer(text):
-        one = _dated(match, text, clock)
+        # What began "since January" began in the past, whatever the rest of the sentence leans to.
+        one = _dated(match, text, behind if (match["lead"] or "").lower().strip().endswith("since") else clock)
         if one is not None and one.start >= end:
             found.append(one)
             end = one.end
@@ -129,7 +138,9 @@ def _dated(match: re.Match[str], text: str, clock: calendars.Clock) -> Dated | N
         value = _at_clock(value, hour) if value is not None and hour else value
         if value is None:
             return None
-        return Dated(value=value.astimezone(UTC), start=match.start(), end=match.end(), role=_role(lead), has_time=bool(hour))
+        return Dated(
+            value=value.astimezone(UTC), start=match.start(), end=match.end(), role=_role(lead), has_time=bool(hour)
+        )
     except (ValueError, OverflowError):
         return None
 
@@ -140,14 +151,29 @@ def _plausible(match: re.Match[str], lead: str) -> bool:
     lone = group["m5"] or group["y5"]
     if group["m5"]:
         proper = group["m5"][0].isupper() and match.start("m5") > 0
-        return bool((lead and lead not in ("at", "to", "of", "for")) or group["edge"] or group["edge2"] or (proper and lone.lower() not in ("may", "march", "mar", "jan")))
+        return bool(
+            (lead and lead not in ("at", "to", "of", "for"))
+            or group["edge"]
+            or group["edge2"]
+            or (proper and lone.lower() not in ("may", "march", "mar", "jan"))
+        )
     if group["y5"]:
-        return bool((lead and lead not in ("at", "to", "for", "on", "over", "through")) or group["edge"] or group["edge2"])
+        return bool(
+            (lead and lead not in ("at", "to", "for", "on", "over", "through")) or group["edge"] or group["edge2"]
+        )
     if (group["near2"] or "").lower() == "the":
-        return bool(group["edge"] or (group["span"].lower() in ("spring", "summer", "autumn", "fall", "winter") and lead in ("in", "during", "since")))
+        return bool(
+            group["edge"]
+            or (
+                group["span"].lower() in ("spring", "summer", "autumn", "fall", "winter")
+                and lead in ("in", "during", "since")
+            )
+        )
     if (group["near2"] or "").lower() == "this" and group["span"].lower() == "decade":
         return False
-    return not (group["m2"] and group["m2"].lower() == "may" and group["m2"][0].islower() and not lead and match.start("m2") > 0)
+    return not (
+        group["m2"] and group["m2"].lower() == "may" and group["m2"][0].islower() and not lead and match.start("m2") > 0
+    )
 
 
 def _role(lead: str) -> Role:
@@ -200,12 +226,21 @@ def length(amount: str) -> relativedelta | timedelta:
     """
     words = amount.lower().split()
     unit = next(word for word in reversed(words) if word not in ("and", "a", "half")).rstrip("s")
-    number = next((int(word) if word.isdigit() else NUMBER_WORDS[word] for word in reversed(words[:-1]) if word.isdigit() or word in NUMBER_WORDS), 1)
+    number = next(
+        (
+            int(word) if word.isdigit() else NUMBER_WORDS[word]
+            for word in reversed(words[:-1])
+            if word.isdigit() or word in NUMBER_WORDS
+        ),
+        1,
+    )
     if "half" in words:
         days = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0)
         return relativedelta(days=round(days * (number + 0.5)) if "and" in words else days // 2)
     if unit in ("fortnight", "quarter", "decade"):
-        return {"fortnight": relativedelta(days=14 * number), "quarter": relativedelta(months=3 * number)}.get(unit, relativedelta(years=10 * number))
+        return {"fortnight": relativedelta(days=14 * number), "quarter": relativedelta(months=3 * number)}.get(
+            unit, relativedelta(years=10 * number)
+        )
     return relativedelta(**{f"{unit}s": number})  # type: ignore[arg-type]
 
 
@@ -215,7 +250,12 @@ def _lengths(text: str, clock: calendars.Clock, perfect: bool, known: list[Dated
     found += [(match, 1) for match in _AHEAD.finditer(text)] if clock.leaning == "future" else []
     taken = [(one.start, one.end) for one in known]
     return [
-        Dated(value=(clock.now + sign * length(match["length"])).astimezone(UTC), start=match.start(), end=match.end(), role="for" if sign < 0 else "at")
+        Dated(
+            value=(clock.now + sign * length(match["length"])).astimezone(UTC),
+            start=match.start(),
+            end=match.end(),
+            role="for" if sign < 0 else "at",
+        )
         for match, sign in found
         if not any(start < match.end() and match.start() < end for start, end in taken)
     ]

@@ -68,7 +68,9 @@ ADVERBS = frozenset(
     nowadays presently formerly previously kinda sorta truly clearly officially first again either instead today generally typically however
     """.split()
 )
-_NOT_ADVERBS = frozenset("rely apply reply supply fly comply multiply imply july family italy early ally only daily".split())
+_NOT_ADVERBS = frozenset(
+    "rely apply reply supply fly comply multiply imply july family italy early ally only daily".split()
+)
 
 PREPOSITIONS = frozenset(
     """
@@ -117,7 +119,15 @@ MONTHS = {
 WEEKDAYS = {
     name: number
     for number, names in enumerate(
-        ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thurs", "friday fri", "saturday sat", "sunday sun")
+        (
+            "monday mon",
+            "tuesday tue tues",
+            "wednesday wed",
+            "thursday thu thurs",
+            "friday fri",
+            "saturday sat",
+            "sunday sun",
+        )
     )
     for name in names.split()
 }
@@ -134,4 +144,12 @@ def is_adverb(word: str) -> bool:
     return lowered in ADVERBS or (lowered.endswith("ly") and len(lowered) > 4 and lowered not in _NOT_ADVERBS)
 
 
-FUNCTION_WORDS = PREPOSITIONS | DETERMINERS | CONJUNCTIONS | PRONOUNS | ADVERBS | MODALS | frozenset("am is are was were be been".split())
+FUNCTION_WORDS = (
+    PREPOSITIONS
+    | DETERMINERS
+    | CONJUNCTIONS
+    | PRONOUNS
+    | ADVERBS
+    | MODALS
+    | frozenset("am is are was were be been".split())
+)

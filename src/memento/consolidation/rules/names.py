@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from memento.consolidation.agents import Mention
 from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
-from memento.consolidation.rules.gazetteer import EVENT_WORDS, FIRST_NAMES, Known, lookup, plain_names
+from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known, lookup, plain_names
 from memento.consolidation.rules.kinds import description, kind_of
 from memento.consolidation.rules.lexicon import FUNCTION_WORDS
 from memento.consolidation.rules.sentences import introduced, sentences
@@ -23,7 +23,9 @@ from memento.model import User
 LONGEST = 60
 """Characters of a name; what is longer is a headline or shouting."""
 
-_WORD = re.compile(r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#|\.(?=\s?[A-Z]\.))?")
+_WORD = re.compile(
+    r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#|\.(?=\s?[A-Z]\.))?"
+)
 _CONNECTORS = frozenset("of van von de da do dos del della di du la le der den ter ten al el bin y and".split())
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
 _SELF = re.compile(
@@ -31,7 +33,10 @@ _SELF = re.compile(
     re.IGNORECASE,
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
-_SPOKEN = re.compile(r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$", re.IGNORECASE)
+_SPOKEN = re.compile(
+    r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
+    re.IGNORECASE,
+)
 _STUDIED = re.compile(
     r"\b(?:studied|studies|study|studying|learning|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
@@ -50,11 +55,14 @@ def normalised_name(name: str) -> str:
     """
     The name with a capital for each part that has none; parts with capitals stay as they are.
 
-    >>> [normalised_name(name) for name in ("machine learning", "AWS", "TypeScript", "jean-luc godard", "GPT-4")]
-    ['Machine Learning', 'AWS', 'TypeScript', 'Jean-Luc Godard', 'GPT-4']
+    Particles between capitals stay small.
+
+    >>> [normalised_name(name) for name in ("machine learning", "AWS", "TypeScript", "jean-luc godard", "Bank of America")]
+    ['Machine Learning', 'AWS', 'TypeScript', 'Jean-Luc Godard', 'Bank of America']
     """
     parts = re.split(r"([\s-]+)", " ".join(name.split()))
-    return "".join(part[:1].upper() + part[1:] if part.islower() else part for part in parts)
+    particles = _CONNECTORS | {"the"} if parts[0][:1].isupper() and parts[-1][:1].isupper() else frozenset()
+    return "".join(part[:1].upper() + part[1:] if part.islower() and part not in particles else part for part in parts)
 
 
 def mentions(text: str, user: User) -> tuple[Mention, ...]:
@@ -106,19 +114,34 @@ def _seen_inside(text: str) -> frozenset[str]:
 
 def _merged(old: Mention, new: Mention) -> Mention:
     kind = new.kind if old.kind == "Concept" else old.kind
-    return replace(old, kind=kind, description=old.description or new.description, aliases=tuple(dict.fromkeys(old.aliases + new.aliases)))
+    return replace(
+        old,
+        kind=kind,
+        description=old.description or new.description,
+        aliases=tuple(dict.fromkeys(old.aliases + new.aliases)),
+    )
 
 
 def _folded(found: list[Mention]) -> tuple[Mention, ...]:
     """Without the first names that stand for one full name of the same note."""
     full: dict[str, list[Mention]] = {}
     for mention in found:
-        if mention.kind in ("Person", "Concept") and " " in mention.name and mention.name.split()[0] in FIRST_NAMES | {"Ludwig"}:
+        if (
+            mention.kind in ("Person", "Concept")
+            and " " in mention.name
+            and mention.name.split()[0] in FIRST_NAMES | {"Ludwig"}
+        ):
             full.setdefault(mention.name.split()[0].lower(), []).append(mention)
-    alone = {mention.name.lower(): mention for mention in found if " " not in mention.name and mention.kind in ("Person", "Concept", "Location")}
+    alone = {
+        mention.name.lower(): mention
+        for mention in found
+        if " " not in mention.name and mention.kind in ("Person", "Concept", "Location")
+    }
     short = {name: alone[name].name for name, people in full.items() if len(people) == 1 and name in alone}
     return tuple(
-        replace(mention, kind="Person", aliases=(*mention.aliases, short[first])) if (first := mention.name.split()[0].lower()) in short else mention
+        replace(mention, kind="Person", aliases=(*mention.aliases, short[first]))
+        if (first := mention.name.split()[0].lower()) in short
+        else mention
         for mention in found
         if mention.name.lower() not in short
     )
@@ -135,7 +158,11 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
     shouted = _is_shouted(tokens)
     at = 0
     while at < len(tokens):
-        size, known = (0, None) if any(start <= tokens[at].start < end for start, end in taken) else _name_at(sentence, tokens, at, elsewhere, shouted)
+        size, known = (
+            (0, None)
+            if any(start <= tokens[at].start < end for start, end in taken)
+            else _name_at(sentence, tokens, at, elsewhere, shouted)
+        )
         if size:
             start, end = tokens[at].start, tokens[at + size - 1].end
             found.append((start, _mention(sentence, start, end, known)))
@@ -150,14 +177,24 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
 def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mention:
     said = re.sub(r"['’]s?$", "", sentence[start:end]) if known is None else sentence[start:end]
     before, after = sentence[:start], sentence[start + len(said) : end + 80]
-    name = known.name if known and known.name.lower() == said.lower() else normalised_name(said)
+    name = normalised_name(known.name if known and known.name.lower() == said.lower() else said)
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
     aliases = (known.name,) if what and known and known.name.lower() != name.lower() else ()
-    return Mention(name=name, kind=kind, description=description(before, name, after, what), is_well_known=what is not None, aliases=aliases)
+    if name.startswith("Project ") and kind == "Project":
+        aliases = (name.removeprefix("Project "),)
+    return Mention(
+        name=name,
+        kind=kind,
+        description=description(before, name, after, what),
+        is_well_known=known is not None and kind in (known.kind, "Organization"),
+        aliases=aliases,
+    )
 
 
-def _name_at(sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool) -> tuple[int, Known | None]:
+def _name_at(
+    sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool
+) -> tuple[int, Known | None]:
     """How many words from `at` are a name, and what is known of it."""
     known_size, known = _known_at(sentence, tokens, at)
     size = 0 if shouted else _capitals_from(sentence, tokens, at)
@@ -167,7 +204,13 @@ def _name_at(sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[s
         if not at and size == 1 and known is None and not _is_name_at_start(sentence, tokens[0], elsewhere):
             return 0, None
         return size, known
-    if known is not None and not at and known_size == 1 and not known.plain and not _is_name_at_start(sentence, tokens[0], elsewhere):
+    if (
+        known is not None
+        and not at
+        and known_size == 1
+        and not known.plain
+        and not _is_name_at_start(sentence, tokens[0], elsewhere)
+    ):
         return 0, None
     return known_size, known
 
@@ -177,7 +220,10 @@ def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known |
     for size in range(min(3, len(tokens) - at), 0, -1):
         text = re.sub(r"['’]s$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
         known = lookup(text) or lookup(sentence[tokens[at].start : tokens[at + size - 1].end])
-        if known is None or (len(text) == 1 and not re.search(r"\b(?:in|use|uses|using|learning|with|to|from)\s+$", sentence[: tokens[at].start])):
+        if known is None or (
+            len(text) == 1
+            and not re.search(r"\b(?:in|use|uses|using|learning|with|to|from)\s+$", sentence[: tokens[at].start])
+        ):
             continue
         if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
             # "R&D", "C-level": a letter that goes on is no language.
@@ -197,12 +243,14 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
             break
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
-        elif re.fullmatch(r"20\d\d", here.text) and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()):
+        elif re.fullmatch(r"20\d\d", here.text) and re.search(
+            r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()
+        ):
             return size + 1
-        elif (reach := _past_particles(tokens, at + size)) and (here.text != "of" or tokens[at].text not in FIRST_NAMES):
+        elif (reach := _past_particles(tokens, at + size)) and (
+            here.text != "of" or tokens[at].text not in FIRST_NAMES
+        ):
             size += reach
-        elif here.text in EVENT_WORDS and here.text != "week":
-            return size + 1
         else:
             break
     return size
@@ -213,7 +261,11 @@ def _past_particles(tokens: list[Token], at: int) -> int:
     if tokens[at].text not in _CONNECTORS - {"and"}:
         return 0
     for reach in (1, 2):
-        if at + reach < len(tokens) and _is_capital(tokens[at + reach].text) and tokens[at + reach].text.lower() not in NEVER:
+        if (
+            at + reach < len(tokens)
+            and _is_capital(tokens[at + reach].text)
+            and tokens[at + reach].text.lower() not in NEVER
+        ):
             return reach + 1
         if at + reach < len(tokens) and tokens[at + reach].text not in _CONNECTORS | {"the"}:
             return 0
@@ -229,7 +281,11 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     if lowered in NEVER or len(word) == 1 and not tokens[at].text.endswith("."):
         return True
     first_of_more = at == 0 and word not in FIRST_NAMES
-    return first_of_more and (lowered in COMMON or base_of(word) is not None or lowered.endswith("ly")) and not _begins_a_known(sentence, tokens)
+    return (
+        first_of_more
+        and (lowered in COMMON or base_of(word) is not None or lowered.endswith("ly"))
+        and not _begins_a_known(sentence, tokens)
+    )
 
 
 def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
@@ -244,12 +300,19 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
         return False
     if word in FIRST_NAMES or word in elsewhere or any(letter.isupper() for letter in word[1:]):
         return True
-    if lowered in COMMON or lowered in RELATIVES or base_of(word) or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered):
+    if (
+        lowered in COMMON
+        or lowered in RELATIVES
+        or base_of(word)
+        or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered)
+    ):
         return False
     after = sentence[token.end :]
     if lookup(word) is not None:
         return True
-    return word != token.text or bool(re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after))
+    return word != token.text or bool(
+        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after)
+    )
 
 
 def _is_capital(word: str) -> bool:
@@ -264,14 +327,25 @@ def _is_shouted(tokens: list[Token]) -> bool:
 def _is_title(text: str) -> bool:
     """Whether quoted words are a title and not speech: every word that counts has its capital, and no sentence ends inside."""
     words = text.split()
-    return len(words) <= 7 and not text.endswith((".", "!", "?", ",")) and all(word[0].isupper() or word.lower() in FUNCTION_WORDS or word[0].isdigit() for word in words) and any(word.lower() not in NEVER for word in words)
+    return (
+        len(words) <= 7
+        and not text.endswith((".", "!", "?", ","))
+        and all(word[0].isupper() or word.lower() in FUNCTION_WORDS or word[0].isdigit() for word in words)
+        and any(word.lower() not in NEVER for word in words)
+    )
 
 
 def _field(phrase: str) -> str:
     """The field of study in what follows "studying": up to the first word that cannot belong to it."""
     words: list[str] = []
     for word in phrase.split():
-        if word in FUNCTION_WORDS or word in COMMON or word in LANGUAGES or word in ("how", "new", "lot", "abroad") or (words and word.endswith("ing")):
+        if (
+            word in FUNCTION_WORDS
+            or word in COMMON
+            or word in LANGUAGES
+            or word in ("how", "new", "lot", "abroad")
+            or (words and word.endswith("ing"))
+        ):
             break
         words.append(word)
     return " ".join(words) if len(" ".join(words)) > 3 else ""

@@ -12,7 +12,16 @@ import re
 from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.lexicon import BASES, CONJUNCTIONS, DETERMINERS, MODALS, PREPOSITIONS, PRONOUNS, UNCHANGING, is_adverb
+from memento.consolidation.rules.lexicon import (
+    BASES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    UNCHANGING,
+    is_adverb,
+)
 from memento.consolidation.rules.verbs import base_of, is_past, third_singular
 from memento.model import User
 
@@ -44,7 +53,9 @@ _CLEAR = frozenset(
     """.split()
 )
 _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
-_PAST_TIME = re.compile(r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE)
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -79,7 +90,11 @@ def third_person(sentence: str, user: User | None = None) -> str:
             _subject(out, words, index, state, past_time)
         elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
             _contraction(out, words, index, state)
-        elif word in _PLAIN and not (word == "us" and tokens[index] == "US") and not (word == "mine" and _next(words, index) == "shaft"):
+        elif (
+            word in _PLAIN
+            and not (word == "us" and tokens[index] == "US")
+            and not (word == "mine" and _next(words, index) == "shaft")
+        ):
             out[index] = _PLAIN[word]
             state.first_person = state.first_person and word in ("me", "my", "mine", "myself", "us", "our", "ours")
         else:
@@ -159,7 +174,15 @@ def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
     if after is None:
         return False
     follower, shown = words[after], tokens[after]
-    return follower in _FOLLOWS_VERB or follower in PRONOUNS or shown[0].isupper() or shown[0].isdigit() or is_adverb(follower) or follower.endswith("ing") or word in ("don't", "haven't", "have")
+    return (
+        follower in _FOLLOWS_VERB
+        or follower in PRONOUNS
+        or shown[0].isupper()
+        or shown[0].isdigit()
+        or is_adverb(follower)
+        or follower.endswith("ing")
+        or word in ("don't", "haven't", "have")
+    )
 
 
 def _verb_after(words: list[str], index: int) -> int | None:
@@ -186,9 +209,16 @@ def _joined_to_a_noun(words: list[str], index: int) -> bool:
     before = _previous(words, index)
     if before is None or words[before] not in ("and", "or", "&"):
         return False
-    start = max((at for at in range(before) if words[at] in (",", ";", ".", ":", "!", "?", "that", "because", "when", "but")), default=-1)
+    start = max(
+        (at for at in range(before) if words[at] in (",", ";", ".", ":", "!", "?", "that", "because", "when", "but")),
+        default=-1,
+    )
     part = [word for word in words[start + 1 : before] if word[0].isalnum()]
-    verbs = [word for at, word in enumerate(part) if at and (base_of(word) or is_past(word)) and part[at - 1] not in DETERMINERS]
+    verbs = [
+        word
+        for at, word in enumerate(part)
+        if at and (base_of(word) or is_past(word)) and part[at - 1] not in DETERMINERS
+    ]
     return 0 < len(part) <= 5 and not verbs and not any(re.match(r"i'|i$|we'|\w+'(?:re|ve|s$)", word) for word in part)
 
 
@@ -198,7 +228,11 @@ def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
     after = tokens[index + 1] if index + 1 < len(tokens) else ""
     if after == "." and index + 2 < len(tokens) and words[index + 2] == "e":
         return True
-    return before is not None and words[before] in ("war", "phase", "type", "part", "chapter", "volume") and _verb_after(words, index) is None
+    return (
+        before is not None
+        and words[before] in ("war", "phase", "type", "part", "chapter", "volume")
+        and _verb_after(words, index) is None
+    )
 
 
 def _next_index(words: list[str], index: int) -> int | None:

@@ -41,9 +41,11 @@ _CORRECTION = re.compile(
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SUBJECT = r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+_SUBJECT = (
+    r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+)
 _JOINT = re.compile(
-    rf"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
+    rf"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
     re.IGNORECASE,
 )
 _SCOPED = re.compile(
@@ -52,7 +54,10 @@ _SCOPED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _VERBAL = re.compile(r"\b(?:I['’]m|I['’]ve|[\w'’]+)\b")
-_CONTRACTED = re.compile(r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it|that|there)['’]s\b", re.I)
+_CONTRACTED = re.compile(
+    r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it|that|there)['’]s\b",
+    re.I,
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -135,7 +140,23 @@ def _has_verb(text: str) -> bool:
 def _is_noun(words: list[str], index: int) -> bool:
     """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
     before = words[index - 1].lower() if index else ""
-    return index == 0 or before in ("a", "an", "the", "my", "our", "his", "her", "their", "of", "to", "for", "in", "at", "on", "with")
+    return index == 0 or before in (
+        "a",
+        "an",
+        "the",
+        "my",
+        "our",
+        "his",
+        "her",
+        "their",
+        "of",
+        "to",
+        "for",
+        "in",
+        "at",
+        "on",
+        "with",
+    )
 
 
 def _closed(text: str) -> bool:

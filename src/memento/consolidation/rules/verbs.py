@@ -22,7 +22,9 @@ _AUXILIARY = {
     "be": "is",
     "dont": "doesn't",
 }
-_LOOKS_PAST = frozenset("need feed speed bleed breed embed exceed proceed succeed seed heed weed shed wed indeed".split())
+_LOOKS_PAST = frozenset(
+    "need feed speed bleed breed embed exceed proceed succeed seed heed weed shed wed indeed".split()
+)
 
 
 def third_singular(verb: str) -> str:
@@ -35,7 +37,12 @@ def third_singular(verb: str) -> str:
     lowered = verb.lower()
     if lowered in _AUXILIARY:
         return _AUXILIARY[lowered]
-    if lowered in MODALS or lowered in UNCHANGING - {"read", "put", "cost", "let", "set"} or is_past(lowered) or lowered.endswith("n't"):
+    if (
+        lowered in MODALS
+        or lowered in UNCHANGING - {"read", "put", "cost", "let", "set"}
+        or is_past(lowered)
+        or lowered.endswith("n't")
+    ):
         return verb
     if re.search(r"[^aeiou]y$", lowered):
         return f"{verb[:-1]}ies"

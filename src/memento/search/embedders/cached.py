@@ -14,7 +14,7 @@ import logging
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +85,7 @@ class Cached:
             if self._file:
                 self._file.close()
 
-    def _remembered(self, digests: Iterable[bytes]) -> dict[bytes, Vector]:
+    def _remembered(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
         with self._lock:
             found = {digest: self._recent[digest] for digest in digests if digest in self._recent}
             for digest in found:

@@ -1,0 +1,5 @@
+"""`python -m memento`."""
+
+from memento.cli import main
+
+main()

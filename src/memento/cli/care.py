@@ -1,0 +1,115 @@
+"""The commands beside the memory itself: serve it, measure it, show its settings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from memento.cli.door import command, common, main
+from memento.cli.opened import Chosen, opened, running
+from memento.errors import FolderInUse
+
+
+@command("serve")
+@click.option("--host", help="Address to listen on; loopback only.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
+def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
+    """Serve the memory over HTTP until stopped."""
+    from memento.client import Client
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    knobs = chosen.settings().server
+    if other := running(chosen):
+        raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
+    with opened(chosen, "serve") as memento:
+        if isinstance(memento, Client):
+            raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
+        from memento.web.server import serve as serve_memory
+
+        serve_memory(memento, host or knobs.host, knobs.port if port is None else port, _announce)
+
+
+@command("eval")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
+)
+@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N queries only.")
+@click.option("--per-type", is_flag=True, help="A row for each type of question.")
+@click.option("--exclude-type", "exclude_types", multiple=True, metavar="T", help="Leave a type out; may be repeated.")
+@click.option("--consolidate", is_flag=True, help="Let the rules split, skip and retire.")
+def evaluated(
+    chosen: Chosen,
+    data: Path,
+    profile: str | None,
+    limit: int | None,
+    per_type: bool,
+    exclude_types: tuple[str, ...],
+    consolidate: bool,
+) -> None:
+    """Measure recall on questions with known answers."""
+    from contextlib import nullcontext
+
+    from memento.evaluation.report import bar, evaluate
+
+    with bar() if sys.stderr.isatty() else nullcontext() as progress:
+        report = evaluate(
+            data,
+            profile=profile,
+            limit=limit,
+            exclude_types=exclude_types,
+            consolidate=consolidate,
+            progress=progress,
+        )
+    click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))
+
+
+@main.group("config")
+def config() -> None:
+    """The settings."""
+
+
+@config.command("show")
+@click.pass_obj
+def show(chosen: Chosen) -> None:
+    """The settings in force, by group."""
+    from memento.settings import groups
+
+    values = {name: asdict(group) for name, group in groups(chosen.settings())}
+    if chosen.as_json:
+        click.echo(json.dumps(values))
+        return
+    for name, group in values.items():
+        click.echo(f"[{name}]")
+        for key, value in group.items():
+            click.echo(f"{key} = {json.dumps(value)}")
+        click.echo()
+
+
+common(show)
+
+
+@config.command("docs")
+def docs() -> None:
+    """The page docs/settings.md."""
+    from memento.settings import table
+
+    click.echo(table(), nl=False)
+
+
+def _announce(address: str) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]Memento[/bold] is ready at {address}")
+    console.print(f"  memory  {address}/memory")
+    console.print(f"  SPARQL  {address}/sparql")
+    console.print(f"  health  {address}/health")

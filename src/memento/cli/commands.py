@@ -1,0 +1,197 @@
+"""The commands over a memory: read the arguments, ask, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento.cli import shown
+from memento.cli.door import FAILED, Instant, command
+from memento.cli.opened import Chosen, ask, opened
+from memento.errors import InputError, NotFound
+
+if TYPE_CHECKING:
+    from memento.client import Client
+    from memento.ports import Progress
+    from memento.service import Memento
+
+
+@command("note")
+@click.argument("text")
+@click.option("--at", type=Instant(), help="When it was said; default now.")
+@click.option("--title", help="What it is about, when the text does not say.")
+@click.option("--speaker", help="Who said it, when it was not you.")
+@click.option("--session", help="The conversation it belongs to.")
+@click.option("--position", type=click.IntRange(0), help="Its place in that conversation, from 0.")
+@click.option("--key", "idempotency_key", help="A retry with the same key is the same note.")
+def note(chosen: Chosen, text: str, **details: Any) -> None:
+    """Remember TEXT, or standard input when it is -."""
+    with opened(chosen, "note") as memento:
+        answer = ask(memento, "note", content=_text(text), **details)
+        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+
+
+@command("recall")
+@click.argument("question")
+@click.option("-k", type=int, metavar="N", help="Most memories to show.")
+@click.option("--as-of", type=Instant(), help="What was true then.")
+@click.option("--believed-at", type=Instant(), help="What was believed then.")
+@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
+)
+def recall(chosen: Chosen, question: str, form: str | None, **details: Any) -> None:
+    """The memories that answer QUESTION, best first."""
+    with opened(chosen, "recall") as memento:
+        if form and not chosen.as_json:
+            click.echo(_rendered(memento, form, question, details))
+            return
+        answer = ask(memento, "recall", question=question, **details)
+    _print(chosen, answer, lambda: shown.recollection(answer))
+
+
+@command("get")
+@click.argument("iri")
+def get(chosen: Chosen, iri: str) -> None:
+    """Everything known of a note, a memory, an entity or the user."""
+    with opened(chosen, "get") as memento:
+        answer = ask(memento, "get", iri=iri)
+    _print(chosen, answer, lambda: shown.described(answer))
+
+
+@command("list")
+@click.option("--limit", type=int, default=50, show_default=True, help="Most memories to show.")
+@click.option("--offset", type=int, default=0, help="How many to pass over.")
+@click.option("--past", is_flag=True, help="Also what is over or forgotten.")
+def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
+    """The memories, the latest first."""
+    with opened(chosen, "list") as memento:
+        answer = ask(memento, "list", limit=limit, offset=offset, past=past)
+    _print(chosen, answer, lambda: shown.listing(answer))
+
+
+@command("forget")
+@click.argument("iri")
+@click.option("--erase", is_flag=True, help="Delete the text too, and the note when nothing else needs it.")
+def forget(chosen: Chosen, iri: str, erase: bool) -> None:
+    """Hide a memory, or the memories of a note, from now on."""
+    with opened(chosen, "forget") as memento:
+        answer = ask(memento, "forget", iri=iri, erase=erase)
+    _print(chosen, answer, lambda: f"{'Erased' if erase else 'Forgot'} {len(answer['memories'])} of the memories.")
+
+
+@command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--keep", is_flag=True, help="Keep each row as one memory of its own text, and retire nothing.")
+def imported(chosen: Chosen, file: Path, keep: bool) -> None:
+    """Note every row of FILE: JSON lines, a JSON array, or text with blank lines between notes."""
+    from memento.intake.portable import rows
+    from memento.wire import plain
+
+    listed = rows(file)
+    with opened(chosen, "import") as memento, _bar("Importing") as progress:
+        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
+    _print(
+        chosen,
+        answer,
+        lambda: (
+            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
+            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped."
+        ),
+    )
+
+
+@command("query")
+@click.argument("sparql")
+@click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
+def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
+    """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
+    rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
+    with opened(chosen, "query") as memento:
+        body, _ = memento.query(_query(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+    click.echo(body, nl=not body.endswith(b"\n"))
+
+
+@command("status")
+def status(chosen: Chosen) -> None:
+    """What the memory holds and how it stands."""
+    with opened(chosen, "status") as memento:
+        answer = ask(memento, "status")
+    _print(chosen, answer, lambda: shown.fields(answer))
+
+
+@command("check")
+def check(chosen: Chosen) -> None:
+    """Compare the indexes with the graph, and the graph with its shapes; exit code 1 when they differ."""
+    with opened(chosen, "check") as memento:
+        answer = ask(memento, "check")
+    _print(chosen, answer, lambda: shown.differences(answer))
+    if answer:
+        sys.exit(FAILED)
+
+
+@command("rebuild")
+def rebuild(chosen: Chosen) -> None:
+    """Make every index anew from the graph alone."""
+    with opened(chosen, "rebuild") as memento, _bar("Embedding") as progress:
+        count = memento.rebuild(progress)
+    _print(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
+
+
+def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+
+
+def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
+    return {iri: shown.content_of(ask(memento, "get", iri=iri)) for iri in answer["memories"] + answer["invalidated"]}
+
+
+def _rendered(memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+    from memento.retrieval.render import as_text, as_xml
+
+    found = memento.recall(question, **details)
+    return as_text(found) if form == "text" else as_xml(found, datetime.now().date())
+
+
+def _text(argument: str) -> str:
+    if argument != "-":
+        return argument
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input is not UTF-8: {error}") from error
+
+
+def _query(argument: str) -> str:
+    """The query itself: SPARQL cannot be mistaken for the name of a file that exists."""
+    if argument == "-":
+        return _text(argument)
+    try:
+        return Path(argument).read_text(encoding="utf-8") if Path(argument).is_file() else argument
+    except (OSError, ValueError) as error:
+        if "{" in argument:
+            return argument
+        raise NotFound(f"{argument[:80]} cannot be read: {error}") from error
+
+
+@contextmanager
+def _bar(task: str) -> Iterator[Progress | None]:
+    """A progress bar on stderr, when somebody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        one = bars.add_task(task, total=None)
+        yield lambda done, total: bars.update(one, completed=done, total=total)

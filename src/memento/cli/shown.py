@@ -1,0 +1,125 @@
+"""Answers of the service as text for people. Plain `click`, as a recall must not wait for more."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import click
+
+Json = Mapping[str, Any]
+
+CONTENT = "http://purl.org/memento/content"
+
+
+def recollection(found: Json) -> str:
+    """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
+    if not found["memories"]:
+        return "Nothing comes to mind."
+    return "\n".join(line for memory in found["memories"] for line in _memory(memory))
+
+
+def noted(answer: Json, contents: Mapping[str, str]) -> str:
+    """What was stored and retired; `contents` are the texts of the memories by IRI."""
+    if answer["skipped"]:
+        return f"Skipped: {clean(answer['skipped'])}"
+    lines = [f"{click.style('Stored ', fg='green')}  {clean(contents[iri])}" for iri in answer["memories"]]
+    lines += [f"{click.style('Retired', fg='yellow')}  {clean(contents[iri])}" for iri in answer["invalidated"]]
+    return "\n".join(lines)
+
+
+def listing(memories: Iterable[Json]) -> str:
+    """A line for each memory: since when, its text, its IRI, and whether it is over."""
+    lines = []
+    for one in memories:
+        over = _over(one)
+        lines.append(f"{day(one['valid_at'])}  {clean(one['content'])}{over}\n            {_dim(one['iri'])}")
+    return "\n".join(lines) or "Nothing here yet."
+
+
+def described(found: Json) -> str:
+    """Type, properties, and who points at it."""
+    lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]
+    lines += [f"  {_short(name)}: {clean(value)}" for name, value in found["properties"]]
+    lines += [f"  {_dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
+    return "\n".join(lines)
+
+
+def fields(found: Json) -> str:
+    """Name and value, a line each."""
+    width = max(len(name) for name in found)
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_value(value)}" for name, value in found.items())
+
+
+def differences(found: Iterable[Json]) -> str:
+    """A line for each difference."""
+    return "\n".join(f"{one['what']}: {one['iri']}: {clean(one['detail'])}" for one in found) or "All is well."
+
+
+def content_of(found: Json) -> str:
+    """The text of a described note or memory."""
+    return next((str(value) for name, value in found["properties"] if name == CONTENT), str(found["iri"]))
+
+
+def clean(text: str) -> str:
+    """
+    One line without control characters: a note must not steer the terminal of its reader.
+
+    >>> clean("red \\x1b[31m alert\\nnow")
+    'red [31m alert now'
+    """
+    return "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
+
+
+def day(at: str | None) -> str:
+    """
+    >>> day("2025-01-31T09:00:00Z"), day(None)
+    ('2025-01-31', '?')
+    """
+    return at[:10] if at else "?"
+
+
+def _memory(one: Json) -> Iterator[str]:
+    yield f"{one['rank']:>2}. {click.style(clean(one['content']), bold=True)}  {_dim(format(one['score'], '.2f'))}"
+    about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
+    until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
+    yield f"    since {day(one['valid_at'])}{until}{about}"
+    for old in one["invalidates"]:
+        yield from _replaced(old, "    ")
+    if one["note"]:
+        yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
+
+
+def _replaced(old: Json, indent: str) -> Iterator[str]:
+    dates = f"{day(old['valid_at'])} to {day(old['invalid_at'])}"
+    yield f"{indent}replaced: {clean(old['content'])} ({dates}; {clean(old['reason'])})"
+    for older in old["invalidates"]:
+        yield from _replaced(older, indent + "  ")
+
+
+def _over(one: Json) -> str:
+    if one["expired_at"]:
+        return _dim(f"  (forgotten {day(one['expired_at'])})")
+    return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
+
+
+def _value(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case list() | tuple():
+            return ", ".join(str(one) for one in value) or "none"
+    return str(value)
+
+
+def _short(iri: str) -> str:
+    return iri.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)

@@ -1,0 +1,54 @@
+"""
+The five questions of consolidation answered without a model.
+
+*Flow:*
+
+    extract_entities   names (gazetteer, common, kinds) · biography
+    resolve_entities   entities
+    extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton · slots (attributes) · ends · memories
+    resolve_memories   decide: duplicates · succession (relations, values)
+
+*Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less
+over claiming wrongly: a hypothetical fills no slot, and a belief is retired only by the same subject's same property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memento.consolidation.agents import Candidate, Decision, Draft, Existing, Extraction, Hypotheses, Mention, Resolved
+from memento.consolidation.rules import decide, entities, memories, names
+from memento.consolidation.rules.biography import biography
+from memento.model import Memory, Note, User
+
+__all__ = ["RuleAgents"]
+
+
+class RuleAgents:
+    """Answers by rules; `zone` is where the user's days begin."""
+
+    name = "rules"
+
+    def __init__(self, zone: str = "UTC") -> None:
+        self.zone = zone
+
+    def extract_entities(self, note: Note, user: User) -> Extraction:
+        """What the note names, and its sentences about the user's life."""
+        mentions = names.mentions(note.content, user)
+        return Extraction(mentions=mentions, biography=biography(memories.statements(note, mentions, user, self.zone)))
+
+    def resolve_entities(self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> Resolved:
+        """Matches by name; what has no sure match is new."""
+        return entities.resolve_entities(mentions, biography, user)
+
+    def hypothesise(self, memories: Sequence[Memory]) -> Hypotheses:
+        """None: rules find what a note repeats or ends by slot and name, not by guessing texts."""
+        return Hypotheses()
+
+    def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+        """One draft for each statement of the note."""
+        return memories.drafts(note, mentions, user, self.zone)
+
+    def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
+        """Adds, skips or retires; in doubt adds."""
+        return decide.resolve_memories(drafts, existing, note)

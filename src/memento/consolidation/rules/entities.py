@@ -1,0 +1,94 @@
+"""
+Which entity of the graph each mention means, and the user's description with what the note adds to it.
+
+Sure signs only: the same name or alias, a company's suffix more or less, an acronym, a first name that only one person has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
+from memento.consolidation.rules.biography import merged
+from memento.consolidation.rules.values import without_suffix
+from memento.model import Entity, User
+
+_SMALL = frozenset("of the and for de di von van der".split())
+
+
+def resolve_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> Resolved:
+    """One resolution for each mention, in their order, and the user's new description if the note changes it."""
+    description = merged(user.description, biography) if biography else None
+    return Resolved(
+        resolutions=tuple(_resolution(mention, candidates) for mention, candidates in mentions),
+        user_description=description if description != user.description else None,
+    )
+
+
+def acronym(name: str) -> str:
+    """
+    The first letters of the words that count.
+
+    >>> acronym("University of California Los Angeles"), acronym("Siemens")
+    ('UCLA', '')
+    """
+    words = [word for word in name.replace("-", " ").split() if word.lower() not in _SMALL]
+    return "".join(word[0] for word in words).upper() if len(words) > 1 else ""
+
+
+def _resolution(mention: Mention, candidates: Sequence[Candidate]) -> Resolution:
+    fitting = [candidate.entity for candidate in candidates if _kinds_agree(mention, candidate.entity)]
+    tests = (
+        (_same_name, "the same name"),
+        (_same_company, "the same name but for the company's suffix"),
+        (_same_acronym, "one abbreviates the other"),
+    )
+    for test, why in tests:
+        for entity in fitting:
+            if test(mention, entity):
+                return Resolution(mention=mention, entity=entity.iri, reason=why, description=_better(mention, entity))
+    people = [entity for entity in fitting if _is_first_name_of(mention, entity)]
+    if len(people) == 1:
+        return Resolution(mention=mention, entity=people[0].iri, reason="the only known person of that first name", description=_better(mention, people[0]))
+    return Resolution(mention=mention, entity=None, reason="nothing known has this name")
+
+
+def _kinds_agree(mention: Mention, entity: Entity) -> bool:
+    """A Concept may be a guess on either side: nothing told what the thing is."""
+    guessed = mention.kind == "Concept" and not mention.is_well_known
+    was_guessed = entity.kind == "Concept" and not entity.is_well_known
+    return mention.kind == entity.kind or guessed or was_guessed
+
+
+def _names(names: tuple[str, ...]) -> set[str]:
+    return {" ".join(name.casefold().split()) for name in names if name.strip()}
+
+
+def _same_name(mention: Mention, entity: Entity) -> bool:
+    return bool(_names((mention.name, *mention.aliases)) & _names((entity.name, *entity.aliases)))
+
+
+def _same_company(mention: Mention, entity: Entity) -> bool:
+    if "Organization" not in (mention.kind, entity.kind):
+        return False
+    return without_suffix(mention.name).casefold() == without_suffix(entity.name).casefold()
+
+
+def _same_acronym(mention: Mention, entity: Entity) -> bool:
+    if "Person" in (mention.kind, entity.kind):
+        return False
+    one, other = mention.name, entity.name
+    return (len(one) > 1 and one == acronym(other)) or (len(other) > 1 and other == acronym(one))
+
+
+def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
+    """Whether one is the first name alone of the other's full name."""
+    if entity.kind != "Person":
+        return False
+    one, other = mention.name.casefold().split(), entity.name.casefold().split()
+    return one[:1] == other[:1] and 1 in (len(one), len(other)) and len(one) != len(other)
+
+
+def _better(mention: Mention, entity: Entity) -> str | None:
+    """The note's description, where it says more than the known one."""
+    return mention.description if len(mention.description) > len(entity.description) else None

@@ -1,0 +1,230 @@
+"""
+How a clause in the third person is meant: as a fact, as past, as a plan, as a mere possibility, as a question or a command.
+
+Only facts fill slots and end beliefs; plans may still tell the date of something.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from memento.consolidation.rules.lexicon import BASES, MODALS, PAST, is_adverb
+from memento.consolidation.rules.verbs import base_of, is_past
+
+Mood = Literal["fact", "past", "plan", "possible", "question", "command", "chatter"]
+Tense = Literal["past", "present", "future"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    Mood and tense of a clause.
+
+    `perfect`: a state that goes on ("has lived"); `additional`: it says that something else holds too; `changed`: it says that
+    something is new ("now", "switched").
+    """
+
+    mood: Mood
+    tense: Tense = "present"
+    perfect: bool = False
+    additional: bool = False
+    changed: bool = False
+
+
+_POSSIBLE = re.compile(
+    r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically|hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
+        |dream(?:s|ing|ed)?\s+(?:of|about)|want(?:s|ed|ing)?|like\s+to|love\s+to|consider(?:s|ing|ed)?|think(?:s|ing)?\s+(?:about|of)|thought\s+(?:about|of)
+        |tempted|wonder(?:s|ing)?|not\s+sure|unsure|undecided|no\s+idea|debating|thinks\s+USER|guess(?:es)?|almost|nearly|pretend(?:s|ing|ed)?|as\s+though|as\s+if|in\s+case
+        |interview(?:ed|ing|s)?\s+(?:at|with|for)|appl(?:y|ies|ied|ying)\s+(?:to|for|at)|offer(?:s|ed)?\s+(?:from|by|at|USER)|rumou?rs?|potential(?:ly)?|ideally|someday|one\s+day
+        |looking\s+(?:for|to|into|at)|open\s+to|interested\s+in|doubts?|can\s+imagine|try(?:ing)?\s+to|tries\s+to|tried\s+to|refus\w+\s+to|declin\w+|turned\s+down|rejected|joked|kidding)\b
+      |\bmay\s+(?:also\s+|not\s+|soon\s+|well\s+)?(?-i:[a-z]+)\b(?!\s+\d)|\bcan(?:['’]t|not)?\s+(?:use|work|live|move)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_REPORTED = re.compile(
+    r"^(?:\w+\s+){0,3}?(?:says?|said|claims?|claimed|thinks|thought|believes|told|heard|asked|suggested|recommended)\b",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"""\b(?:will|won['’]t|shall|going\s+to\s+(?!the\b|a\b)(?-i:[a-z]+)|gonna|plan(?:s|ning|ned)?\s+(?:to|on|for)|plans|intend(?:s|ing|ed)?|about\s+to|aim(?:s|ing)?\s+to|set\s+to|due\s+to\s+(?:start|move|join|leave)
+        |scheduled\s+to|expects?\s+to|supposed\s+to|has\s+to|have\s+to|needs?\s+to|decided\s+to|agreed\s+to|promised\s+to|can['’]t\s+wait|look(?:s|ing)\s+forward)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SOON = re.compile(
+    r"\b(?:is|are)\s+(?:\w+ly\s+)?(?:moving|starting|leaving|joining|switching|quitting|relocating|migrating|getting|flying|travelling|traveling|visiting|meeting|giving|hosting)\b",
+    re.IGNORECASE,
+)
+_FORMER = re.compile(
+    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in)|at\s+(?:that|the)\s+time|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
+    r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\b(?:since|for\s+(?:\w+\s+){1,4}?(?:day|week|month|year|decade)s?|been\s+\w+ing|always|become)\b", re.IGNORECASE
+)
+_STATE_THEN = re.compile(
+    r"\b(?:was|were|worked|lived|used|had|owned|loved|liked|hated|preferred|knew|studied|stayed|drove|spoke|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named|made|moved|changed|renamed|elected|accepted"
+    r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|to\b))",
+    re.IGNORECASE,
+)
+_ADDITIONAL = re.compile(
+    r"\b(?:also|as\s+well|in\s+addition|additionally|second\s+(?:job|home|phone|e-?mail|editor|language|flat|house|apartment)|another|part[- ]time|side\s+(?:job|project|gig)|on\s+the\s+side|besides|"
+    r"one\s+of|sometimes|occasionally|plus|alongside|as\s+a\s+hobby|in\s+parallel|partly|half\s+the|from\s+time\s+to\s+time|some\s+of)\b|\btoo\s*[.!]?$|\bboth\b",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|currently)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^(?:who|whom|whose|what|when|where|why|how|which|do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|have|has)\s+(?:\w+\s+)?(?:you|USER|we|I|it|he|she|they|there|the|a|an|any|this|that|to)\b(?!['’]s)",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"\b(?:always|never|don['’]t|do\s+not|whenever|by\s+default|from\s+now\s+on|every|in\s+future|prefer|use|call|address|avoid|answer|reply|respond|write)\b",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"^(?:thanks?|thank\s+you|thx|hi|hello|hey|bye|goodbye|good\s+(?:morning|night|evening|luck)|ok|okay|yes|no|yeah|yep|sure|great|cool|nice|wow|awesome|congrats|congratulations|see\s+you|talk\s+(?:to\s+you\s+)?(?:soon|later)|"
+    r"you['’]re\s+welcome|sounds\s+good|haha|lol|cheers|how\s+are\s+you|take\s+care)\b[^.]{0,40}[.!…]*$",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[\w'’]+")
+
+
+def reading(clause: str) -> Reading:
+    """
+    How a clause in the third person is meant.
+
+    >>> [reading(text).mood for text in ("USER lives in Oslo", "USER used to live in Oslo", "USER might move to Oslo", "Is USER in Oslo?")]
+    ['fact', 'past', 'possible', 'question']
+    >>> [reading(text).mood for text in ("USER moved to Oslo", "USER will move to Oslo", "Buy milk")]
+    ['fact', 'plan', 'command']
+    """
+    tense, perfect = _tense(clause)
+    return Reading(
+        mood=_mood(clause, tense, perfect),
+        tense=tense,
+        perfect=perfect,
+        additional=bool(_ADDITIONAL.search(clause)),
+        changed=bool(_CHANGED.search(clause)),
+    )
+
+
+def is_lasting(command: str) -> bool:
+    """
+    Whether a command says how the user always wants it.
+
+    >>> is_lasting("Always answer in French"), is_lasting("Tell USER a joke")
+    (True, False)
+    """
+    return bool(_LASTING.search(command))
+
+
+def is_no_longer(clause: str) -> bool:
+    """
+    Whether a clause tells of something over, done or only possible: nothing of it can be ended again.
+
+    >>> is_no_longer("USER no longer uses Vim"), is_no_longer("USER uses Vim")
+    (True, False)
+    """
+    return reading(clause).mood in ("past", "possible", "plan") or bool(
+        re.search(
+            r"\b(?:no longer|any ?more|any longer|stopped|quit|gave up|left|never|not|\w+n['’]t|got rid of|uninstalled)\b",
+            clause,
+            re.IGNORECASE,
+        )
+    )
+
+
+def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
+    if clause.rstrip("\"”') ").endswith(("?", "？")) or (_QUESTION.search(clause) and not clause.startswith("USER")):
+        return "question"
+    if _CHATTER.search(clause):
+        return "chatter"
+    if _POSSIBLE.search(clause) or _REPORTED.search(clause):
+        return "possible"
+    if _is_command(clause):
+        return "command"
+    if _PLAN.search(clause) or tense == "future":
+        return "plan"
+    if perfect and _GOES_ON.search(clause):
+        return "fact"
+    if _FORMER.search(clause) or (tense == "past" and _STATE_THEN.search(clause)):
+        return "past"
+    return "fact"
+
+
+def _is_command(clause: str) -> bool:
+    """Whether the first word that counts is a bare verb: "Please call Ana", "Don't use tabs"."""
+    words = [
+        word for word in _WORD.findall(clause)[:4] if word.lower() not in ("please", "kindly") and not is_adverb(word)
+    ]
+    if not words:
+        return False
+    first = words[0].lower().replace("’", "'")
+    return first in ("don't", "let's") or (
+        first in BASES
+        and first not in PAST
+        and words[0] != "USER"
+        and not _has_later_verb(words[1:])
+        and first not in ("love", "hope")
+    )
+
+
+def _has_later_verb(words: list[str]) -> bool:
+    """Whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
+    return any(
+        word.lower() in ("is", "was", "are", "were", "has", "had", "will", "can", "does", "did") for word in words[:2]
+    )
+
+
+def _tense(clause: str) -> tuple[Tense, bool]:
+    """The tense of the first finite verb, and whether it is a perfect."""
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(clause)]
+    for index, word in enumerate(words):
+        rest = [later for later in words[index + 1 : index + 5] if not is_adverb(later) and later != "not"]
+        if (
+            word in ("has", "have", "hasn't", "haven't", "user's")
+            and rest
+            and (is_past(rest[0]) or rest[0] == "been")
+            and (word != "user's" or rest[0] == "been")
+        ):
+            return "past", True
+        if word in ("will", "won't", "'ll"):
+            return "future", False
+        if (
+            word
+            in (
+                "is",
+                "are",
+                "am",
+                "has",
+                "have",
+                "does",
+                "do",
+                "isn't",
+                "aren't",
+                "doesn't",
+                "don't",
+                "hasn't",
+                "haven't",
+            )
+            or word in MODALS
+        ):
+            return (
+                "future" if _SOON.search(clause) and word in ("is", "are") and rest[:1] != ["using"] else "present"
+            ), False
+        if word in ("was", "were", "had", "did", "wasn't", "weren't", "hadn't", "didn't") or is_past(word):
+            return "past", False
+        if (
+            index
+            and word.endswith("s")
+            and base_of(word)
+            and words[index - 1] not in ("the", "a", "an", "my", "of", "user's")
+        ):
+            return "present", False
+        if index and word in ("quit", "put", "cut", "let", "set", "hit") and words[index - 1] == "user":
+            return "past", False
+    return "present", False

@@ -1,0 +1,121 @@
+"""What a memory says of its subject, coarsely: which relations ("work", "live", "use") its words express, and who it is about."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from Stemmer import Stemmer
+
+from memento.consolidation.agents import USER
+from memento.consolidation.rules.lexicon import FUNCTION_WORDS
+from memento.consolidation.rules.verbs import base_of
+
+_FAMILIES = {
+    "work": "work employ hire job join employer company colleague career intern resign quit leave fire lay",
+    "live": "live reside move home relocate settle base leave house flat apartment",
+    "use": "use switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon database framework tool stack system convert write program rely",
+    "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",
+    "like": "like love enjoy fan adore hate dislike into",
+    "have": "have own buy sell adopt get keep",
+    "partner": "date marry partner wife husband girlfriend boyfriend engage divorce break separate split spouse",
+    "learn": "learn study finish course class graduate complete degree student",
+    "play": "play",
+    "read": "read finish",
+    "eat": "eat vegetarian vegan diet meat food cook",
+    "drink": "drink coffee tea alcohol",
+    "smoke": "smoke",
+    "drive": "drive car",
+    "lead": "lead manage run head team",
+    "member": "member belong attend gym club leave quit join cancel subscribe unsubscribe",
+    "report": "report manager boss",
+    "project": "project build develop finish ship abandon",
+    "speak": "speak language",
+    "go": "go visit attend",
+    "watch": "watch",
+    "teach": "teach",
+    "take": "take",
+    "run": "jog marathon",
+}
+_OF_SLOT = {
+    "employer": "work", "job title": "work", "home": "live", "editor": "use", "browser": "use", "operating system": "use", "partner": "partner",
+    "manager": "report", "diet": "eat", "theme": "use", "relationship status": "partner",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
+_LEADING = re.compile(r"^(?:[^,]{1,40},\s+)(?=USER\b|[A-Z])")
+_SUBJECT = re.compile(rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+|[A-Z][\w'’-]*(?:\s+(?:[a-z]{{1,3}}\s+)?[A-Z][\w'’-]*)*)(?=\s)")
+
+
+def relations(content: str, slot: str | None = None) -> frozenset[str]:
+    """
+    The relations that a memory expresses.
+
+    >>> sorted(relations("USER works at Google")), sorted(relations("USER uses Zed", "editor"))
+    (['work'], ['use'])
+    """
+    found = {family for word in _WORD.findall(content.lower()) for family in _families().get(base_of(word) or word, ())}
+    if slot in _OF_SLOT:
+        found.add(_OF_SLOT[slot])
+    elif slot and slot.startswith(("main ", "favourite ")):
+        found.add("prefer")
+    return frozenset(found)
+
+
+def speaks_of(content: str) -> str | None:
+    """
+    Who or what is the subject of the sentence, as written; None when it is none of the user, the user's own, and a name.
+
+    >>> speaks_of("Last year, USER moved to Oslo"), speaks_of("Anna Smith left"), speaks_of("USER's friend works at Google")
+    ('USER', 'Anna Smith', "USER's friend")
+    """
+    match = _SUBJECT.match(_LEADING.sub("", content))
+    if match is None or match[1].endswith(("'s", "’s")):
+        return None
+    words = match[1].split()
+    return " ".join(words[:2]) if words[0].startswith(f"{USER}'") else match[1]
+
+
+def normal(text: str) -> str:
+    """
+    The text without case, punctuation and extra space: what two equal memories share.
+
+    >>> normal("USER lives in  Berlin!") == normal("user lives in Berlin")
+    True
+    """
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+@lru_cache(maxsize=4096)
+def stems(text: str) -> frozenset[str]:
+    """
+    The stems of the words that carry meaning.
+
+    >>> sorted(stems("USER is working at the Siemens offices"))
+    ['offic', 'siemen', 'work']
+    """
+    words = [word for word in _WORD.findall(text.casefold()) if word not in FUNCTION_WORDS and word != "user"]
+    return frozenset(_stemmer().stemWords(words))
+
+
+def occurs(phrase: str, text: str) -> bool:
+    """
+    Whether a phrase stands in a text as whole words.
+
+    >>> occurs("Java", "USER writes JavaScript"), occurs("vs code", "USER uses VS Code.")
+    (False, True)
+    """
+    return bool(phrase) and f" {normal(phrase)} " in f" {normal(text)} "
+
+
+@cache
+def _families() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for family, words in _FAMILIES.items():
+        for word in words.split():
+            table[word] = (*table.get(word, ()), family)
+    return table
+
+
+@cache
+def _stemmer() -> Stemmer:
+    return Stemmer("english")

@@ -1,0 +1,172 @@
+"""
+Which existing memory a draft retires, why, and by which rule.
+
+Two ways: the draft fills the same slot of the same subject with another value (`slot:employer`), or it says that something the
+memory is about no longer holds (`ends:no-longer`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memento.consolidation.agents import USER, Draft, Existing, Target
+from memento.consolidation.rules.attributes import ONCE, slot_name
+from memento.consolidation.rules.moods import is_no_longer, reading
+from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
+from memento.consolidation.rules.values import compatible, names_the_same, same_value
+from memento.model import Note
+
+_SAYS_WHICH = re.compile(r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE)
+_RESCHEDULED = re.compile(r"\b(?:moved|postponed|rescheduled|delayed|pushed|changed|brought|slipped|shifted|now|instead|new date)\b", re.IGNORECASE)
+_TOOLS = ("editor", "browser", "operating system")
+_NOW_THE = {"employer": "now works at", "home": "now lives in", "editor": "now uses", "browser": "now uses", "manager": "now reports to"}
+_JOBS = ("job", "position", "role", "company")
+_RULES = (
+    ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
+    ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
+    ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
+    ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
+    ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
+    ("stopped", r"\b(?:stopped|gave up|finished|completed|done)\b"),
+    ("replaced", r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up|divorced)\b"),
+    ("negation", r"\b(?:not|\w+n['’]t)\b"),
+)
+
+
+def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
+    """The memory as a target, if the draft fills its slot with another value (or leaves the employer it is a job at)."""
+    if draft.slot is None or not _same(draft.subject, old.subject) or old.memory.slot is None:
+        return None
+    if draft.slot == "employer" and old.memory.slot == "job title":
+        return _job_there(draft, old, existing)
+    if draft.slot != old.memory.slot or not _differs(draft, old):
+        return None
+    if not draft.corrects and (_is_weak(draft) or _is_another_event(draft, old, note)):
+        return None
+    if is_no_longer(old.memory.content) and reading(old.memory.content).mood == "past":
+        return None
+    return _target(draft, old, _slot_reason(draft, old), f"slot:{draft.slot}")
+
+
+def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
+    """The memory as a target, if the draft says that what it is about no longer holds, or corrects the same statement."""
+    if draft.ends and _shares_subject(draft, old) and any(_is_ended(phrase, draft, old) for phrase in draft.ends):
+        return _target(draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", f"ends:{_rule_of(draft)}")
+    if draft.corrects and draft.slot is None and old is _likeliest(draft, existing):
+        return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
+    return None
+
+
+def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
+    return Target(memory=old.memory.iri, reason=reason, mode="correction" if draft.corrects else "state-change", rule=rule)
+
+
+def _differs(draft: Draft, old: Existing) -> bool:
+    """Whether both values cannot hold together; neither contradicts a memory that already speaks of the other's value."""
+    new, known = draft.slot_value or "", old.memory.slot_value or ""
+    if not new or not known or compatible(new, known):
+        return False
+    if draft.event_at is not None and old.memory.event_at is not None:
+        return draft.event_at != old.memory.event_at
+    if draft.slot in ("home", "headquarters", "job title") and not draft.ends:
+        return not occurs(known, draft.content) or occurs(f"from {known}", draft.content)
+    return True
+
+
+def _is_weak(draft: Draft) -> bool:
+    """Whether the draft only says that a tool is used, which does not say that it is the only one."""
+    if draft.slot not in _TOOLS or draft.ends:
+        return False
+    return not reading(draft.content).changed and not _SAYS_WHICH.search(draft.content)
+
+
+def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
+    """Whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
+    if draft.event_at is None or old.memory.event_at is None or ONCE.search(draft.slot or ""):
+        return False
+    return old.memory.event_at < note.at and not (_RESCHEDULED.search(draft.content) and old.memory.event_at.date() == note.at.date())
+
+
+def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
+    """A job title that names the employer that the user has just left."""
+    left = [
+        other.memory.slot_value or ""
+        for other in existing
+        if other.memory.slot == "employer" and _same(other.subject, draft.subject) and _differs(draft, other)
+    ]
+    if any(value and occurs(value, old.memory.content) for value in left):
+        return _target(draft, old, _slot_reason(draft, old, "employer"), "slot:employer")
+    return None
+
+
+def _shares_subject(draft: Draft, old: Existing) -> bool:
+    """Whether both memories speak of one subject: the same slot's owner, or the same subject of the sentence."""
+    new = draft.subject or speaks_of(draft.content)
+    known = old.subject or speaks_of(old.memory.content)
+    if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
+        return True
+    return _same(new, known)
+
+
+def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
+    memory = old.memory
+    if is_no_longer(memory.content) or normal(memory.content) == normal(draft.content):
+        return False
+    if phrase.lower() in _JOBS:
+        return memory.slot in ("employer", "job title")
+    if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
+        return True
+    if draft.slot and draft.slot == memory.slot and same_value(draft.slot_value or "", memory.slot_value or ""):
+        return False
+    named = any(names_the_same(phrase, name) for name in old.about if name != USER)
+    in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
+    if not named and not in_slot and not occurs(phrase, memory.content):
+        return False
+    return _one_relation(draft, old, in_slot)
+
+
+def _one_relation(draft: Draft, old: Existing, in_slot: bool) -> bool:
+    known = relations(old.memory.content, old.memory.slot)
+    new = relations(draft.content)
+    if _rule_of(draft) == "preferred" and "prefer" in new:
+        wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
+        return bool(known & wanted)
+    return bool(new & known) or (in_slot and not new) or (not new and not known)
+
+
+def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
+    """The one memory that the correction restates with a difference: most words in common, and more than half of them."""
+    wanted = stems(draft.content)
+    scored = [
+        (len(wanted & stems(old.memory.content)) / max(1, len(wanted | stems(old.memory.content))), -at, old)
+        for at, old in enumerate(existing)
+        if _shares_subject(draft, old) and normal(old.memory.content) != normal(draft.content)
+    ]
+    best = max(scored, key=lambda item: item[:2], default=None)
+    return best[2] if best and best[0] >= 0.5 else None
+
+
+def _rule_of(draft: Draft) -> str:
+    return next((rule for rule, words in _RULES if re.search(words, draft.content, re.IGNORECASE)), "used-to")
+
+
+def _slot_reason(draft: Draft, old: Existing, slot: str = "") -> str:
+    """
+    A sentence for whoever asks why a belief ended.
+    """
+    slot = slot or draft.slot or ""
+    subject, value, known = draft.subject or "", draft.slot_value or "", old.memory.slot_value or ""
+    if draft.corrects:
+        return f"Corrected: {_owned(subject, slot)} is {value}, not {known}"
+    if verb := _NOW_THE.get(slot):
+        return f"{subject} {verb} {value}; {old.memory.slot} was {known}"
+    return f"{_owned(subject, slot)} is now {value}; it was {known}"
+
+
+def _owned(subject: str, slot: str) -> str:
+    return f"The {slot} of {subject}" if slot.startswith(("date of", "deadline of")) else f"{subject}'s {slot}"
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one.casefold() == other.casefold()

@@ -1,0 +1,146 @@
+"""REST: one address for each method of the service. A view reads the request, calls, and renders."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, Response, request
+
+from memento.errors import InputError
+from memento.intake.portable import Record, note_row, parsed
+from memento.model import NoteRow
+from memento.retrieval.render import as_text, as_xml
+from memento.service import Memento
+from memento.web.asked import Parameters, json_object, loaded, namespace
+from memento.wire import encode
+
+NOTE_FIELDS = ("content", "at", "title", "speaker", "session", "position", "idempotency_key")
+
+
+class Rest:
+    """The addresses below `/memory`."""
+
+    def __init__(self, memento: Memento) -> None:
+        self._memento = memento
+
+    def blueprint(self) -> Blueprint:
+        """The routes; the fixed ones win over an IRI."""
+        routes = Blueprint("memory", __name__, url_prefix="/memory")
+        routes.post("/notes")(self.note)
+        routes.post("/import")(self.imported)
+        routes.get("/recall")(self.recall)
+        routes.get("/list")(self.list)
+        routes.get("/status")(self.status)
+        routes.get("/check")(self.check)
+        routes.post("/rebuild")(self.rebuild)
+        routes.get("")(self.list)
+        routes.get("/<path:iri>")(self.get)
+        routes.delete("/<path:iri>")(self.forget)
+        return routes
+
+    def note(self) -> Response:
+        """Remember a note; 201 when something new came of it."""
+        Parameters()
+        body = json_object(*NOTE_FIELDS, "namespace")
+        row = note_row(body)
+        noted = self._memento.note(
+            row.content,
+            at=row.at,
+            title=row.title,
+            speaker=row.speaker,
+            session=row.session,
+            position=row.position,
+            idempotency_key=row.idempotency_key or request.headers.get("Idempotency-Key"),
+            namespace=body.text("namespace") or namespace(),
+        )
+        return answered(noted, 201 if noted.memories else 200)
+
+    def imported(self) -> Response:
+        """Remember many notes: JSON lines, or an object with `rows`."""
+        asked = Parameters("consolidate")
+        consolidate = asked.flag("consolidate", default=True)
+        return answered(
+            self._memento.import_notes(_rows(request.get_data()), consolidate=consolidate, namespace=namespace())
+        )
+
+    def recall(self) -> Response:
+        """The memories that answer a question, as JSON, as the block for a model, or as a tree for people."""
+        asked = Parameters("query", "q", "question", "k", "as_of", "believed_at", "profile", "format")
+        form = asked.choice("format", ("json", "xml", "text"))
+        question = asked.text("query", "q", "question")
+        if question is None:
+            raise InputError("query is missing: ask as /memory/recall?query=Where+do+I+live")
+        found = self._memento.recall(
+            question,
+            k=asked.number("k"),
+            as_of=asked.instant("as_of"),
+            believed_at=asked.instant("believed_at"),
+            profile=asked.text("profile"),
+            namespace=namespace(),
+        )
+        if form == "json":
+            return answered(found)
+        if form == "text":
+            return Response(as_text(found) + "\n", mimetype="text/plain")
+        today = datetime.now(ZoneInfo(self._memento.settings.consolidation.time_zone)).date()
+        return Response(as_xml(found, today) + "\n", mimetype="application/xml")
+
+    def list(self) -> Response:
+        """A page of memories, the latest first."""
+        asked = Parameters("limit", "offset", "past")
+        limit, offset = asked.number("limit"), asked.number("offset")
+        return answered(
+            self._memento.list(
+                limit=50 if limit is None else limit,
+                offset=offset or 0,
+                past=asked.flag("past"),
+                namespace=namespace(),
+            )
+        )
+
+    def get(self, iri: str) -> Response:
+        """Everything known of an IRI."""
+        Parameters()
+        return answered(self._memento.get(iri, namespace=namespace()))
+
+    def forget(self, iri: str) -> Response:
+        """Hide a memory or the memories of a note; with `erase=true` delete their text."""
+        erase = Parameters("erase").flag("erase")
+        return answered(self._memento.forget(iri, erase=erase, namespace=namespace()))
+
+    def status(self) -> Response:
+        """How the service stands."""
+        Parameters()
+        return answered(self._memento.status(namespace=namespace()))
+
+    def check(self) -> Response:
+        """Differences between graph and indexes; an empty list when all is well."""
+        Parameters()
+        return answered(self._memento.check())
+
+    def rebuild(self) -> Response:
+        """Make the indexes anew; how many texts that were."""
+        Parameters()
+        return answered(self._memento.rebuild())
+
+
+def answered(noun: object, status: int = 200) -> Response:
+    """A noun as a JSON response."""
+    return Response(encode(noun), status=status, mimetype="application/json")
+
+
+def _rows(data: bytes) -> list[NoteRow]:
+    if request.is_json and isinstance(body := _object(data), dict) and "rows" in body:
+        if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
+            raise InputError('rows must be a list of objects such as {"content": "…"}')
+        return [note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1)]
+    return parsed(data, "the body", "json")
+
+
+def _object(data: bytes) -> object:
+    """The body as one JSON value, or None where it is several lines of JSON."""
+    try:
+        return loaded(data)
+    except InputError:
+        return None

@@ -1,0 +1,100 @@
+"""One process that serves a memory over HTTP until it is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import uvicorn
+from a2wsgi import WSGIMiddleware
+
+from memento.errors import MementoError, SettingsError
+from memento.service import Memento
+from memento.web.app import create_app, is_loopback
+
+
+def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """
+    Answer requests until SIGINT or SIGTERM; the caller closes the memory afterwards.
+
+    Args:
+        port: 0 picks a free one.
+        ready: called with the address, once, when the first question would be answered at full speed.
+
+    Raises:
+        SettingsError: the host is not loopback, or the port cannot be had.
+        MementoError: the embedder cannot be loaded.
+    """
+    with listening(host, port) as listener:
+        address = _address(host, listener.getsockname()[1])
+        server = uvicorn.Server(_configuration(memento))
+        failures: list[MementoError] = []
+
+        def warm_up() -> None:
+            try:
+                memento.warm_up()
+                ready(address)
+            except MementoError as error:
+                failures.append(error)
+                server.should_exit = True
+
+        memento.serve_at(address)
+        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+        # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            server.run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    if failures:
+        raise failures[0]
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """
+    A socket that listens; raises `SettingsError` when the host is not loopback or the port cannot be had.
+
+    Anybody who reaches the port may read and write, until tokens exist: so only this machine may.
+    """
+    if not is_loopback(host):
+        raise SettingsError(
+            f"host must be a loopback address such as 127.0.0.1 or ::1 (tokens do not exist yet), not {host!r}"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OverflowError as error:
+        raise SettingsError(f"port must be from 0 to 65535, not {port}") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(
+                f"port {port} of {host} is in use by another program: choose one with --port, or 0 for a free one"
+            ) from error
+        raise SettingsError(f"cannot listen on port {port} of {host}: {error.strerror}") from error
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _configuration(memento: Memento) -> uvicorn.Config:
+    app = create_app(memento)
+
+    def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        # Without it a body sent in chunks, which has no length, would be read as empty.
+        environ["wsgi.input_terminated"] = True
+        return app(environ, start_response)
+
+    return uvicorn.Config(
+        WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=5,
+    )
