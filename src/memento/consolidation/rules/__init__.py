@@ -37,7 +37,9 @@ class RuleAgents:
         mentions = names.mentions(note.content, user)
         return Extraction(mentions=mentions, biography=biography(memories.statements(note, mentions, user, self.zone)))
 
-    def resolve_entities(self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> Resolved:
+    def resolve_entities(
+        self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
+    ) -> Resolved:
         """Matches by name; what has no sure match is new."""
         return entities.resolve_entities(mentions, biography, user)
 

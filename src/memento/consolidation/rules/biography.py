@@ -13,7 +13,20 @@ from memento.consolidation.rules.relations import normal
 from memento.model import Note, User
 from memento.vocabulary import IRI
 
-SLOTS = frozenset(("employer", "job title", "home", "native language", "nationality", "major", "degree", "hometown", "profession", "birthplace"))
+SLOTS = frozenset(
+    (
+        "employer",
+        "job title",
+        "home",
+        "native language",
+        "nationality",
+        "major",
+        "degree",
+        "hometown",
+        "profession",
+        "birthplace",
+    )
+)
 _TELLS = re.compile(
     rf"^{USER}\s+(?:has\s+(?:an?\s+)?(?:\w+\s+)?(?:\w+['’]s\s+)?(?:degree|phd|bachelor|master|mba|diploma|\d+\s+years?\s+of\s+experience)|(?:has\s+)?(?:studied|graduated|majored)|is\s+(?:studying|an?\s+(?:\w+\s+){{0,2}}?(?:expert|student|specialist))"
     r"|speciali[sz]es\s+in|is\s+fluent\s+in|was\s+born\s+in|grew\s+up\s+in|comes\s+from|is\s+(?:originally\s+)?from)\b",
@@ -37,7 +50,11 @@ def merged(description: str, added: str) -> str:
     new = _parts(added)
     slots = {slot for slot, _ in new if slot}
     said = {normal(sentence) for _, sentence in new}
-    kept = [sentence for slot, sentence in _parts(description) if slot not in slots and normal(sentence) not in said] if description.strip() else []
+    kept = (
+        [sentence for slot, sentence in _parts(description) if slot not in slots and normal(sentence) not in said]
+        if description.strip()
+        else []
+    )
     return " ".join([*kept, *(sentence for _, sentence in new)])
 
 
@@ -52,4 +69,7 @@ def _parts(description: str) -> list[tuple[str | None, str]]:
     user = User(iri=IRI("urn:memento:user"))
     note = Note(iri=IRI("urn:memento:note"), content=description, at=datetime(2000, 1, 1, tzinfo=UTC))
     mentions: Sequence[Mention] = named(description, user)
-    return [(statement.filled.slot if statement.filled else None, statement.content) for statement in statements(note, mentions, user)]
+    return [
+        (statement.filled.slot if statement.filled else None, statement.content)
+        for statement in statements(note, mentions, user)
+    ]

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Literal, cast
-
-from dateutil.relativedelta import relativedelta
 
 from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _BACK = ("last", "past", "previous", "this past")
 _AHEAD = ("next", "coming", "this coming", "the coming", "the following")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """A length of time as the calendar counts it; adding months stays within the month that they lead to."""
+
+    months: int = 0
+    days: int = 0
+    minutes: int = 0
+
+    def after(self, moment: datetime, times: int = 1) -> datetime:
+        """
+        The moment so much later, or earlier when `times` is negative.
+
+        >>> Amount(months=1).after(datetime(2024, 3, 31), -1).isoformat()
+        '2024-02-29T00:00:00'
+        """
+        count = moment.year * 12 + moment.month - 1 + self.months * times
+        year, month = count // 12, count % 12 + 1
+        day = min(moment.day, monthrange(year, month)[1])
+        return moment.replace(year=year, month=month, day=day) + timedelta(days=self.days * times, minutes=self.minutes * times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +85,7 @@ class Clock:
             "the day after tomorrow": 2,
             "last night": -1,
         }
-        return self.today + relativedelta(days=days.get(lowered, -3))
+        return self.today + timedelta(days=days.get(lowered, -3))
 
     def weekday(self, name: str, near: str | None) -> datetime:
         """
@@ -79,8 +99,8 @@ class Clock:
         ahead = (WEEKDAYS[name.lower()] - self.now.weekday()) % 7
         near = _near(near)
         if near in _BACK or (near not in _AHEAD and self.leaning == "past"):
-            return self.today - relativedelta(days=(7 - ahead) if ahead or near in _BACK else 0)
-        return self.today + relativedelta(days=ahead or (7 if near in _AHEAD else 0))
+            return self.today - timedelta(days=(7 - ahead) if ahead or near in _BACK else 0)
+        return self.today + timedelta(days=ahead or (7 if near in _AHEAD else 0))
 
     def span(self, group: dict[str, str | None]) -> datetime | None:
         """A week, month, season, quarter or year; "end of" and "middle of" take their own day of it."""
@@ -89,45 +109,45 @@ class Clock:
         if begin is None or not edge or edge in ("beginning", "start", "early", "first half"):
             return begin
         if edge == "end":
-            return begin + size - timedelta(days=1)
-        middle = (begin + size - begin) / (1.5 if edge == "late" else 2)
+            return size.after(begin) - timedelta(days=1)
+        middle = (size.after(begin) - begin) / (1.5 if edge == "late" else 2)
         return (begin + middle).replace(hour=0, minute=0, second=0, microsecond=0)
 
-    def _begin(self, group: dict[str, str | None], aligned: bool) -> tuple[datetime | None, relativedelta]:
+    def _begin(self, group: dict[str, str | None], aligned: bool) -> tuple[datetime | None, Amount]:
         """Where the span begins and how long it is; `aligned` starts a week on its Monday and a month on its first."""
         if month := group["m3"] or group["m4"] or group["m5"]:
-            return self._month(_month(month), group["y3"], _near(group["near1"])), relativedelta(months=1)
+            return self._month(_month(month), group["y3"], _near(group["near1"])), Amount(months=1)
         if season := group["season"]:
-            return self._first(int(group["y4"] or 0), _SEASONS[season.lower()]), relativedelta(months=3)
+            return self._first(int(group["y4"] or 0), _SEASONS[season.lower()]), Amount(months=3)
         if quarter := group["quarter"]:
-            return self._quarter(int(quarter[1]), group["y6"]), relativedelta(months=3)
+            return self._quarter(int(quarter[1]), group["y6"]), Amount(months=3)
         if year := group["y5"]:
-            return self._first(int(year), 1), relativedelta(years=1)
+            return self._first(int(year), 1), Amount(months=12)
         return self._near_span((group["span"] or "").lower(), _near(group["near2"]), aligned)
 
-    def _near_span(self, span: str, near: str, aligned: bool) -> tuple[datetime | None, relativedelta]:
+    def _near_span(self, span: str, near: str, aligned: bool) -> tuple[datetime | None, Amount]:
         sign = -1 if near in _BACK else 1 if near in _AHEAD else 0
         if span in _SEASONS:
-            return self._season(_SEASONS[span], sign), relativedelta(months=3)
+            return self._season(_SEASONS[span], sign), Amount(months=3)
         if span == "weekend":
-            return self.today + relativedelta(days=5 - self.now.weekday(), weeks=sign), relativedelta(days=2)
+            return self.today + timedelta(days=5 - self.now.weekday() + 7 * sign), Amount(days=2)
         sizes = {
-            "week": relativedelta(weeks=1),
-            "month": relativedelta(months=1),
-            "quarter": relativedelta(months=3),
-            "year": relativedelta(years=1),
+            "week": Amount(days=7),
+            "month": Amount(months=1),
+            "quarter": Amount(months=3),
+            "year": Amount(months=12),
         }
-        size = sizes.get(span, relativedelta(years=10))
+        size = sizes.get(span, Amount(months=120))
         if not sign and not aligned:
             # "this week" says no more than the note's own time does.
             return None, size
-        moved = self.now + size * sign
+        moved = size.after(self.now, sign)
         return (self._aligned(moved, span) if aligned else moved), size
 
     def _aligned(self, moment: datetime, span: str) -> datetime:
         day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         if span == "week":
-            return day - relativedelta(days=day.weekday())
+            return day - timedelta(days=day.weekday())
         return day.replace(day=1, month=1 if span in ("year", "decade") else day.month)
 
     def _month(self, month: int, year: str | None, near: str) -> datetime:
@@ -147,7 +167,7 @@ class Clock:
     def _season(self, month: int, sign: int) -> datetime:
         this = self._first(self.now.year, month)
         if sign < 0:
-            over = this + relativedelta(months=3) <= self.now
+            over = Amount(months=3).after(this) <= self.now
             return this if over else this.replace(year=this.year - 1)
         return this.replace(year=this.year + 1) if sign > 0 and this <= self.now else this
 
@@ -157,7 +177,7 @@ class Clock:
             return this
         if self.leaning == "past":
             return this if this <= self.now else this.replace(year=this.year - 1)
-        return this if this + relativedelta(months=3) > self.now else this.replace(year=this.year + 1)
+        return this if Amount(months=3).after(this) > self.now else this.replace(year=this.year + 1)
 
     def _first(self, year: int, month: int) -> datetime:
         return self.today.replace(year=year, month=month, day=1)

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo
-
-from dateutil.relativedelta import relativedelta
 
 from memento.consolidation.rules import calendars
 from memento.consolidation.rules.lexicon import NUMBER_WORDS
@@ -83,6 +81,19 @@ _RECURS = re.compile(
     r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
 )
 _CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
+
+_UNITS = {
+    "minute": (0, 0, 1),
+    "hour": (0, 0, 60),
+    "day": (0, 1, 0),
+    "week": (0, 7, 0),
+    "fortnight": (0, 14, 0),
+    "month": (1, 0, 0),
+    "quarter": (3, 0, 0),
+    "year": (12, 0, 0),
+    "decade": (120, 0, 0),
+}
+"""(months, days, minutes)"""
 
 
 def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
@@ -190,9 +201,9 @@ def _value(group: dict[str, str | None], clock: calendars.Clock) -> datetime | N
         month = group["m1"] or group["m2"] or ""
         return clock.day(int(re.sub(r"\D", "", day)), month, group["y1"])
     if amount := group["ago"]:
-        return clock.now - length(amount)
+        return length(amount).after(clock.now, -1)
     if amount := group["ahead"]:
-        return clock.now + length(amount)
+        return length(amount).after(clock.now)
     if word := group["word"]:
         return clock.word(word)
     if weekday := group["weekday"]:
@@ -217,31 +228,23 @@ def _at_clock(value: datetime, text: str) -> datetime:
     return value.replace(hour=hour, minute=int(parts[2] or 0), second=0, microsecond=0)
 
 
-def length(amount: str) -> relativedelta | timedelta:
+def length(amount: str) -> calendars.Amount:
     """
     An amount of time in words.
 
-    >>> length("two months"), length("a couple of days"), length("half a year")
-    (relativedelta(months=+2), relativedelta(days=+2), relativedelta(days=+182))
+    >>> length("two months").months, length("a couple of days").days, length("half a year").months
+    (2, 2, 6)
     """
     words = amount.lower().split()
     unit = next(word for word in reversed(words) if word not in ("and", "a", "half")).rstrip("s")
-    number = next(
-        (
-            int(word) if word.isdigit() else NUMBER_WORDS[word]
-            for word in reversed(words[:-1])
-            if word.isdigit() or word in NUMBER_WORDS
-        ),
-        1,
-    )
-    if "half" in words:
-        days = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}.get(unit, 0)
-        return relativedelta(days=round(days * (number + 0.5)) if "and" in words else days // 2)
-    if unit in ("fortnight", "quarter", "decade"):
-        return {"fortnight": relativedelta(days=14 * number), "quarter": relativedelta(months=3 * number)}.get(
-            unit, relativedelta(years=10 * number)
-        )
-    return relativedelta(**{f"{unit}s": number})  # type: ignore[arg-type]
+    number = next((_number(word) for word in reversed(words[:-1]) if _number(word)), 1)
+    halves = 2 * number + 1 if "half" in words and "and" in words else 1 if "half" in words else 2 * number
+    months, days, minutes = _UNITS[unit]
+    return calendars.Amount(months=months * halves // 2, days=days * halves // 2, minutes=minutes * halves // 2)
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBER_WORDS.get(word, 0)
 
 
 def _lengths(text: str, clock: calendars.Clock, perfect: bool, known: list[Dated]) -> list[Dated]:
@@ -251,7 +254,7 @@ def _lengths(text: str, clock: calendars.Clock, perfect: bool, known: list[Dated
     taken = [(one.start, one.end) for one in known]
     return [
         Dated(
-            value=(clock.now + sign * length(match["length"])).astimezone(UTC),
+            value=length(match["length"]).after(clock.now, sign).astimezone(UTC),
             start=match.start(),
             end=match.end(),
             role="for" if sign < 0 else "at",

@@ -50,13 +50,19 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
                 if target := find(draft, old, existing, note):
                     targets[at].append(target)
                     retired.add(old.memory.iri)
-    return [skip or _decision(draft, tuple(found), existing) for draft, skip, found in zip(drafts, skips, targets, strict=True)]
+    return [
+        skip or _decision(draft, tuple(found), existing)
+        for draft, skip, found in zip(drafts, skips, targets, strict=True)
+    ]
 
 
 def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Existing]) -> Decision:
     if targets:
         return Invalidate(draft=draft, targets=targets)
-    later = next((old for old in existing if draft.slot and old.memory.slot == draft.slot and _same(old.subject, draft.subject)), None)
+    later = next(
+        (old for old in existing if draft.slot and old.memory.slot == draft.slot and _same(old.subject, draft.subject)),
+        None,
+    )
     return Add(draft=draft, reason=f"beside “{later.memory.content}”, which it does not replace" if later else "")
 
 
@@ -64,7 +70,9 @@ def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], 
     for old in existing:
         if says_the_same(draft, old, note):
             return Skip(draft=draft, duplicate=old.memory.iri, reason=f"known already: “{old.memory.content}”")
-    if any(other.content.casefold() == draft.content.casefold() and other.valid_at == draft.valid_at for other in earlier):
+    if any(
+        other.content.casefold() == draft.content.casefold() and other.valid_at == draft.valid_at for other in earlier
+    ):
         return Skip(draft=draft, duplicate=None, reason="the note says it twice")
     return None
 
@@ -84,7 +92,12 @@ def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
         return True
     if moment.said < memory.valid_at:
         return False
-    return draft.corrects or reading(draft.content).tense != "past" or reading(draft.content).perfect or moment.said - moment.began <= RECENT
+    return (
+        draft.corrects
+        or reading(draft.content).tense != "past"
+        or reading(draft.content).perfect
+        or moment.said - moment.began <= RECENT
+    )
 
 
 def _same(one: str | None, other: str | None) -> bool:

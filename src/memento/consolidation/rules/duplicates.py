@@ -12,7 +12,9 @@ from memento.consolidation.rules.values import same_value
 from memento.model import Note
 
 _DAY = timedelta(days=1)
-_LASTING = re.compile(r"\b(?:born|grew up|graduated|founded|named|used to|was|were|had|worked|lived|studied|owned|raised|is|are|has|have)\b")
+_LASTING = re.compile(
+    r"\b(?:born|grew up|graduated|founded|named|used to|was|were|had|worked|lived|studied|owned|raised|is|are|has|have)\b"
+)
 
 
 def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
@@ -47,7 +49,9 @@ def _same_slot(draft: Draft, old: Existing) -> bool:
 def _nothing_new(draft: Draft, content: str) -> bool:
     """Whether the words of the draft that are not in the memory only express the relation that both have."""
     extra = stems(draft.content) - stems(content) - stems(f"{draft.slot} {draft.slot_value}")
-    return not extra or all(relations(word) & relations(draft.content, draft.slot) for word in _words_of(draft.content, extra))
+    return not extra or all(
+        relations(word) & relations(draft.content, draft.slot) for word in _words_of(draft.content, extra)
+    )
 
 
 def _words_of(content: str, wanted: frozenset[str]) -> list[str]:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
+from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.biography import merged
 from memento.consolidation.rules.values import without_suffix
 from memento.model import Entity, User
 
-_SMALL = frozenset("of the and for de di von van der".split())
+_SMALL = word_set("of the and for de di von van der")
 
 
-def resolve_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> Resolved:
+def resolve_entities(
+    mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
+) -> Resolved:
     """One resolution for each mention, in their order, and the user's new description if the note changes it."""
     description = merged(user.description, biography) if biography else None
     return Resolved(
@@ -49,7 +52,12 @@ def _resolution(mention: Mention, candidates: Sequence[Candidate]) -> Resolution
                 return Resolution(mention=mention, entity=entity.iri, reason=why, description=_better(mention, entity))
     people = [entity for entity in fitting if _is_first_name_of(mention, entity)]
     if len(people) == 1:
-        return Resolution(mention=mention, entity=people[0].iri, reason="the only known person of that first name", description=_better(mention, people[0]))
+        return Resolution(
+            mention=mention,
+            entity=people[0].iri,
+            reason="the only known person of that first name",
+            description=_better(mention, people[0]),
+        )
     return Resolution(mention=mention, entity=None, reason="nothing known has this name")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from memento.consolidation.rules.lexicon import word_set
 from memento.model import EntityKind
 
 
@@ -185,19 +186,15 @@ _FIRST_NAMES = """
 """
 FIRST_NAMES = frozenset(_FIRST_NAMES.split())
 
-COMPANY_SUFFIXES = frozenset(
-    """
+COMPANY_SUFFIXES = word_set("""
     inc inc. corp corp. corporation gmbh ag ltd ltd. limited llc plc co co. company labs lab group holdings technologies technology tech systems
     software solutions partners ventures capital studios studio industries university institute college school academy hospital clinic bank
     foundation agency consulting pharma robotics analytics health airlines airways motors energy media games sa bv se oy ab srl
-    """.split()
-)
-EVENT_WORDS = frozenset(
-    """
+    """)
+EVENT_WORDS = word_set("""
     conference conf summit festival meetup hackathon marathon olympics expo fair workshop symposium congress con con. fest week championship
     cup triathlon convention webinar retreat awards biennale
-    """.split()
-)
+    """)
 
 
 def _entries(text: str) -> list[tuple[str, list[tuple[str, bool]]]]:

@@ -18,7 +18,7 @@ _PERSON = re.compile(
     rf"\b(?:{_RELATIVE})(?:\s+(?:is|was|named|called)|['’]s\s+name\s+is|,)?\s*$|\b(?:{'|'.join(TITLES)})\.?\s+$|(?-i:\b(?:CEO|CTO|CFO|COO|VP|[Dd]irector|[Ff]ounder|[Aa]uthor|[Aa]ctor|[Ss]inger))\s+$",
     re.IGNORECASE,
 )
-_BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
+_BEFORE = tuple(
     (kind, re.compile(rf"(?:^|[\s(\"“])(?:{words})\s+(?:the\s+|a\s+|an\s+)?[\"“]?$", re.IGNORECASE))
     for kind, words in (
         (
@@ -55,7 +55,7 @@ _BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-_AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
+_AFTER = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
         (
@@ -80,7 +80,10 @@ _AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-_EMPLOYS = re.compile(r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$", re.I)
+_EMPLOYS = re.compile(
+    r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$",
+    re.I,
+)
 _CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
 _STOP = re.compile(
     r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE

@@ -6,8 +6,19 @@ The words that the rules know: verbs with their past forms, and the small closed
 
 from __future__ import annotations
 
-REGULAR = frozenset(
+
+
+def word_set(text: str) -> frozenset[str]:
     """
+    The words of a text.
+
+    >>> sorted(word_set("b a"))
+    ['a', 'b']
+    """
+    return frozenset(text.split())
+
+
+REGULAR = word_set("""
     accept achieve adapt add admire admit adopt adore advise agree allow analyse analyze announce answer apply appreciate approve argue
     arrange arrive ask assist attend avoid aim bake ban bank base battle believe belong bike block blog boil book borrow bother
     brew brush bump call camp cancel care carry celebrate chair change chat chase check climb close coach code collaborate collect
@@ -31,8 +42,7 @@ REGULAR = frozenset(
     support suppose surf suspect switch talk tend test text thank touch tour trade train transfer translate travel treat try
     turn tutor type uninstall update upgrade upload use value visit volunteer vote wait walk want warn wash watch water weigh welcome whistle
     wish wonder work worry yell
-    """.split()
-)
+    """)
 
 _IRREGULAR = """
     be:was,been become:became,become begin:began,begun bet:bet,bet bite:bit,bitten blow:blew,blown break:broke,broken bring:brought,brought
@@ -59,37 +69,27 @@ PARTICIPLES = {participle: base for base, (_, participle) in _FORMS.items()}
 UNCHANGING = frozenset(base for base, (past, _) in _FORMS.items() if base == past)
 """Verbs whose present and past look alike: "I quit"."""
 
-MODALS = frozenset("can could will would shall should may might must cannot ought".split())
+MODALS = word_set("can could will would shall should may might must cannot ought")
 
-ADVERBS = frozenset(
-    """
+ADVERBS = word_set("""
     also always never often still now already even only recently sometimes once then ever soon almost just really usually currently
     actually personally too rarely seldom hardly both no longer definitely probably finally lately simply mostly mainly maybe perhaps
     nowadays presently formerly previously kinda sorta truly clearly officially first again either instead today generally typically however
-    """.split()
-)
-_NOT_ADVERBS = frozenset(
-    "rely apply reply supply fly comply multiply imply july family italy early ally only daily".split()
-)
+    """)
+_NOT_ADVERBS = word_set("rely apply reply supply fly comply multiply imply july family italy early ally only daily")
 
-PREPOSITIONS = frozenset(
-    """
+PREPOSITIONS = word_set("""
     about above across after against along among around as at before behind below beside between by despite during except for from in
     inside into like near of off on onto out outside over past per since through throughout to toward towards under until up upon via
     with within without
-    """.split()
-)
-DETERMINERS = frozenset(
-    "a an the this that these those my your his her its our their some any each every no another more most many much".split()
-)
-CONJUNCTIONS = frozenset("and or but nor so yet because although though while whereas if unless when whenever".split())
-PRONOUNS = frozenset(
-    """
+    """)
+DETERMINERS = word_set("a an the this that these those my your his her its our their some any each every no another more most many much")
+CONJUNCTIONS = word_set("and or but nor so yet because although though while whereas if unless when whenever")
+PRONOUNS = word_set("""
     i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours ourselves they
     them their theirs themselves someone somebody anyone anybody everyone everybody nobody something anything everything nothing
     who whom whose which what where when why how there here this that these those one ones
-    """.split()
-)
+    """)
 NUMBER_WORDS = {
     word: number
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
@@ -151,5 +151,5 @@ FUNCTION_WORDS = (
     | PRONOUNS
     | ADVERBS
     | MODALS
-    | frozenset("am is are was were be been".split())
+    | word_set("am is are was were be been")
 )

@@ -25,14 +25,22 @@ from memento.consolidation.rules.skeleton import Skeleton, found_mentions, menti
 from memento.consolidation.rules.slots import Filled, slot_of
 from memento.model import Note, User
 
-_SCHEDULED = re.compile(r"\b(?:scheduled|rescheduled|moved|postponed|pushed|delayed|planned|slipped|brought\s+forward|set)\b.*\b(?:to|for|until|on|back|forward)\b", re.IGNORECASE)
+_SCHEDULED = re.compile(
+    r"\b(?:scheduled|rescheduled|moved|postponed|pushed|delayed|planned|slipped|brought\s+forward|set)\b.*\b(?:to|for|until|on|back|forward)\b",
+    re.IGNORECASE,
+)
 _MOVES_HOUSE = re.compile(rf"^(?:{USER}|he|she|they)\b[^,]*\bmoved\s+to\s+(?-i:[A-Z])", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(He|She)(?=['’]s\b|\s)")
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
-_CONDITION = re.compile(r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
+)
 _PREFERENCE = re.compile(r"^(?!USER)\w\S*(?:\s\w\S*)?\s+over\s+[A-Z]\S*(?:\s\w\S*)?$")
+_ANAPHORIC = re.compile(r"^(?:it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
 _TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
-_SHARED = re.compile(r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$")
+_SHARED = re.compile(
+    r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +73,12 @@ class _Context:
 
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
     """The facts of a note, in order; the whole note as one draft when no clause is a statement; none when it is blank."""
-    found = [draft for statement in statements(note, mentions, user, zone) for draft in _drafts_of(statement, mentions, note)]
+    found: list[Draft] = []
+    for statement in statements(note, mentions, user, zone):
+        if found and _leans_on(statement, found[-1]):
+            found[-1] = _continued(found[-1], statement, mentions)
+        else:
+            found += _drafts_of(statement, mentions, note)
     if found:
         return _settled(found)
     content = " ".join(third_person(sentence, user) for sentence in sentences(note.content)) or note.content.strip()
@@ -83,7 +96,9 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
         earlier: Statement | None = None
         for piece in [body] if conditional else clauses(body):
             for statement in _understood(piece, context, terminal, corrects):
-                if statement.reading.mood in ("question", "chatter") or (statement.reading.mood == "command" and not is_lasting(statement.content) and not statement.filled):
+                if statement.reading.mood in ("question", "chatter") or (
+                    statement.reading.mood == "command" and not is_lasting(statement.content) and not statement.filled
+                ):
                     continue
                 current = _ended_by_now(statement, earlier)
                 yield current
@@ -113,7 +128,11 @@ def _halves(said: str) -> list[str]:
 def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
     content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
     how = reading(_TERMINAL.sub("", content))
-    leaning: Leaning = "past" if how.tense == "past" and not (_SCHEDULED.search(content) and not _MOVES_HOUSE.search(content)) else "future"
+    leaning: Leaning = (
+        "past"
+        if how.tense == "past" and not (_SCHEDULED.search(content) and not _MOVES_HOUSE.search(content))
+        else "future"
+    )
     found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
     reduced = skeleton(content, context.mentions, found, context.pattern)
     filled = slot_of(reduced)
@@ -135,7 +154,11 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
     """The statement, once the context knows its dates and the one person it is about."""
     if statement.dates and statement.reading.tense == "past":
         context.shared = statement.dates[:1]
-    people = {context.mentions[at].name for _, _, at in found_mentions(statement.content, context.mentions, context.pattern) if context.mentions[at].kind == "Person"}
+    people = {
+        context.mentions[at].name
+        for _, _, at in found_mentions(statement.content, context.mentions, context.pattern)
+        if context.mentions[at].kind == "Person"
+    }
     if len(people) == 1:
         context.person = people.pop()
     elif people:
@@ -145,10 +168,17 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
 
 def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
     """ "I used to use X, now I use Y": the second half ends X."""
-    if earlier is None or earlier.reading.mood != "past" or statement.reading.mood != "fact" or not _NOW.search(statement.content):
+    if (
+        earlier is None
+        or earlier.reading.mood != "past"
+        or statement.reading.mood != "fact"
+        or not _NOW.search(statement.content)
+    ):
         return statement
     phrases = used_to(earlier.skeleton)
-    return replace(statement, ends=(*statement.ends, *phrases), rule=statement.rule or "used-to") if phrases else statement
+    return (
+        replace(statement, ends=(*statement.ends, *phrases), rule=statement.rule or "used-to") if phrases else statement
+    )
 
 
 def _sentence(said: str, terminal: str) -> str:
@@ -172,8 +202,33 @@ def _drafts_of(statement: Statement, mentions: Sequence[Mention], note: Note) ->
     if filled is None or not filled.role or statement.corrects:
         return [draft]
     title = f"{filled.subject} is {'an' if filled.role[0].lower() in 'aeio' else 'a'} {filled.role}."
-    also = Draft(content=title, about=(filled.subject,), valid_at=valid_at, subject=filled.subject, slot="job title", slot_value=filled.role)
+    also = Draft(
+        content=title,
+        about=(filled.subject,),
+        valid_at=valid_at,
+        subject=filled.subject,
+        slot="job title",
+        slot_value=filled.role,
+    )
     return [draft, also]
+
+
+def _leans_on(statement: Statement, before: Draft) -> bool:
+    """Whether a statement means nothing without the one before it ("It was great") and neither of them fills or ends anything."""
+    plain = statement.filled is None and not statement.ends and not statement.corrects and statement.user_name is None
+    return (
+        plain
+        and before.slot is None
+        and not before.ends
+        and not before.corrects
+        and bool(_ANAPHORIC.match(statement.content))
+    )
+
+
+def _continued(before: Draft, statement: Statement, mentions: Sequence[Mention]) -> Draft:
+    text = before.content if _TERMINAL.search(before.content) else f"{before.content}."
+    content = f"{text} {statement.content}"
+    return replace(before, content=content, about=_about(content, mentions, None))
 
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None]:
@@ -183,7 +238,9 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
         return None, filled.date.value
     if filled and filled.slot.endswith(("birthday", "date of birth")):
         return None, None
-    first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(iter(statement.dates), None)
+    first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(
+        iter(statement.dates), None
+    )
     if first is None:
         return None, None
     if first.value > note.at:
@@ -204,6 +261,8 @@ def _settled(found: list[Draft]) -> list[Draft]:
     """The same drafts, with each slot filled once: of two values in one note the later one counts."""
     last = {(draft.subject, draft.slot): at for at, draft in enumerate(found) if draft.slot}
     return [
-        draft if draft.slot is None or last[draft.subject, draft.slot] == at else replace(draft, subject=None, slot=None, slot_value=None)
+        draft
+        if draft.slot is None or last[draft.subject, draft.slot] == at
+        else replace(draft, subject=None, slot=None, slot_value=None)
         for at, draft in enumerate(found)
     ]

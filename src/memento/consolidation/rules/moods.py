@@ -141,12 +141,12 @@ def is_no_longer(clause: str) -> bool:
 def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
     if clause.rstrip("\"”') ").endswith(("?", "？")) or (_QUESTION.search(clause) and not clause.startswith("USER")):
         return "question"
-    if _CHATTER.search(clause):
+    if _CHATTER.search(clause) or _is_exclamation(clause):
         return "chatter"
-    if _POSSIBLE.search(clause) or _REPORTED.search(clause):
-        return "possible"
     if _is_command(clause):
         return "command"
+    if _POSSIBLE.search(clause) or _REPORTED.search(clause):
+        return "possible"
     if _PLAN.search(clause) or tense == "future":
         return "plan"
     if perfect and _GOES_ON.search(clause):
@@ -154,6 +154,16 @@ def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
     if _FORMER.search(clause) or (tense == "past" and _STATE_THEN.search(clause)):
         return "past"
     return "fact"
+
+
+def _is_exclamation(clause: str) -> bool:
+    """Whether a few words without a verb, a figure or the user say nothing: "Onward!", "Of course", "Jolene!"."""
+    words = _WORD.findall(clause)
+    return (
+        0 < len(words) <= 3
+        and "USER" not in clause
+        and not any(base_of(word) or is_past(word) or word[0].isdigit() or "'" in word for word in words)
+    )
 
 
 def _is_command(clause: str) -> bool:
@@ -176,7 +186,8 @@ def _is_command(clause: str) -> bool:
 def _has_later_verb(words: list[str]) -> bool:
     """Whether one of the next words is finite, so that the first is a noun: "Work is busy"."""
     return any(
-        word.lower() in ("is", "was", "are", "were", "has", "had", "will", "can", "does", "did") for word in words[:2]
+        word.lower() in ("is", "was", "are", "were", "has", "had", "does", "did") or word.lower() in MODALS
+        for word in words[:2]
     )
 
 

@@ -21,6 +21,7 @@ from memento.consolidation.rules.lexicon import (
     PRONOUNS,
     UNCHANGING,
     is_adverb,
+    word_set,
 )
 from memento.consolidation.rules.verbs import base_of, is_past, third_singular
 from memento.model import User
@@ -45,13 +46,11 @@ _PLAIN = {
 }
 _CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "will", "i'd": "would"}
 _INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
-_ASKING = MODALS | frozenset("did didn't can't won't shouldn't wouldn't couldn't".split())
-_CLEAR = frozenset(
-    """
+_ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
+_CLEAR = word_set("""
     hate enjoy prefer believe know think own teach speak write eat sleep go live have make bring keep feel meet see sell send wear sing
     listen learn adore dislike manage maintain build buy commute cook bake volunteer participate earn spend collaborate attend
-    """.split()
-)
+    """)
 _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE

@@ -43,7 +43,9 @@ _OF_SLOT = {
 }  # fmt: skip
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _LEADING = re.compile(r"^(?:[^,]{1,40},\s+)(?=USER\b|[A-Z])")
-_SUBJECT = re.compile(rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+|[A-Z][\w'’-]*(?:\s+(?:[a-z]{{1,3}}\s+)?[A-Z][\w'’-]*)*)(?=\s)")
+_SUBJECT = re.compile(
+    rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+|[A-Z][\w'’-]*(?:\s+(?:[a-z]{{1,3}}\s+)?[A-Z][\w'’-]*)*)(?=\s)"
+)
 
 
 def relations(content: str, slot: str | None = None) -> frozenset[str]:

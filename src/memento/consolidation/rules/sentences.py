@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
+from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.verbs import base_of, is_past
 
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev gen sen gov mt".split()
-)
+_ABBREVIATIONS = word_set("mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev gen sen gov mt")
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)]|#{1,6})\s+")
 

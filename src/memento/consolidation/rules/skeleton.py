@@ -145,6 +145,11 @@ def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
     text = re.sub(rf"^(?:{DATE},?\s*)+(?=\S)", "", text)
     text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
-    text = re.sub(rf"\b(?:the\s+)?project\s+(?={NAME})|^the\s+(?={NAME}\s+project\b)|(?<={NAME})\s+project\b", "", text, flags=re.IGNORECASE)
+    text = re.sub(
+        rf"\b(?:the\s+)?project\s+(?={NAME})|^the\s+(?={NAME}\s+project\b)|(?<={NAME})\s+project\b",
+        "",
+        text,
+        flags=re.IGNORECASE,
+    )
     text = _APPOSED.sub(r"\1 ", text)
     return _INTRODUCED.sub("", text).strip()

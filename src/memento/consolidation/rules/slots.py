@@ -17,7 +17,7 @@ from memento.consolidation.rules.attributes import EVENTS, is_single, slot_name
 from memento.consolidation.rules.common import JOBS, RELATIVES
 from memento.consolidation.rules.dates import Dated
 from memento.consolidation.rules.gazetteer import lookup
-from memento.consolidation.rules.lexicon import NUMBER_WORDS
+from memento.consolidation.rules.lexicon import NUMBER_WORDS, PRONOUNS
 from memento.consolidation.rules.skeleton import DATE, KIN, NAME, Skeleton
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
@@ -156,7 +156,12 @@ def _filled(pattern: Pattern, match: re.Match[str], skeleton: Skeleton) -> Fille
     if not value or subject is None or not _fits(group, skeleton):
         return None
     slot = _slot(pattern.slot, group, value, skeleton)
-    if slot is None or (slot == "employer" and _NO_EMPLOYER.match(value)) or value.lower() == subject.lower():
+    if (
+        slot is None
+        or (slot == "employer" and _NO_EMPLOYER.match(value))
+        or value.lower() == subject.lower()
+        or value.lower() in PRONOUNS
+    ):
         return None
     role = _role(group, skeleton) if slot == "employer" else None
     date = (
@@ -223,13 +228,22 @@ def _value(pattern: Pattern, text: str | None, skeleton: Skeleton) -> str:
     if "?" not in pattern.kinds:
         return ""
     if text[0].isdigit() or text.lower() in NUMBER_WORDS:
-        whole = re.match(r"\d[\w.,:%/-]*(?:\s?(?:%|(?!every|each|on|in|for|and|per|or|at|with|this|of|to)[a-zA-Z€$£]+))?", skeleton.words(text))
+        whole = re.match(
+            r"\d[\w.,:%/-]*(?:\s?(?:%|(?!every|each|on|in|for|and|per|or|at|with|this|of|to)[a-zA-Z€$£]+))?",
+            skeleton.words(text),
+        )
         return (whole.group().rstrip(".,") if whole else str(NUMBER_WORDS[text.lower()])).strip()
     if re.search(r"\S@\S", text) or text[0] in "+(":
         return skeleton.words(text.split(" and ")[0]).split(" " if "@" in text else ",")[0].rstrip(".,;")
     if re.fullmatch(DATE, text.strip()[:1]):
         dated = skeleton.dated(text.strip()[0])
-        return "" if dated is None else f"{dated.value.day} {dated.value:%B}" if "birthday" in skeleton.text else f"{dated.value:%Y-%m-%d}"
+        return (
+            ""
+            if dated is None
+            else f"{dated.value.day} {dated.value:%B}"
+            if "birthday" in skeleton.text
+            else f"{dated.value:%Y-%m-%d}"
+        )
     return skeleton.phrase(text)
 
 
@@ -265,7 +279,9 @@ def _schedules(group: dict[str, str | None], index: int, skeleton: Skeleton) -> 
         index == 2
         and subject.kind in ("Project", "Technology", "Concept")
         and bool(
-            re.search(r"launch|ship|releas|live|due|postponed|scheduled|moved|delayed|pushed|slipped", group.get("verb") or "")
+            re.search(
+                r"launch|ship|releas|live|due|postponed|scheduled|moved|delayed|pushed|slipped", group.get("verb") or ""
+            )
         )
     )
 

@@ -17,10 +17,21 @@ from memento.consolidation.rules.relations import normal, occurs, relations, spe
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
 from memento.model import Note
 
-_SAYS_WHICH = re.compile(r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE)
-_RESCHEDULED = re.compile(r"\b(?:moved|postponed|rescheduled|delayed|pushed|changed|brought|slipped|shifted|now|instead|new date)\b", re.IGNORECASE)
+_SAYS_WHICH = re.compile(
+    r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE
+)
+_RESCHEDULED = re.compile(
+    r"\b(?:moved|postponed|rescheduled|delayed|pushed|changed|brought|slipped|shifted|now|instead|new date)\b",
+    re.IGNORECASE,
+)
 _TOOLS = ("editor", "browser", "operating system")
-_NOW_THE = {"employer": "now works at", "home": "now lives in", "editor": "now uses", "browser": "now uses", "manager": "now reports to"}
+_NOW_THE = {
+    "employer": "now works at",
+    "home": "now lives in",
+    "editor": "now uses",
+    "browser": "now uses",
+    "manager": "now reports to",
+}
 _JOBS = ("job", "position", "role", "company")
 _RULES = (
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
@@ -29,7 +40,10 @@ _RULES = (
     ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
     ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
     ("stopped", r"\b(?:stopped|gave up|finished|completed|done)\b"),
-    ("replaced", r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up|divorced)\b"),
+    (
+        "replaced",
+        r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up|divorced)\b",
+    ),
     ("negation", r"\b(?:not|\w+n['’]t)\b"),
 )
 
@@ -52,14 +66,21 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
 def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
     """The memory as a target, if the draft says that what it is about no longer holds, or corrects the same statement."""
     if draft.ends and _shares_subject(draft, old) and any(_is_ended(phrase, draft, old) for phrase in draft.ends):
-        return _target(draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", f"ends:{_rule_of(draft)}")
+        return _target(
+            draft,
+            old,
+            f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
+            f"ends:{_rule_of(draft)}",
+        )
     if draft.corrects and draft.slot is None and old is _likeliest(draft, existing):
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
 
 
 def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
-    return Target(memory=old.memory.iri, reason=reason, mode="correction" if draft.corrects else "state-change", rule=rule)
+    return Target(
+        memory=old.memory.iri, reason=reason, mode="correction" if draft.corrects else "state-change", rule=rule
+    )
 
 
 def _differs(draft: Draft, old: Existing) -> bool:
@@ -85,7 +106,9 @@ def _is_another_event(draft: Draft, old: Existing, note: Note) -> bool:
     """Whether the old date has passed and the thing happens again and again: the next meeting does not move the last one."""
     if draft.event_at is None or old.memory.event_at is None or ONCE.search(draft.slot or ""):
         return False
-    return old.memory.event_at < note.at and not (_RESCHEDULED.search(draft.content) and old.memory.event_at.date() == note.at.date())
+    return old.memory.event_at < note.at and not (
+        _RESCHEDULED.search(draft.content) and old.memory.event_at.date() == note.at.date()
+    )
 
 
 def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:

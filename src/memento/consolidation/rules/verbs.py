@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memento.consolidation.rules.lexicon import BASES, MODALS, PARTICIPLES, PAST, UNCHANGING
+from memento.consolidation.rules.lexicon import BASES, MODALS, PARTICIPLES, PAST, UNCHANGING, word_set
 
 _AUXILIARY = {
     "am": "is",
@@ -22,9 +22,7 @@ _AUXILIARY = {
     "be": "is",
     "dont": "doesn't",
 }
-_LOOKS_PAST = frozenset(
-    "need feed speed bleed breed embed exceed proceed succeed seed heed weed shed wed indeed".split()
-)
+_LOOKS_PAST = word_set("need feed speed bleed breed embed exceed proceed succeed seed heed weed shed wed indeed")
 
 
 def third_singular(verb: str) -> str:

@@ -1,15 +1,4 @@
-"""
-Memento as a Python object: one method for each thing one can ask.
-
-    with open_memento() as memento:
-        memento.note("I work at Google as of today.")
-        memento.recall("Where do I work?").memories[0].content
-
-*Guarantees:* a note is written whole or not at all; when a call returns, what it wrote survives the death of the process
-and is seen by the next recall. Methods may be called from many threads; writes are made one after the other.
-
-*But:* one process owns a data folder. Where a service owns it already, `open_memento` returns a `Client` with the same methods.
-"""
+"""The memory of one data folder: parse, lock, delegate."""
 
 from __future__ import annotations
 
@@ -23,12 +12,11 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from memento import library, settings, upkeep
-from memento.backends import Backends, open_backends
-from memento.client import Client
+from memento.backends import Backends
 from memento.consolidation import pipeline as consolidation
 from memento.consolidation.rules import RuleAgents
-from memento.errors import FolderInUse, InputError, TooLong
-from memento.home import Home, Owner, default_home
+from memento.errors import InputError, TooLong
+from memento.home import Home, Owner
 from memento.instants import now, utc
 from memento.model import (
     Described,
@@ -289,49 +277,6 @@ class Memento:
                 parts=self._parts,
                 knobs=self.settings.consolidation,
             )
-
-
-def open_memento(
-    path: str | Path | None = None,
-    *,
-    namespace: str | None = None,
-    profile: str | None = None,
-    configured: Settings | None = None,
-    command: str = "open_memento",
-    wait_s: float = 0.0,
-) -> Memento | Client:
-    """
-    Open a data folder, or reach the service that owns it.
-
-    Args:
-        path: the data folder; default `MEMENTO_HOME`, else the platform's user data folder.
-        namespace: where notes go and recalls look; default `MEMENTO_NAMESPACE`, else `main`.
-        profile: retrieval settings by name.
-        configured: all settings; default `settings.load` of the folder's `memento.toml` and the environment.
-        command: how other processes name this one while it owns the folder.
-        wait_s: seconds to wait for an owner that does not serve.
-
-    Raises:
-        FolderInUse: another process owns the folder and does not serve; names it.
-        SettingsError: an unusable folder or setting.
-    """
-    home_name, namespace_name = settings.home_and_namespace()
-    home = Home(Path(path or home_name or default_home()))
-    configured = configured or settings.load(home.settings, profile=profile)
-    scope = Scope(namespace=namespace_called(namespace or namespace_name or configured.scope.namespace))
-    if (serving := home.serving_owner()) and serving.address:
-        return Client(serving.address, namespace=scope.namespace)
-    try:
-        home.acquire(command, wait_s)
-    except FolderInUse:
-        if (serving := home.serving_owner()) and serving.address:
-            return Client(serving.address, namespace=scope.namespace)
-        raise
-    try:
-        return Memento(home, open_backends(home, configured), scope, configured)
-    except BaseException:
-        home.release()
-        raise
 
 
 def namespace_called(name: str) -> str:

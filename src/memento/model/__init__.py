@@ -1,0 +1,71 @@
+"""
+The nouns: what lies in the graph, what goes into a write, what comes back from the service.
+
+All are frozen, keyword-only and compare by value; times are aware and in UTC.
+"""
+
+from memento.model.answers import (
+    Described,
+    Difference,
+    Forgotten,
+    Imported,
+    Listed,
+    Noted,
+    NoteRef,
+    NoteRow,
+    Recalled,
+    RecalledEntity,
+    Recollection,
+    Retired,
+    Status,
+)
+from memento.model.stored import (
+    KINDS,
+    Change,
+    Entity,
+    EntityKind,
+    Invalidation,
+    Memory,
+    Mode,
+    Node,
+    Note,
+    Quad,
+    Scope,
+    Scored,
+    Session,
+    User,
+    Value,
+    prop,
+)
+
+__all__ = [
+    "KINDS",
+    "Change",
+    "Described",
+    "Difference",
+    "Entity",
+    "EntityKind",
+    "Forgotten",
+    "Imported",
+    "Invalidation",
+    "Listed",
+    "Memory",
+    "Mode",
+    "Node",
+    "Note",
+    "NoteRef",
+    "NoteRow",
+    "Noted",
+    "Quad",
+    "Recalled",
+    "RecalledEntity",
+    "Recollection",
+    "Retired",
+    "Scope",
+    "Scored",
+    "Session",
+    "Status",
+    "User",
+    "Value",
+    "prop",
+]

@@ -1,0 +1,167 @@
+"""What comes back from the service, and the rows that an import takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memento.vocabulary import IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What became of a note."""
+
+    note: IRI | None
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRef:
+    """The note that a memory was taken from."""
+
+    iri: IRI
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A belief that a returned memory replaced, and what that one had replaced."""
+
+    iri: IRI
+    content: str
+    reason: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    invalidated_at: datetime | None = None
+    invalidates: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read."""
+
+    rank: int
+    iri: IRI
+    content: str
+    score: float
+    source: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    about_iris: tuple[IRI, ...] = ()
+    note: NoteRef | None = None
+    invalidates: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledEntity:
+    """An entity that returned memories are about; the user comes first, then the most mentioned."""
+
+    iri: IRI
+    name: str
+    kind: str
+    description: str = ""
+    is_well_known: bool = False
+    is_user: bool = False
+    memory_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """The answer to a question: memories best first, the entities they are about, milliseconds by phase."""
+
+    query: str
+    namespace: str
+    memories: tuple[Recalled, ...]
+    entities: tuple[RecalledEntity, ...]
+    total_candidates: int
+    timings_ms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One memory in a listing."""
+
+    iri: IRI
+    content: str
+    note: IRI
+    valid_at: datetime
+    created_at: datetime
+    invalid_at: datetime | None = None
+    expired_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """Everything the graph says of one IRI, as (predicate, value) pairs, and who points at it, as (subject, predicate)."""
+
+    iri: IRI
+    type: str
+    namespace: str
+    properties: tuple[tuple[str, str], ...]
+    pointed_at_by: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What a forget did: the memories it hid, or also deleted together with notes nothing else derives from."""
+
+    memories: tuple[IRI, ...]
+    notes: tuple[IRI, ...] = ()
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+
+    content: str
+    at: datetime | None = None
+    title: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    position: int | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped."""
+
+    notes: tuple[IRI | None, ...]
+    memories: int
+    invalidated: int
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the service holds and how it stands."""
+
+    version: str
+    home: str
+    namespace: str
+    namespaces: tuple[str, ...]
+    ready: bool
+    embedder: str
+    notes: int
+    memories: int
+    current: int
+    entities: int
+    invalidations: int
+    pending: int
+    vectors: int
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that is not as the graph says it should be; `what` is a stable word such as `missing-vector`."""
+
+    what: str
+    iri: str
+    detail: str

@@ -1,0 +1,57 @@
+"""Opens a data folder, or reaches the service that owns it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memento import settings
+from memento.backends import open_backends
+from memento.client import Client
+from memento.errors import FolderInUse
+from memento.home import Home, default_home
+from memento.model import Scope
+from memento.service.memento import Memento, namespace_called
+from memento.settings import Settings
+
+
+def open_memento(
+    path: str | Path | None = None,
+    *,
+    namespace: str | None = None,
+    profile: str | None = None,
+    configured: Settings | None = None,
+    command: str = "open_memento",
+    wait_s: float = 0.0,
+) -> Memento | Client:
+    """
+    Open a data folder, or reach the service that owns it.
+
+    Args:
+        path: the data folder; default `MEMENTO_HOME`, else the platform's user data folder.
+        namespace: where notes go and recalls look; default `MEMENTO_NAMESPACE`, else `main`.
+        profile: retrieval settings by name.
+        configured: all settings; default `settings.load` of the folder's `memento.toml` and the environment.
+        command: how other processes name this one while it owns the folder.
+        wait_s: seconds to wait for an owner that does not serve.
+
+    Raises:
+        FolderInUse: another process owns the folder and does not serve; names it.
+        SettingsError: an unusable folder or setting.
+    """
+    home_name, namespace_name = settings.home_and_namespace()
+    home = Home(Path(path or home_name or default_home()))
+    configured = configured or settings.load(home.settings, profile=profile)
+    scope = Scope(namespace=namespace_called(namespace or namespace_name or configured.scope.namespace))
+    if (serving := home.serving_owner()) and serving.address:
+        return Client(serving.address, namespace=scope.namespace)
+    try:
+        home.acquire(command, wait_s)
+    except FolderInUse:
+        if (serving := home.serving_owner()) and serving.address:
+            return Client(serving.address, namespace=scope.namespace)
+        raise
+    try:
+        return Memento(home, open_backends(home, configured), scope, configured)
+    except BaseException:
+        home.release()
+        raise
