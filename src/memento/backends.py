@@ -36,7 +36,8 @@ class Backends:
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
-        self.embedder.embed(["warm"])
+        # The model itself, not its cache: what is cached would load nothing.
+        self.embedder.embedder.embed(["warm"])
         self.warm = True
 
     def commit(self, change: Change, scope: Scope) -> None:

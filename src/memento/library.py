@@ -68,9 +68,10 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: B
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
         if {row["memory"] for row in derived} <= set(memories):
             notes.append(note)
+    texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
     parts.commit(Change(removes=tuple(dict.fromkeys(_quad(row) for row in found))), scope)
-    parts.embedder.discard([str(row["content"]) for row in rows])
+    parts.embedder.discard(texts)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
 
 

@@ -37,21 +37,24 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         folder = Path(name)
         with memory_in(folder, chosen.model) as owned:
             owned.import_notes(life.notes(chosen.notes), consolidate=False)
-        with serving(folder, chosen.model) as first_s:
+        with serving(folder, chosen.model) as cold_s:
             pass
-        with serving(folder, chosen.model) as second_s:
-            memento("--home", str(folder), "recall", "--json", "warm")
-            added = [added_by_the_command(folder, question) for question in life.questions(chosen.runs)]
+        with serving(folder, chosen.model) as start_s:
+            # A question that no cache knows: a service that says it is ready has its model loaded.
+            _, first_s = asked(folder, f"What happened at {time.time()}?")
+            added = [wall_s - own_s for wall_s, own_s in (asked(folder, q) for q in life.questions(chosen.runs))]
     figures: dict[str, object] = {
         "model": chosen.model,
         "help_ms": spread(help_s),
         "recall_beyond_the_service_ms": spread(added),
-        "first_start_s": round(first_s, 2),
-        "second_start_s": round(second_s, 2),
+        "first_start_s": round(cold_s, 2),
+        "second_start_s": round(start_s, 2),
+        "first_question_ms": round(first_s * 1000, 1),
     }
     print(shown("memento --help", spread(help_s)))
     print(shown("recall beyond the service", spread(added)))
-    print(f"start until /health says 200: {first_s:.2f} s, a second time {second_s:.2f} s")
+    print(f"start until /health says 200: {cold_s:.2f} s, a second time {start_s:.2f} s")
+    print(f"first question after that, by the service's own time: {first_s * 1000:.1f} ms")
     record("startup", figures, chosen.record)
     return figures
 
@@ -64,11 +67,11 @@ def memento(*words: str) -> str:
     return done.stdout
 
 
-def added_by_the_command(folder: Path, question: str) -> float:
-    """Seconds of `memento recall` less the milliseconds that the service says it spent."""
+def asked(folder: Path, question: str) -> tuple[float, float]:
+    """Seconds that `memento recall` takes, and how many of them are the service's own."""
     answer, seconds = timed(lambda: memento("--home", str(folder), "recall", "--json", question))
     timings: dict[str, float] = json.loads(answer)["timings_ms"]
-    return seconds - timings["total"] / 1000
+    return seconds, timings["total"] / 1000
 
 
 @contextmanager

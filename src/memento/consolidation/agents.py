@@ -150,8 +150,8 @@ class Agents(Protocol):
 
     name: str
 
-    def extract_entities(self, note: Note, user: User) -> Extraction:
-        """What the note names; never the user."""
+    def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
+        """What the note names, never the user; and with `biography` what it says of the user's life."""
         ...
 
     def resolve_entities(

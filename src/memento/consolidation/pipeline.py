@@ -14,13 +14,13 @@ from datetime import datetime, tzinfo
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Add, Agents, Draft, Existing, Mention, Resolution
+from memento.consolidation.agents import USER, Add, Agents, Draft, Existing, Extraction, Mention, Resolution
 from memento.consolidation.context import existing
 from memento.consolidation.resolve import candidates, said_of
 from memento.consolidation.write import Understood, change, content_hash
 from memento.errors import Conflict
 from memento.graph.mapping import node
-from memento.instants import utc
+from memento.instants import now, utc
 from memento.model import Imported, Note, Noted, NoteRow, Scope, Session, User
 from memento.ports import Progress
 from memento.search.indexes import text_of_anchor, text_of_memory
@@ -41,6 +41,7 @@ def consolidate(
     agents: Agents,
     parts: Backends,
     knobs: ConsolidationSettings,
+    extraction: Extraction | None = None,
 ) -> Noted:
     """
     Take one note in.
@@ -48,6 +49,7 @@ def consolidate(
     Args:
         received: now.
         keep: make one memory of the note's own text, compare it with nothing and retire nothing.
+        extraction: what the note names, where it was extracted before.
 
     Raises:
         Conflict: the idempotency key was used for another content.
@@ -59,7 +61,7 @@ def consolidate(
     note, session = _note(row, scope, received, zone)
     user, user_is_new = _user(scope, parts)
     with watch.phase("extract"):
-        extraction = agents.extract_entities(note, user)
+        extraction = extraction or agents.extract_entities(note, user, biography=not keep)
         mentions = _with_context(extraction.mentions, row, user)
         biography = None if _speaks_for_another(row, user) else extraction.biography
     with watch.phase("resolve"):
@@ -94,7 +96,8 @@ def consolidate(
 
 def imported(
     rows: Sequence[NoteRow],
-    take_in: Callable[[NoteRow], Noted],
+    scope: Scope,
+    take_in: Callable[[NoteRow, Extraction], Noted],
     *,
     keep: bool,
     zone: tzinfo,
@@ -106,9 +109,14 @@ def imported(
     noted: list[Noted] = []
     for begin in range(0, len(rows), _BATCH):
         batch = rows[begin : begin + _BATCH]
-        _embed([text for row in batch for text in _anticipated(row, keep, zone, agents)], parts)
-        for row in batch:
-            noted.append(take_in(row))
+        user, _ = _user(scope, parts)
+        notes = [_note(row, scope, now(), zone)[0] for row in batch]
+        extractions = [agents.extract_entities(note, user, biography=not keep) for note in notes]
+        read = list(zip(batch, notes, extractions, strict=True))
+        _embed(
+            [text for row, note, found in read for text in _anticipated(row, note, found, user, keep, agents)], parts
+        )
+        noted += [take_in(row, extraction) for row, _, extraction in read]
         if progress:
             progress(len(noted), len(rows))
     return Imported(
@@ -125,13 +133,11 @@ def _embed(texts: Sequence[str], parts: Backends) -> None:
         parts.embedder.embed(windows)
 
 
-def _anticipated(row: NoteRow, keep: bool, zone: tzinfo, agents: Agents) -> list[str]:
+def _anticipated(row: NoteRow, note: Note, extraction: Extraction, user: User, keep: bool, agents: Agents) -> list[str]:
     """The texts that a note will most likely need; a wrong guess costs time, nothing else."""
-    nobody = User(iri=IRI("urn:memento:user:unknown"))
-    note = Note(iri=IRI("urn:memento:note:unknown"), content=row.content, at=utc(row.at or datetime.now(zone), zone))
-    mentions = _with_context(agents.extract_entities(note, nobody).mentions, row, nobody)
-    drafts = _drafts(row, note, mentions, nobody, agents, keep)
-    speaker = _speaker(row, nobody)
+    mentions = _with_context(extraction.mentions, row, user)
+    drafts = _drafts(row, note, mentions, user, agents, keep)
+    speaker = _speaker(row, user)
     memories = [text_of_memory(draft.content, speaker, row.title) for draft in drafts]
     return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
 

@@ -146,14 +146,17 @@ class Indexes:
         """
         if not iris:
             return
-        rows = self._graph.select("search/statements", graphs, node=iris)
+        found = self.read(iris, graphs)
+        described = {one.iri for one in found}
+        self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
+
+    def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Found]:
+        """Some nodes as the graph has them now; one that it says nothing of is left out."""
         grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
-        for row in rows:
+        for row in self._graph.select("search/statements", graphs, node=iris):
             _, said = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
             said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
-        found = [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
-        gone = [iri for iri in iris if iri not in grouped]
-        self.absorb(found, gone, self.embedded(found))
+        return [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
 
     def text(self, one: Found) -> str:
         """What is embedded and searched for of a node; anchors must be `named` before."""

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from memento import library, settings, upkeep
 from memento.backends import Backends
 from memento.consolidation import pipeline as consolidation
+from memento.consolidation.agents import Extraction
 from memento.consolidation.rules import RuleAgents
 from memento.errors import InputError, TooLong
 from memento.home import Home, Owner
@@ -113,7 +114,8 @@ class Memento:
             self._checked(row.content, f"content of row {number}")
         return consolidation.imported(
             listed,
-            lambda row: self._consolidated(row, scope, keep),
+            scope,
+            lambda row, extraction: self._consolidated(row, scope, keep, extraction),
             keep=keep,
             zone=self._zone,
             parts=self._parts,
@@ -264,7 +266,7 @@ class Memento:
         if size > self.settings.limits.text_bytes:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 
-    def _consolidated(self, row: NoteRow, scope: Scope, keep: bool) -> Noted:
+    def _consolidated(self, row: NoteRow, scope: Scope, keep: bool, extraction: Extraction | None = None) -> Noted:
         self._checked(row.content, "content")
         with self._writing:
             return consolidation.consolidate(
@@ -276,6 +278,7 @@ class Memento:
                 agents=self._agents,
                 parts=self._parts,
                 knobs=self.settings.consolidation,
+                extraction=extraction,
             )
 
 

@@ -3,9 +3,10 @@ The five questions of consolidation answered without a model.
 
 *Flow:*
 
-    extract_entities   names (gazetteer, common, kinds) · biography
+    extract_entities   names (spans, kinds, gazetteer, common) · biography
     resolve_entities   entities
-    extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton · slots (attributes) · ends · memories
+    extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton
+                       · slots (patterns, attributes) · ends · memories
     resolve_memories   decide: duplicates · succession (relations, values)
 
 *Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Decision, Draft, Existing, Extraction, Hypotheses, Mention, Resolved
 from memento.consolidation.rules import decide, entities, memories, names
-from memento.consolidation.rules.biography import biography
+from memento.consolidation.rules.biography import biography as life
 from memento.model import Memory, Note, User
 
 __all__ = ["RuleAgents"]
@@ -32,10 +33,12 @@ class RuleAgents:
     def __init__(self, zone: str = "UTC") -> None:
         self.zone = zone
 
-    def extract_entities(self, note: Note, user: User) -> Extraction:
+    def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
         mentions = names.mentions(note.content, user)
-        return Extraction(mentions=mentions, biography=biography(memories.statements(note, mentions, user, self.zone)))
+        if not biography:
+            return Extraction(mentions=mentions)
+        return Extraction(mentions=mentions, biography=life(memories.statements(note, mentions, user, self.zone)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User

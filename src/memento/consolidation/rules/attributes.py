@@ -4,50 +4,79 @@ from __future__ import annotations
 
 import re
 
-SINGLE = frozenset(
-    """
-    name nickname surname username handle address phone email mobile birthday birthdate age height weight nationality citizenship hometown
-    employer manager boss supervisor partner wife husband spouse girlfriend boyfriend fiancé fiancée fiance fiancee landlord landlady therapist dentist
-    job role title position profession occupation salary wage income rent budget price cost fee mortgage deadline status version capital
-    population ceo cto cfo coo president chairman chairwoman mayor chancellor headquarters hq owner maintainer editor ide browser os shell terminal
-    timezone time-zone language diet religion pronouns pin port url homepage license licence theme colour color size headcount
-    password passcode gpa major degree thesis-topic topic motto goal quota target limit rate bedtime curfew pseudonym host provider isp bank
-    hostname codename slogan logo revenue valuation runway codebase-size coverage temperature distance capacity duration length width
-    website residence home sponsor captain
-    """.split()
-)
+from memento.consolidation.rules.lexicon import word_set
+
+SINGLE = word_set("""
+    name nickname surname username handle address phone email mobile birthday birthdate age height weight nationality
+    citizenship hometown employer manager boss supervisor partner wife husband spouse girlfriend boyfriend fiancé
+    fiancée fiance fiancee landlord landlady therapist dentist job role title position profession occupation salary
+    wage income rent budget price cost fee mortgage deadline status version capital population ceo cto cfo coo
+    president chairman chairwoman mayor chancellor headquarters hq owner maintainer editor ide browser os shell
+    terminal timezone time-zone language diet religion pronouns pin port url homepage license licence theme colour
+    color size headcount password passcode gpa major degree thesis-topic topic motto goal quota target limit rate
+    bedtime curfew pseudonym host provider isp bank hostname codename slogan logo revenue valuation runway
+    codebase-size coverage temperature distance capacity duration length width website residence home sponsor captain
+    """)
 """Last words of properties that have one value at a time."""
 
 EVENTS = (
-    r"(?:launch|release|deadline|due date|meeting|appointment|interview|wedding|conference|party|trip|flight|exam|presentation|demo|review|call|dinner|lunch|"
-    r"talk|keynote|workshop|surgery|operation|go-live|kick-?off|stand-?up|retro(?:spective)?|game|match|concert|vacation|holiday|visit|lesson|class|defen[sc]e|graduation|election|hearing|"
-    r"anniversary|offsite|ceremony|session|event|migration|rollout|hackathon|marathon|race|delivery|move|check-?up|show|performance|audition|recital|competition|tournament|festival|retreat|"
-    r"webinar|test|checkup|inspection|closing|opening|premiere|submission|start date|end date|move-in date|summit|milestone|beta|cutover|audit)"
+    r"(?:launch|release|deadline|due date|meeting|appointment|interview|wedding|conference|party|trip|flight"
+    r"|exam|presentation|demo|review|call|dinner|lunch|"
+    r"talk|keynote|workshop|surgery|operation|go-live|kick-?off|stand-?up|retro(?:spective)?|game|match"
+    r"|concert|vacation|holiday|visit|lesson|class|defen[sc]e|graduation|election|hearing|"
+    r"anniversary|offsite|ceremony|session|event|migration|rollout|hackathon|marathon|race|delivery|move"
+    r"|check-?up|show|performance|audition|recital|competition|tournament|festival|retreat|"
+    r"webinar|test|checkup|inspection|closing|opening|premiere|submission|start date|end date|move-in date"
+    r"|summit|milestone|beta|cutover|audit)"
 )
 """Nouns that have a date."""
 
 ONCE = re.compile(
-    r"launch|release|deadline|due|wedding|go-live|graduation|defen[sc]e|migration|rollout|delivery|surgery|election|premiere|submission|start date|end date|beta|cutover",
+    r"launch|release|deadline|due|wedding|go-live|graduation|defen[sc]e|migration|rollout|delivery|surgery"
+    r"|election|premiere|submission|start date|end date|beta|cutover",
     re.IGNORECASE,
 )
 """What takes place once, so that a later date for it is a new date and not the next occurrence."""
 
-_SAME = {
-    "boss": "manager", "supervisor": "manager", "line manager": "manager",
-    "wife": "partner", "husband": "partner", "spouse": "partner", "girlfriend": "partner", "boyfriend": "partner",
-    "fiancé": "partner", "fiancée": "partner", "fiance": "partner", "fiancee": "partner",
-    "job": "job title", "role": "job title", "title": "job title", "position": "job title", "profession": "job title", "occupation": "job title",
-    "ide": "editor", "text editor": "editor", "code editor": "editor", "web browser": "browser", "os": "operating system",
-    "phone number": "phone", "mobile": "phone", "mobile number": "phone", "cell": "phone", "cell number": "phone", "cell phone": "phone", "telephone number": "phone",
-    "email address": "email", "e-mail": "email", "e-mail address": "email", "mail address": "email",
-    "mother tongue": "native language", "first language": "native language",
-    "hq": "headquarters", "head office": "headquarters", "company": "employer", "residence": "home", "home address": "address",
-    "time zone": "timezone", "time-zone": "timezone", "due date": "deadline", "licence": "license", "color scheme": "theme", "colour scheme": "theme",
-    "headcount": "team size", "birthdate": "birth date", "date of birth": "birth date", "full name": "name", "first name": "name",
-}  # fmt: skip
+_SYNONYMS = {
+    "manager": "boss, supervisor, line manager",
+    "partner": "wife, husband, spouse, girlfriend, boyfriend, fiancé, fiancée, fiance, fiancee",
+    "job title": "job, role, title, position, profession, occupation",
+    "editor": "ide, text editor, code editor",
+    "browser": "web browser",
+    "operating system": "os",
+    "phone": "phone number, mobile, mobile number, cell, cell number, cell phone, telephone number",
+    "email": "email address, e-mail, e-mail address, mail address",
+    "native language": "mother tongue, first language",
+    "headquarters": "hq, head office",
+    "employer": "company",
+    "home": "residence",
+    "address": "home address",
+    "timezone": "time zone, time-zone",
+    "deadline": "due date",
+    "license": "licence",
+    "theme": "color scheme, colour scheme",
+    "team size": "headcount",
+    "birth date": "birthdate, date of birth",
+    "name": "full name, first name",
+}
+_SAME = {word: name for name, words in _SYNONYMS.items() for word in words.split(", ")}
 _PREFERRED = re.compile(r"^(?:main|primary|preferred|go-to|default|current|usual|daily|new|latest)\s+")
 _KEEP_MAIN = frozenset(
-    "editor|browser|operating system|job title|employer|manager|version|address|phone|email|partner|home".split("|")
+    (
+        "editor",
+        "browser",
+        "operating system",
+        "job title",
+        "employer",
+        "manager",
+        "version",
+        "address",
+        "phone",
+        "email",
+        "partner",
+        "home",
+    )
 )
 
 

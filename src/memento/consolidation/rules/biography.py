@@ -28,8 +28,11 @@ SLOTS = frozenset(
     )
 )
 _TELLS = re.compile(
-    rf"^{USER}\s+(?:has\s+(?:an?\s+)?(?:\w+\s+)?(?:\w+['’]s\s+)?(?:degree|phd|bachelor|master|mba|diploma|\d+\s+years?\s+of\s+experience)|(?:has\s+)?(?:studied|graduated|majored)|is\s+(?:studying|an?\s+(?:\w+\s+){{0,2}}?(?:expert|student|specialist))"
-    r"|speciali[sz]es\s+in|is\s+fluent\s+in|was\s+born\s+in|grew\s+up\s+in|comes\s+from|is\s+(?:originally\s+)?from)\b",
+    rf"^{USER}\s+(?:has\s+(?:an?\s+)?(?:\w+\s+)?(?:\w+['’]s\s+)?(?:degree|phd|bachelor|master|mba|diploma"
+    r"|\d+\s+years?\s+of\s+experience)|(?:has\s+)?(?:studied|graduated|majored)|is\s+(?:studying"
+    r"|an?\s+(?:\w+\s+){0,2}?(?:expert|student|specialist))"
+    r"|speciali[sz]es\s+in|is\s+fluent\s+in|was\s+born\s+in|grew\s+up\s+in|comes\s+from"
+    r"|is\s+(?:originally\s+)?from)\b",
     re.IGNORECASE,
 )
 

@@ -33,7 +33,9 @@ class Amount:
         count = moment.year * 12 + moment.month - 1 + self.months * times
         year, month = count // 12, count % 12 + 1
         day = min(moment.day, monthrange(year, month)[1])
-        return moment.replace(year=year, month=month, day=day) + timedelta(days=self.days * times, minutes=self.minutes * times)
+        return moment.replace(year=year, month=month, day=day) + timedelta(
+            days=self.days * times, minutes=self.minutes * times
+        )
 
 
 @dataclass(frozen=True, slots=True)

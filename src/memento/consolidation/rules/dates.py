@@ -36,13 +36,19 @@ class Dated:
     has_time: bool = False
 
 
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
 _UNIT = r"(?:minute|hour|day|week|fortnight|month|quarter|year|decade)s?"
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
-_AMOUNT = rf"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}(?:\s+and\s+a\s+half)?"
+_AMOUNT = (
+    r"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?"
+    rf"|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}(?:\s+and\s+a\s+half)?"
+)
 _YEAR = r"(?:19|20)\d\d"
 _CLOCK = r"(?:\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight)"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -51,21 +57,28 @@ _NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|p
 _CORE = rf"""
     (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
   | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
-  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])|(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?![\w:%]))
+  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
+  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?![\w:%]))
         (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
-  | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late|mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
+  | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late
+  |mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
         (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
           |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of)
-          |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})|(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
-          |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))|(?P<m5>{_MONTH})(?![\w'’]))
+          |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})
+          |(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
+          |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))
+          |(?P<m5>{_MONTH})(?![\w'’]))
   | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
   | (?P<ahead>{_AMOUNT})\s+from\s+(?:now|today)\b
-  | (?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|tomorrow|the\s+other\s+day|last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
-  | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}|(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
+  | (?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|tomorrow|the\s+other\s+day
+  |last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
+  | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}
+  |(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
 """
 _DATE = re.compile(
     rf"""(?<![\w/.-])(?:(?P<clock1>{_CLOCK})\s*,?\s+(?:on\s+)?)?
-    (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before|after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
+    (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before
+        |after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
     (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK}))?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -74,7 +87,8 @@ _LENGTH = re.compile(
 )
 _AHEAD = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
 _HINT = re.compile(
-    r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade",
+    r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan"
+    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade",
     re.IGNORECASE,
 )
 _RECURS = re.compile(

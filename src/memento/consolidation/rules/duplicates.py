@@ -13,7 +13,8 @@ from memento.model import Note
 
 _DAY = timedelta(days=1)
 _LASTING = re.compile(
-    r"\b(?:born|grew up|graduated|founded|named|used to|was|were|had|worked|lived|studied|owned|raised|is|are|has|have)\b"
+    r"\b(?:born|grew up|graduated|founded|named|used to|was|were|had|worked|lived|studied|owned|raised|is|are"
+    r"|has|have)\b"
 )
 
 

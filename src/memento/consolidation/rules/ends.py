@@ -13,31 +13,57 @@ from memento.consolidation.rules.skeleton import DATE, NAME, Skeleton
 
 _V = r"(?P<v>[^,;!?()\[\]]{1,60})"
 _PREP = r"(?:at|for|in|with|on|to|as|of|from|by)"
-_SWITCHED = r"(?:switched|moved|migrated|changed|went|converted|transitioned|upgraded|relocated|transferred|swapped|has switched|has moved|has migrated|has changed)"
+_SWITCHED = (
+    r"(?:switched|moved|migrated|changed|went|converted|transitioned|upgraded|relocated|transferred|swapped|has "
+    r"switched|has moved|has migrated|has changed)"
+)
 _LEAVES = (
-    r"(?:left|quit|resigned from|has left|has quit|was laid off (?:from|by)|got laid off (?:from|by)|was fired (?:from|by)|got fired (?:from|by)|stepped down from|departed from|was let go (?:from|by)"
+    r"(?:left|quit|resigned from|has left|has quit|was laid off (?:from|by)|got laid off (?:from|by)|was "
+    r"fired (?:from|by)|got fired (?:from|by)|stepped down from|departed from|was let go (?:from|by)"
     r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from)"
 )
-_DROPS = r"(?:dropped|ditched|abandoned|uninstalled|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from|deleted|sold|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from|divorced)"
+_DROPS = (
+    r"(?:dropped|ditched|abandoned|uninstalled|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
+    r"|deleted|sold|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
+    r"|divorced)"
+)
 _ENDS = tuple(
     (rule, re.compile(expression, re.IGNORECASE))
     for rule, expression in (
         ("switched", rf"\b{_SWITCHED}(?: \w+){{0,2}}? from (?P<v>[^,;]{{1,40}}?) (?:over )?to \S"),
         ("switched", rf"\b{_SWITCHED}(?: over| back)? to [^,;]{{1,40}}? from {_V}"),
-        ("replaced", rf"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{{1,40}}?) (?:with|by|for) \S"),
-        ("replaced", rf"\b(?:dropped|ditched|abandoned|left|gave up|has left) (?P<v>[^,;]{{1,40}}?) (?:for|in favou?r of) {NAME}"),
-        ("preferred", rf"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{{1,40}}?) (?:over|instead of|rather than|in place of|more than) {_V}"),
-        ("no-longer", rf"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?|prefers?|attends?|dates?|goes|\w+s) )?(?:(?:an? |the )?{_PREP} )?{_V}"),
-        ("no-longer", rf"\b(?:doesn't|does not|don't|do not|isn't|is not|aren't|are not|hasn't|haven't) (?:(?:use|work|live|like|love|have|own|play|drive|drink|eat|speak|study|teach|lead|manage|report|enjoy|want|need|run|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}\x00"),
-        ("stopped", rf"\b(?:stopped|quit|gave up|has stopped|has quit|is done|is finished|ceased|finished|has finished|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking|taking|going|driving|teaching|running|seeing|dating|watching|writing|attending|\w+ing) )(?:{_PREP} )?{_V}"),
-        ("left", rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) )?(?P<v>{NAME})(?=$| {DATE}|,| and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
+        ("replaced", r"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{1,40}?) (?:with|by|for) \S"),
+        ("replaced",
+            r"\b(?:dropped|ditched|abandoned|left|gave up|has left) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
+            rf"{NAME}"),
+        ("preferred",
+            r"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends"
+            r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"
+            rf"|in place of|more than) {_V}"),
+        ("no-longer",
+            r"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?"
+            r"|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?"
+            rf"|prefers?|attends?|dates?|goes|\w+s) )?(?:(?:an? |the )?{_PREP} )?{_V}"),
+        ("no-longer",
+            r"\b(?:doesn't|does not|don't|do not|isn't|is not|aren't|are not|hasn't|haven't) (?:(?:use|work|live"
+            r"|like|love|have|own|play|drive|drink|eat|speak|study|teach|lead|manage|report|enjoy|want|need|run"
+            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}\x00"),
+        ("stopped",
+            r"\b(?:stopped|quit|gave up|has stopped|has quit|is done|is finished|ceased|finished|has finished"
+            r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
+            r"|taking|going|driving|teaching|running|seeing|dating|watching|writing|attending|\w+ing) "
+            rf")(?:{_PREP} )?{_V}"),
+        ("left",
+            rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
+            r"and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
         ("left", rf"\b(?:{_LEAVES}|lost) {USER}'s (?P<v>job|position|company|role)\b"),
         ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
     )
 )  # fmt: skip
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
 _NEGATED = re.compile(
-    rf"^(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:use|work|live|like|love|own|play|drive|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)$",
+    rf"^(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:use|work|live|like|love|own|play|drive"
+    rf"|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)$",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(rf"(?:,\s*not|\bnot) (?:{_PREP} )?(?P<v>{NAME})(?=$|,| but\b|\.)")

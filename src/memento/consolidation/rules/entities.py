@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
-from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.biography import merged
+from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.values import without_suffix
 from memento.model import Entity, User
 

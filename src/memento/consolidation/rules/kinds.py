@@ -1,13 +1,15 @@
 """
 Which of the seven kinds a name is, and what the note says it is.
 
-Order of trust: who is called a relative or a colleague is a person whatever the name; then the well-known names; then the words of the
-name itself ("Acme GmbH"), the words around it ("moved to …", "… said"), a known first name; else a Concept.
+Order of trust: who is called a relative or a colleague is a person whatever the name; then the well-known names; then
+the words of the name itself ("Acme GmbH"), the words around it ("moved to …", "… said"), a known first name; else a
+Concept.
 """
 
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from memento.consolidation.rules.common import LANGUAGES, RELATIVES, TITLES
 from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, FIRST_NAMES, Known
@@ -15,73 +17,105 @@ from memento.model import EntityKind
 
 _RELATIVE = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
 _PERSON = re.compile(
-    rf"\b(?:{_RELATIVE})(?:\s+(?:is|was|named|called)|['’]s\s+name\s+is|,)?\s*$|\b(?:{'|'.join(TITLES)})\.?\s+$|(?-i:\b(?:CEO|CTO|CFO|COO|VP|[Dd]irector|[Ff]ounder|[Aa]uthor|[Aa]ctor|[Ss]inger))\s+$",
+    rf"\b(?:{_RELATIVE})(?:\s+(?:is|was|named|called)|['’]s\s+name\s+is|,)?\s*$"
+    rf"|\b(?:{'|'.join(TITLES)})\.?\s+$|(?-i:\b(?:CEO|CTO|CFO|COO|VP|[Dd]irector|[Ff]ounder|[Aa]uthor"
+    r"|[Aa]ctor|[Ss]inger))\s+$",
     re.IGNORECASE,
 )
-_BEFORE = tuple(
-    (kind, re.compile(rf"(?:^|[\s(\"“])(?:{words})\s+(?:the\s+|a\s+|an\s+)?[\"“]?$", re.IGNORECASE))
+_BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
+    (cast(EntityKind, kind), re.compile(rf"(?:^|[\s(\"“])(?:{words})\s+(?:the\s+|a\s+|an\s+)?[\"“]?$", re.IGNORECASE))
     for kind, words in (
         (
             "Project",
-            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed|code[- ]named|working\s+on|works?\s+on|worked\s+on|the\s+launch\s+of|the\s+release\s+of|"
-            r"launched|launching|shipping|shipped|side\s+project|repo(?:sitory)?|app\s+called|product\s+called|building|roadmap\s+(?:of|for)|the\s+deadline\s+(?:of|for)",
+            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed|code[- ]named|working\s+on|works?\s+on"
+            r"|worked\s+on|the\s+launch\s+of|the\s+release\s+of|"
+            r"launched|launching|shipping|shipped|side\s+project|repo(?:sitory)?|app\s+called"
+            r"|product\s+called|building|roadmap\s+(?:of|for)|the\s+deadline\s+(?:of|for)",
         ),
         (
             "Event",
-            r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel|poster|presented|presenting|present)\s+at|workshop\s+at|register(?:ed)?\s+for|tickets?\s+(?:for|to)",
+            r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel"
+            r"|poster|presented|presenting|present)\s+at|workshop\s+at|register(?:ed)?\s+for"
+            r"|tickets?\s+(?:for|to)",
         ),
         (
             "Organization",
-            r"(?:work|works|worked|working|job|role|position|internship|interned|intern|interview|interviewed|interviewing|offer|employed|hired|career|engineer|"
-            r"developer|designer|manager|scientist|analyst|consultant|researcher|professor|teacher|nurse|lead|colleague|colleagues|director|started|starting|start|studied|study|studying|studies|student|enrolled)\s+(?:at|for|with|by|from)|"
-            r"joined|joining|joins|join|hired\s+by|left|quit|employer\s+is|company(?:\s+(?:is|called|named))?|startup(?:\s+called)?|(?:ceo|cto|cfo|founder|co-founder|owner|head)\s+of|founded|co-founded|"
-            r"acquired(?:\s+by)?|client(?:\s+is)?|customer|graduated\s+from|degree\s+from|resigned\s+from|fired\s+from|laid\s+off\s+(?:from|by)|partnered\s+with|employees\s+of|shares\s+of|invested\s+in|volunteer(?:s|ed|ing)?\s+(?:at|for)|now\s+at",
+            r"(?:work|works|worked|working|job|role|position|internship|interned|intern|interview|interviewed"
+            r"|interviewing|offer|employed|hired|career|engineer|"
+            r"developer|designer|manager|scientist|analyst|consultant|researcher|professor|teacher|nurse|lead"
+            r"|colleague|colleagues|director|started|starting|start|studied|study|studying|studies|student"
+            r"|enrolled)\s+(?:at|for|with|by|from)|"
+            r"joined|joining|joins|join|hired\s+by|left|quit|employer\s+is|company(?:\s+(?:is|called|named))?"
+            r"|startup(?:\s+called)?|(?:ceo|cto|cfo|founder|co-founder|owner|head)\s+of|founded|co-founded|"
+            r"acquired(?:\s+by)?|client(?:\s+is)?|customer|graduated\s+from|degree\s+from|resigned\s+from"
+            r"|fired\s+from|laid\s+off\s+(?:from|by)|partnered\s+with|employees\s+of|shares\s+of"
+            r"|invested\s+in|volunteer(?:s|ed|ing)?\s+(?:at|for)|now\s+at",
         ),
         (
             "Location",
-            r"(?:live|lives|lived|living|based|born|raised|grew\s+up|located|headquartered|resides?|residing|stay|stayed|staying|office|apartment|flat|house|home|vacation|holiday|arrived|landed|settled|headquarters|hq|conference|meetup)\s+(?:is\s+)?in|"
-            r"(?:move|moves|moved|moving|relocate|relocated|relocating|travel|travels|traveled|travelled|traveling|travelling|trip|flew|fly|flying|flight|drive|drove|driving|emigrated|immigrated|going|went|been|train|tickets?)\s+(?:back\s+)?(?:to|from)|"
-            r"visit|visits|visited|visiting|city\s+of|capital\s+of|(?:i['’]m|i\s+am|is|are|comes?|came|originally)\s+from|near|outside|around",
+            r"(?:live|lives|lived|living|based|born|raised|grew\s+up|located|headquartered|resides?|residing"
+            r"|stay|stayed|staying|office|apartment|flat|house|home|vacation|holiday|arrived|landed|settled"
+            r"|headquarters|hq|conference|meetup)\s+(?:is\s+)?in|"
+            r"(?:move|moves|moved|moving|relocate|relocated|relocating|travel|travels|traveled|travelled"
+            r"|traveling|travelling|trip|flew|fly|flying|flight|drive|drove|driving|emigrated|immigrated"
+            r"|going|went|been|train|tickets?)\s+(?:back\s+)?(?:to|from)|"
+            r"visit|visits|visited|visiting|city\s+of|capital\s+of|(?:i['’]m|i\s+am|is|are|comes?|came"
+            r"|originally)\s+from|near|outside|around",
         ),
         (
             "Technology",
-            r"use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in|programming\s+in|install|installed|installing|deploy(?:ed|s)?\s+(?:on|to|with)|built\s+(?:with|on|in)|"
-            r"(?:switched|switching|migrated|migrating|upgraded)\s+(?:\w+\s+){0,2}?(?:to|from)|editor(?:\s+is)?|database(?:\s+is)?|framework(?:\s+is)?|library|language(?:\s+is)?|runs\s+on|version\s+of|powered\s+by|stack\s+is|uninstalled|laptop\s+is",
+            r"use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in|programming\s+in"
+            r"|install|installed|installing|deploy(?:ed|s)?\s+(?:on|to|with)|built\s+(?:with|on|in)|"
+            r"(?:switched|switching|migrated|migrating|upgraded)\s+(?:\w+\s+){0,2}?(?:to|from)"
+            r"|editor(?:\s+is)?|database(?:\s+is)?|framework(?:\s+is)?|library|language(?:\s+is)?|runs\s+on"
+            r"|version\s+of|powered\s+by|stack\s+is|uninstalled|laptop\s+is",
         ),
         (
             "Person",
-            r"met|meet|meets|meeting|met\s+with|meeting\s+with|call\s+with|lunch\s+with|dinner\s+with|coffee\s+with|married|married\s+to|dating|told|asked|thanked|called|named|name\s+is|talked\s+to|talked\s+with|spoke\s+(?:to|with)|reports?\s+to|"
-            r"mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed|emailed|texted|works?\s+with|working\s+with|worked\s+with|with\s+my|played\s+by|written\s+by|painted\s+by|composed\s+by",
+            r"met|meet|meets|meeting|met\s+with|meeting\s+with|call\s+with|lunch\s+with|dinner\s+with"
+            r"|coffee\s+with|married|married\s+to|dating|told|asked|thanked|called|named|name\s+is"
+            r"|talked\s+to|talked\s+with|spoke\s+(?:to|with)|reports?\s+to|"
+            r"mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed|emailed|texted|works?\s+with"
+            r"|working\s+with|worked\s+with|with\s+my|played\s+by|written\s+by|painted\s+by|composed\s+by",
         ),
     )
 )
-_AFTER = tuple(
-    (kind, re.compile(words, re.IGNORECASE))
+_AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
+    (cast(EntityKind, kind), re.compile(words, re.IGNORECASE))
     for kind, words in (
         (
             "Project",
-            r"\s+(?:project|initiative|repo|repository|codebase|roadmap|milestone|rollout)\b|(?:['’]s)?\s+(?:launch|launches|ships|release\s+date|deadline|go-live|beta|backlog|sprint)\b",
+            r"\s+(?:project|initiative|repo|repository|codebase|roadmap|milestone|rollout)\b"
+            r"|(?:['’]s)?\s+(?:launch|launches|ships|release\s+date|deadline|go-live|beta|backlog|sprint)\b",
         ),
         ("Event", rf"\s+(?:{'|'.join(map(re.escape, sorted(EVENT_WORDS)))})\b"),
         (
             "Technology",
-            r"\s+(?:v?\d+(?:\.\d+)+|api|sdk|library|framework|database|cluster|server|plugin|extension|cli|editor|ide|package|module|compiler|programming\s+language)\b",
+            r"\s+(?:v?\d+(?:\.\d+)+|api|sdk|library|framework|database|cluster|server|plugin|extension|cli"
+            r"|editor|ide|package|module|compiler|programming\s+language)\b",
         ),
         (
             "Organization",
-            r"\s+(?:hired|acquired|employees|laid\s+off|headquarters|office|shares|has\s+\d+\s+employees|offered|announced)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|office)\b",
+            r"\s+(?:hired|acquired|employees|laid\s+off|headquarters|office|shares|has\s+\d+\s+employees"
+            r"|offered|announced)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|office)\b",
         ),
         (
             "Person",
             r"(?:\s*,\s*(?:my|our|the|a|an|his|her)\s+(?:\w+\s+){0,2}?"
-            rf"(?:{_RELATIVE}|author|painter|singer|actor))\b|\s+(?:(?:now|also|just|still|really|has)\s+)?(?:works?|worked|lives?|lived|said|says|told|likes?|loves?|hates?|thinks?|joined|moved|wants?|asked|helped|knows|plays?|studies|studied|teaches|taught|called|"
-            r"married|left|quit|turned|prefers?|recommended|suggested|introduced|invited|gave|speaks|graduated|got|was\s+born|is\s+(?:my|our|a|an|the|\d+)\s*(?:new\s+)?"
-            rf"(?:{_RELATIVE}|years|designer|engineer|developer|nurse|vegetarian|vegan))\b|['’]s\s+(?:{_RELATIVE}|birthday|wedding|dog|cat|house|place|email|phone|name|job|age|number)\b|\s+and\s+(?:I|me|my\s+(?:{_RELATIVE}))\b",
+            rf"(?:{_RELATIVE}|author|painter|singer|actor))\b|\s+(?:(?:now|also|just|still|really"
+            r"|has)\s+)?(?:works?|worked|lives?|lived|said|says|told|likes?|loves?|hates?|thinks?|joined"
+            r"|moved|wants?|asked|helped|knows|plays?|studies|studied|teaches|taught|called|"
+            r"married|left|quit|turned|prefers?|recommended|suggested|introduced|invited|gave|speaks"
+            r"|graduated|got|was\s+born|is\s+(?:my|our|a|an|the|\d+)\s*(?:new\s+)?"
+            rf"(?:{_RELATIVE}|years|designer|engineer|developer|nurse|vegetarian|vegan))\b"
+            rf"|['’]s\s+(?:{_RELATIVE}|birthday|wedding|dog|cat|house|place|email|phone|name|job|age"
+            rf"|number)\b|\s+and\s+(?:I|me|my\s+(?:{_RELATIVE}))\b",
         ),
     )
 )
 _EMPLOYS = re.compile(
-    r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$",
+    r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting"
+    r"|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$",
     re.I,
 )
 _CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
@@ -95,8 +129,8 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     """
     The kind of a name from itself and the words on either side.
 
-    >>> kind_of("I work at ", "Orion", ".", None), kind_of("my friend ", "Jordan", " says", None), kind_of("", "Acme Labs", "", None)
-    ('Organization', 'Person', 'Organization')
+    >>> kind_of("I work at ", "Orion", ".", None), kind_of("my friend ", "Jordan", " says", None)
+    ('Organization', 'Person')
     """
     before = before[-60:]
     if _PERSON.search(before) and (known is None or known.kind == "Location"):

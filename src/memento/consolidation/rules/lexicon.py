@@ -7,7 +7,6 @@ The words that the rules know: verbs with their past forms, and the small closed
 from __future__ import annotations
 
 
-
 def word_set(text: str) -> frozenset[str]:
     """
     The words of a text.
@@ -19,45 +18,50 @@ def word_set(text: str) -> frozenset[str]:
 
 
 REGULAR = word_set("""
-    accept achieve adapt add admire admit adopt adore advise agree allow analyse analyze announce answer apply appreciate approve argue
-    arrange arrive ask assist attend avoid aim bake ban bank base battle believe belong bike block blog boil book borrow bother
-    brew brush bump call camp cancel care carry celebrate chair change chat chase check climb close coach code collaborate collect
-    combine commit commute compare compete complain complete compose conduct configure confirm connect consider consist consult
-    contact contain continue contribute convert cook coordinate copy count cover craft crash create cross curate cycle dance date
-    debug decide decline defend delegate deliver depend deploy deserve describe design despise detest develop direct discover
-    discuss dislike ditch divorce document donate download doubt draft dress drop earn edit email embrace employ enable encourage
-    end enjoy enrol enroll escape evaluate exercise expect experience experiment explain explore export face fail fancy favour favor
-    finish fix focus follow force form garden gather graduate greet grill guess guide handle happen hate help hike hire hope host
-    hurry identify imagine implement import improve include increase inherit insist inspire install instruct integrate intend
-    interview introduce invent invest invite iterate jog join judge juggle jump kayak kick kiss knit label lack land last laugh
-    launch learn lecture license lift like limit link list listen live load locate lock log look love maintain manage march mark
-    marry master match matter meditate mention mentor merge message migrate mind miss monitor move name need note notice observe
-    offer open operate order organise organize outsource own pack paint park participate pass pay perform phone photograph pick
-    plan plant play point post practice practise pray prefer prepare present prevent print produce program promise promote protect
-    prove provide publish pull purchase push race raise reach realise realize receive recommend record recover recycle reduce
-    refactor refuse register regret relate relax release relocate rely remain remember remind remove renovate rent repair repeat
-    replace reply report represent request require research reserve reside resign respect respond rest retire return review rock
-    roll row rule sail save schedule score search seem serve settle share shift ship shop sign skate skateboard ski skip smell smoke snack
-    snowboard solve sort sound specialise specialize start stay stop store stretch struggle study succeed suffer suggest supervise supply
-    support suppose surf suspect switch talk tend test text thank touch tour trade train transfer translate travel treat try
-    turn tutor type uninstall update upgrade upload use value visit volunteer vote wait walk want warn wash watch water weigh welcome whistle
-    wish wonder work worry yell
+    accept achieve adapt add admire admit adopt adore advise agree allow analyse analyze announce answer apply
+    appreciate approve argue arrange arrive ask assist attend avoid aim bake ban bank base battle believe belong bike
+    block blog boil book borrow bother brew brush bump call camp cancel care carry celebrate chair change chat chase
+    check climb close coach code collaborate collect combine commit commute compare compete complain complete compose
+    conduct configure confirm connect consider consist consult contact contain continue contribute convert cook
+    coordinate copy count cover craft crash create cross curate cycle dance date debug decide decline defend delegate
+    deliver depend deploy deserve describe design despise detest develop direct discover discuss dislike ditch divorce
+    document donate download doubt draft dress drop earn edit email embrace employ enable encourage end enjoy enrol
+    enroll escape evaluate exercise expect experience experiment explain explore export face fail fancy favour favor
+    finish fix focus follow force form garden gather graduate greet grill guess guide handle happen hate help hike
+    hire hope host hurry identify imagine implement import improve include increase inherit insist inspire install
+    instruct integrate intend interview introduce invent invest invite iterate jog join judge juggle jump kayak kick
+    kiss knit label lack land last laugh launch learn lecture license lift like limit link list listen live load
+    locate lock log look love maintain manage march mark marry master match matter meditate mention mentor merge
+    message migrate mind miss monitor move name need note notice observe offer open operate order organise organize
+    outsource own pack paint park participate pass pay perform phone photograph pick plan plant play point post
+    practice practise pray prefer prepare present prevent print produce program promise promote protect prove provide
+    publish pull purchase push race raise reach realise realize receive recommend record recover recycle reduce
+    refactor refuse register regret relate relax release relocate rely remain remember remind remove renovate rent
+    repair repeat replace reply report represent request require research reserve reside resign respect respond rest
+    retire return review rock roll row rule sail save schedule score search seem serve settle share shift ship shop
+    sign skate skateboard ski skip smell smoke snack snowboard solve sort sound specialise specialize start stay stop
+    store stretch struggle study succeed suffer suggest supervise supply support suppose surf suspect switch talk tend
+    test text thank touch tour trade train transfer translate travel treat try turn tutor type uninstall update
+    upgrade upload use value visit volunteer vote wait walk want warn wash watch water weigh welcome whistle wish
+    wonder work worry yell
     """)
 
 _IRREGULAR = """
-    be:was,been become:became,become begin:began,begun bet:bet,bet bite:bit,bitten blow:blew,blown break:broke,broken bring:brought,brought
-    build:built,built burn:burnt,burnt buy:bought,bought catch:caught,caught choose:chose,chosen come:came,come cost:cost,cost cut:cut,cut
-    deal:dealt,dealt dig:dug,dug do:did,done draw:drew,drawn dream:dreamt,dreamt drink:drank,drunk drive:drove,driven eat:ate,eaten
-    fall:fell,fallen feed:fed,fed feel:felt,felt fight:fought,fought find:found,found fly:flew,flown forget:forgot,forgotten
-    forgive:forgave,forgiven freeze:froze,frozen get:got,gotten give:gave,given go:went,gone grow:grew,grown hang:hung,hung have:had,had
-    hear:heard,heard hide:hid,hidden hit:hit,hit hold:held,held hurt:hurt,hurt keep:kept,kept know:knew,known lay:laid,laid lead:led,led
-    leave:left,left lend:lent,lent let:let,let lie:lay,lain lose:lost,lost make:made,made mean:meant,meant meet:met,met put:put,put
-    quit:quit,quit read:read,read ride:rode,ridden ring:rang,rung rise:rose,risen run:ran,run say:said,said see:saw,seen sell:sold,sold
-    send:sent,sent set:set,set shake:shook,shaken shoot:shot,shot shut:shut,shut sing:sang,sung sit:sat,sat sleep:slept,slept
-    speak:spoke,spoken spend:spent,spent split:split,split spread:spread,spread stand:stood,stood steal:stole,stolen stick:stuck,stuck
-    strike:struck,struck swear:swore,sworn sweep:swept,swept swim:swam,swum swing:swung,swung take:took,taken teach:taught,taught
-    tear:tore,torn tell:told,told think:thought,thought throw:threw,thrown understand:understood,understood wake:woke,woken
-    wear:wore,worn win:won,won write:wrote,written
+    be:was,been become:became,become begin:began,begun bet:bet,bet bite:bit,bitten blow:blew,blown break:broke,broken
+    bring:brought,brought build:built,built burn:burnt,burnt buy:bought,bought catch:caught,caught choose:chose,chosen
+    come:came,come cost:cost,cost cut:cut,cut deal:dealt,dealt dig:dug,dug do:did,done draw:drew,drawn
+    dream:dreamt,dreamt drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed,fed
+    feel:felt,felt fight:fought,fought find:found,found fly:flew,flown forget:forgot,forgotten
+    forgive:forgave,forgiven freeze:froze,frozen get:got,gotten give:gave,given go:went,gone grow:grew,grown
+    hang:hung,hung have:had,had hear:heard,heard hide:hid,hidden hit:hit,hit hold:held,held hurt:hurt,hurt
+    keep:kept,kept know:knew,known lay:laid,laid lead:led,led leave:left,left lend:lent,lent let:let,let lie:lay,lain
+    lose:lost,lost make:made,made mean:meant,meant meet:met,met put:put,put quit:quit,quit read:read,read
+    ride:rode,ridden ring:rang,rung rise:rose,risen run:ran,run say:said,said see:saw,seen sell:sold,sold
+    send:sent,sent set:set,set shake:shook,shaken shoot:shot,shot shut:shut,shut sing:sang,sung sit:sat,sat
+    sleep:slept,slept speak:spoke,spoken spend:spent,spent split:split,split spread:spread,spread stand:stood,stood
+    steal:stole,stolen stick:stuck,stuck strike:struck,struck swear:swore,sworn sweep:swept,swept swim:swam,swum
+    swing:swung,swung take:took,taken teach:taught,taught tear:tore,torn tell:told,told think:thought,thought
+    throw:threw,thrown understand:understood,understood wake:woke,woken wear:wore,worn win:won,won write:wrote,written
 """
 _FORMS = {base: tuple(forms.split(",")) for base, _, forms in (entry.partition(":") for entry in _IRREGULAR.split())}
 
@@ -72,27 +76,32 @@ UNCHANGING = frozenset(base for base, (past, _) in _FORMS.items() if base == pas
 MODALS = word_set("can could will would shall should may might must cannot ought")
 
 ADVERBS = word_set("""
-    also always never often still now already even only recently sometimes once then ever soon almost just really usually currently
-    actually personally too rarely seldom hardly both no longer definitely probably finally lately simply mostly mainly maybe perhaps
-    nowadays presently formerly previously kinda sorta truly clearly officially first again either instead today generally typically however
+    also always never often still now already even only recently sometimes once then ever soon almost just really
+    usually currently actually personally too rarely seldom hardly both no longer definitely probably finally lately
+    simply mostly mainly maybe perhaps nowadays presently formerly previously kinda sorta truly clearly officially
+    first again either instead today generally typically however
     """)
 _NOT_ADVERBS = word_set("rely apply reply supply fly comply multiply imply july family italy early ally only daily")
 
 PREPOSITIONS = word_set("""
-    about above across after against along among around as at before behind below beside between by despite during except for from in
-    inside into like near of off on onto out outside over past per since through throughout to toward towards under until up upon via
-    with within without
+    about above across after against along among around as at before behind below beside between by despite during
+    except for from in inside into like near of off on onto out outside over past per since through throughout to
+    toward towards under until up upon via with within without
     """)
-DETERMINERS = word_set("a an the this that these those my your his her its our their some any each every no another more most many much")
+DETERMINERS = word_set(
+    "a an the this that these those my your his her its our their some any each every no another more most many much"
+)
 CONJUNCTIONS = word_set("and or but nor so yet because although though while whereas if unless when whenever")
 PRONOUNS = word_set("""
-    i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours ourselves they
-    them their theirs themselves someone somebody anyone anybody everyone everybody nobody something anything everything nothing
-    who whom whose which what where when why how there here this that these those one ones
+    i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours
+    ourselves they them their theirs themselves someone somebody anyone anybody everyone everybody nobody something
+    anything everything nothing who whom whose which what where when why how there here this that these those one ones
     """)
 NUMBER_WORDS = {
     word: number
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+    for number, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    )
 } | {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4, "fifteen": 15, "twenty": 20, "thirty": 30, "dozen": 12}
 
 MONTHS = {
@@ -145,11 +154,5 @@ def is_adverb(word: str) -> bool:
 
 
 FUNCTION_WORDS = (
-    PREPOSITIONS
-    | DETERMINERS
-    | CONJUNCTIONS
-    | PRONOUNS
-    | ADVERBS
-    | MODALS
-    | word_set("am is are was were be been")
+    PREPOSITIONS | DETERMINERS | CONJUNCTIONS | PRONOUNS | ADVERBS | MODALS | word_set("am is are was were be been")
 )

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Mention
+from memento.consolidation.rules.attributes import EVENTS
 from memento.consolidation.rules.dates import Dated, Leaning, dates
 from memento.consolidation.rules.ends import ended, used_to
+from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 from memento.consolidation.rules.moods import Reading, is_lasting, reading
 from memento.consolidation.rules.names import self_name
 from memento.consolidation.rules.person import third_person
@@ -25,11 +27,16 @@ from memento.consolidation.rules.skeleton import Skeleton, found_mentions, menti
 from memento.consolidation.rules.slots import Filled, slot_of
 from memento.model import Note, User
 
+LONGEST = 20_000
+"""Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
+
+_MONTH_OR_DAY = "|".join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))
 _SCHEDULED = re.compile(
-    r"\b(?:scheduled|rescheduled|moved|postponed|pushed|delayed|planned|slipped|brought\s+forward|set)\b.*\b(?:to|for|until|on|back|forward)\b",
+    rf"\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
+    r"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b"
+    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:next\s|\d|{_MONTH_OR_DAY})\b",
     re.IGNORECASE,
 )
-_MOVES_HOUSE = re.compile(rf"^(?:{USER}|he|she|they)\b[^,]*\bmoved\s+to\s+(?-i:[A-Z])", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(He|She)(?=['’]s\b|\s)")
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
 _CONDITION = re.compile(
@@ -39,7 +46,9 @@ _PREFERENCE = re.compile(r"^(?!USER)\w\S*(?:\s\w\S*)?\s+over\s+[A-Z]\S*(?:\s\w\S
 _ANAPHORIC = re.compile(r"^(?:it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
 _TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
 _SHARED = re.compile(
-    r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$"
+    r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])"
+    r"|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s"
+    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$"
 )
 
 
@@ -53,7 +62,6 @@ class Statement:
     dates: tuple[Dated, ...]
     filled: Filled | None = None
     ends: tuple[str, ...] = ()
-    rule: str = ""
     corrects: bool = False
     user_name: str | None = None
 
@@ -74,21 +82,26 @@ class _Context:
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
     """The facts of a note, in order; the whole note as one draft when no clause is a statement; none when it is blank."""
     found: list[Draft] = []
+    pattern = mention_pattern(mentions)
     for statement in statements(note, mentions, user, zone):
         if found and _leans_on(statement, found[-1]):
-            found[-1] = _continued(found[-1], statement, mentions)
+            found[-1] = _continued(found[-1], statement, mentions, pattern)
         else:
-            found += _drafts_of(statement, mentions, note)
-    if found:
-        return _settled(found)
-    content = " ".join(third_person(sentence, user) for sentence in sentences(note.content)) or note.content.strip()
-    return [Draft(content=content, about=_about(content, mentions, mention_pattern(mentions)))] if content else []
+            found += _drafts_of(statement, mentions, note, pattern)
+    if not found:
+        content = " ".join(third_person(sentence, user) for sentence in sentences(note.content[:LONGEST]))
+        found = [Draft(content=content, about=_about(content, mentions, pattern))] if content else []
+    if rest := note.content[LONGEST:].strip():
+        found.append(Draft(content=rest, about=(USER,)))
+    if not found and note.content.strip():
+        found = [Draft(content=note.content.strip(), about=(USER,))]
+    return _settled(found)
 
 
 def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
     """The clauses of a note that state something, wish for it or command it for good."""
     context = _Context(note, user, mentions, zone, mention_pattern(mentions))
-    for sentence in sentences(note.content):
+    for sentence in sentences(note.content[:LONGEST]):
         body, corrects = introduced(sentence)
         context.shared = ()
         conditional = bool(_CONDITION.search(body))
@@ -128,26 +141,35 @@ def _halves(said: str) -> list[str]:
 def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
     content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
     how = reading(_TERMINAL.sub("", content))
-    leaning: Leaning = (
-        "past"
-        if how.tense == "past" and not (_SCHEDULED.search(content) and not _MOVES_HOUSE.search(content))
-        else "future"
-    )
+    leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
     found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
     reduced = skeleton(content, context.mentions, found, context.pattern)
     filled = slot_of(reduced)
-    if filled and (how.mood not in ("fact", "command") and not (how.mood == "plan" and filled.date)):
-        filled = None
-    if how.mood == "command" and filled and filled.slot != "name":
-        filled = None
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
     name = self_name(piece)
     if not found and how.tense == "past" and context.shared and not _NOW.search(content):
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
-        content=content, reading=how, skeleton=reduced, dates=found, filled=None if how.additional else filled, ends=phrases, rule=rule,
-        corrects=corrects or rule == "not-but", user_name=name.split()[0] if name else None,
-    )  # fmt: skip
+        content=content,
+        reading=how,
+        skeleton=reduced,
+        dates=found,
+        filled=filled if filled and _may_fill(how, filled) else None,
+        ends=phrases,
+        corrects=corrects or rule == "not-but",
+        user_name=name.split()[0] if name else None,
+    )
+
+
+def _may_fill(how: Reading, filled: Filled) -> bool:
+    """Facts fill slots; a plan tells the date of something, a command at most the user's name ("Call me Ana")."""
+    if how.additional:
+        return False
+    return (
+        how.mood == "fact"
+        or (how.mood == "plan" and filled.date is not None)
+        or (how.mood == "command" and filled.slot == "name")
+    )
 
 
 def _remembered(statement: Statement, context: _Context) -> Statement:
@@ -176,9 +198,7 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
     ):
         return statement
     phrases = used_to(earlier.skeleton)
-    return (
-        replace(statement, ends=(*statement.ends, *phrases), rule=statement.rule or "used-to") if phrases else statement
-    )
+    return replace(statement, ends=(*statement.ends, *phrases)) if phrases else statement
 
 
 def _sentence(said: str, terminal: str) -> str:
@@ -188,18 +208,27 @@ def _sentence(said: str, terminal: str) -> str:
     return f"{text}{terminal}" if not text.endswith(("?", "!", "…")) else text
 
 
-def _drafts_of(statement: Statement, mentions: Sequence[Mention], note: Note) -> list[Draft]:
+def _drafts_of(
+    statement: Statement, mentions: Sequence[Mention], note: Note, pattern: re.Pattern[str] | None
+) -> list[Draft]:
     filled = statement.filled
     valid_at, event_at = _times(statement, note)
-    about = _about(statement.content, mentions, None)
+    about = _about(statement.content, mentions, pattern)
     if filled and filled.subject == USER and USER not in about:
         about = (USER, *about)
     draft = Draft(
-        content=statement.content, about=about, valid_at=valid_at, event_at=event_at,
-        subject=filled.subject if filled else None, slot=filled.slot if filled else None, slot_value=filled.value if filled else None,
-        ends=statement.ends, corrects=statement.corrects, user_name=statement.user_name,
-    )  # fmt: skip
-    if filled is None or not filled.role or statement.corrects:
+        content=statement.content,
+        about=about,
+        valid_at=valid_at,
+        event_at=event_at,
+        ends=statement.ends,
+        corrects=statement.corrects,
+        user_name=statement.user_name,
+    )
+    if filled is None:
+        return [draft]
+    draft = replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value)
+    if not filled.role or statement.corrects:
         return [draft]
     title = f"{filled.subject} is {'an' if filled.role[0].lower() in 'aeio' else 'a'} {filled.role}."
     also = Draft(
@@ -225,10 +254,12 @@ def _leans_on(statement: Statement, before: Draft) -> bool:
     )
 
 
-def _continued(before: Draft, statement: Statement, mentions: Sequence[Mention]) -> Draft:
+def _continued(
+    before: Draft, statement: Statement, mentions: Sequence[Mention], pattern: re.Pattern[str] | None
+) -> Draft:
     text = before.content if _TERMINAL.search(before.content) else f"{before.content}."
     content = f"{text} {statement.content}"
-    return replace(before, content=content, about=_about(content, mentions, None))
+    return replace(before, content=content, about=_about(content, mentions, pattern))
 
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None]:

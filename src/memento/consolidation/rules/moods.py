@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from memento.consolidation.rules.lexicon import BASES, MODALS, PAST, is_adverb
@@ -35,15 +36,20 @@ class Reading:
 
 _POSSIBLE = re.compile(
     r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically|hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
-        |dream(?:s|ing|ed)?\s+(?:of|about)|want(?:s|ed|ing)?|like\s+to|love\s+to|consider(?:s|ing|ed)?|think(?:s|ing)?\s+(?:about|of)|thought\s+(?:about|of)
-        |tempted|wonder(?:s|ing)?|not\s+sure|unsure|undecided|no\s+idea|debating|thinks\s+USER|guess(?:es)?|almost|nearly|pretend(?:s|ing|ed)?|as\s+though|as\s+if|in\s+case
-        |interview(?:ed|ing|s)?\s+(?:at|with|for)|appl(?:y|ies|ied|ying)\s+(?:to|for|at)|offer(?:s|ed)?\s+(?:from|by|at|USER)|rumou?rs?|potential(?:ly)?|ideally|someday|one\s+day
-        |looking\s+(?:for|to|into|at)|open\s+to|interested\s+in|doubts?|can\s+imagine|try(?:ing)?\s+to|tries\s+to|tried\s+to|refus\w+\s+to|declin\w+|turned\s+down|rejected|joked|kidding)\b
+        |dream(?:s|ing|ed)?\s+(?:of|about)|want(?:s|ed|ing)?|like\s+to|love\s+to|consider(?:s|ing|ed)?|think(?:s
+        |ing)?\s+(?:about|of)|thought\s+(?:about|of)
+        |tempted|wonder(?:s|ing)?|not\s+sure|unsure|undecided|no\s+idea|debating|thinks\s+USER|guess(?:es)?|almost
+        |nearly|pretend(?:s|ing|ed)?|as\s+though|as\s+if|in\s+case
+        |interview(?:ed|ing|s)?\s+(?:at|with|for)|appl(?:y|ies|ied|ying)\s+(?:to|for|at)|offer(?:s|ed)?\s+(?:from|by
+        |at|USER)|rumou?rs?|potential(?:ly)?|ideally|someday|one\s+day
+        |looking\s+(?:for|to|into|at)|open\s+to|interested\s+in|doubts?|can\s+imagine|try(?:ing)?\s+to|tries\s+to
+        |tried\s+to|refus\w+\s+to|declin\w+|turned\s+down|rejected|joked|kidding)\b
       |\bmay\s+(?:also\s+|not\s+|soon\s+|well\s+)?(?-i:[a-z]+)\b(?!\s+\d)|\bcan(?:['’]t|not)?\s+(?:use|work|live|move)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _REPORTED = re.compile(
-    r"^(?:\w+\s+){0,3}?(?:says?|said|claims?|claimed|thinks|thought|believes|told|heard|asked|suggested|recommended)\b",
+    r"^(?:\w+\s+){0,3}?(?:says?|said|claims?|claimed|thinks|thought|believes|told|heard|asked|suggested"
+    r"|recommended)\b",
     re.IGNORECASE,
 )
 _PLAN = re.compile(
@@ -52,55 +58,71 @@ _PLAN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SOON = re.compile(
-    r"\b(?:is|are)\s+(?:\w+ly\s+)?(?:moving|starting|leaving|joining|switching|quitting|relocating|migrating|getting|flying|travelling|traveling|visiting|meeting|giving|hosting)\b",
+    r"\b(?:is|are)\s+(?:\w+ly\s+)?(?:moving|starting|leaving|joining|switching|quitting|relocating|migrating"
+    r"|getting|flying|travelling|traveling|visiting|meeting|giving|hosting)\b",
     re.IGNORECASE,
 )
 _FORMER = re.compile(
-    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in)|at\s+(?:that|the)\s+time|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
-    r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
+    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in)|at\s+(?:that|the)\s+time"
+    r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
+    r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
+    r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
     r"\b(?:since|for\s+(?:\w+\s+){1,4}?(?:day|week|month|year|decade)s?|been\s+\w+ing|always|become)\b", re.IGNORECASE
 )
 _STATE_THEN = re.compile(
-    r"\b(?:was|were|worked|lived|used|had|owned|loved|liked|hated|preferred|knew|studied|stayed|drove|spoke|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named|made|moved|changed|renamed|elected|accepted"
-    r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|to\b))",
+    r"\b(?:was|were|worked|lived|used|had|owned|loved|liked|hated|preferred|knew|studied|stayed|drove|spoke"
+    r"|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named"
+    r"|made|moved|changed|renamed|elected|accepted"
+    r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set"
+    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|to\b))",
     re.IGNORECASE,
 )
 _ADDITIONAL = re.compile(
-    r"\b(?:also|as\s+well|in\s+addition|additionally|second\s+(?:job|home|phone|e-?mail|editor|language|flat|house|apartment)|another|part[- ]time|side\s+(?:job|project|gig)|on\s+the\s+side|besides|"
-    r"one\s+of|sometimes|occasionally|plus|alongside|as\s+a\s+hobby|in\s+parallel|partly|half\s+the|from\s+time\s+to\s+time|some\s+of)\b|\btoo\s*[.!]?$|\bboth\b",
+    r"\b(?:also|as\s+well|in\s+addition|additionally|second\s+(?:job|home|phone|e-?mail|editor|language|flat"
+    r"|house|apartment)|another|part[- ]time|side\s+(?:job|project|gig)|on\s+the\s+side|besides|"
+    r"one\s+of|sometimes|occasionally|plus|alongside|as\s+a\s+hobby|in\s+parallel|partly|half\s+the"
+    r"|from\s+time\s+to\s+time|some\s+of)\b|\btoo\s*[.!]?$|\bboth\b",
     re.IGNORECASE,
 )
 _CHANGED = re.compile(
-    r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|currently)\b",
+    r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed"
+    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on"
+    r"|currently)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:who|whom|whose|what|when|where|why|how|which|do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|have|has)\s+(?:\w+\s+)?(?:you|USER|we|I|it|he|she|they|there|the|a|an|any|this|that|to)\b(?!['’]s)",
+    r"^(?:who|whom|whose|what|when|where|why|how|which|do|does|did|am|is|are|was|were|can|could|would|will"
+    r"|should|shall|may|have|has)\s+(?:\w+\s+)?(?:you|USER|we|I|it|he|she|they|there|the|a|an|any|this|that"
+    r"|to)\b(?!['’]s)",
     re.IGNORECASE,
 )
 _LASTING = re.compile(
-    r"\b(?:always|never|don['’]t|do\s+not|whenever|by\s+default|from\s+now\s+on|every|in\s+future|prefer|use|call|address|avoid|answer|reply|respond|write)\b",
+    r"\b(?:always|never|don['’]t|do\s+not|whenever|by\s+default|from\s+now\s+on|every|in\s+future|prefer|use"
+    r"|call|address|avoid|answer|reply|respond|write)\b",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
-    r"^(?:thanks?|thank\s+you|thx|hi|hello|hey|bye|goodbye|good\s+(?:morning|night|evening|luck)|ok|okay|yes|no|yeah|yep|sure|great|cool|nice|wow|awesome|congrats|congratulations|see\s+you|talk\s+(?:to\s+you\s+)?(?:soon|later)|"
+    r"^(?:thanks?|thank\s+you|thx|hi|hello|hey|bye|goodbye|good\s+(?:morning|night|evening|luck)|ok|okay|yes"
+    r"|no|yeah|yep|sure|great|cool|nice|wow|awesome|congrats|congratulations|see\s+you"
+    r"|talk\s+(?:to\s+you\s+)?(?:soon|later)|"
     r"you['’]re\s+welcome|sounds\s+good|haha|lol|cheers|how\s+are\s+you|take\s+care)\b[^.]{0,40}[.!…]*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w'’]+")
 
 
+@lru_cache(maxsize=8192)
 def reading(clause: str) -> Reading:
     """
     How a clause in the third person is meant.
 
-    >>> [reading(text).mood for text in ("USER lives in Oslo", "USER used to live in Oslo", "USER might move to Oslo", "Is USER in Oslo?")]
-    ['fact', 'past', 'possible', 'question']
-    >>> [reading(text).mood for text in ("USER moved to Oslo", "USER will move to Oslo", "Buy milk")]
-    ['fact', 'plan', 'command']
+    >>> [reading(text).mood for text in ("USER lives in Oslo", "USER used to live in Oslo", "USER might go to Oslo")]
+    ['fact', 'past', 'possible']
+    >>> [reading(text).mood for text in ("USER will move to Oslo", "Is USER in Oslo?", "Buy milk")]
+    ['plan', 'question', 'command']
     """
     tense, perfect = _tense(clause)
     return Reading(
@@ -131,7 +153,8 @@ def is_no_longer(clause: str) -> bool:
     """
     return reading(clause).mood in ("past", "possible", "plan") or bool(
         re.search(
-            r"\b(?:no longer|any ?more|any longer|stopped|quit|gave up|left|never|not|\w+n['’]t|got rid of|uninstalled)\b",
+            r"\b(?:no longer|any ?more|any longer|stopped|quit|gave up|left|never|not|\w+n['’]t|got rid of"
+            r"|uninstalled)\b",
             clause,
             re.IGNORECASE,
         )

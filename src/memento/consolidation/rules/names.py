@@ -9,46 +9,35 @@ The user is never among them, nor are dates, roles, titles or words that merely 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memento.consolidation.agents import Mention
-from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
-from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known, lookup, plain_names
+from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER
+from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known
 from memento.consolidation.rules.kinds import description, kind_of
 from memento.consolidation.rules.lexicon import FUNCTION_WORDS
 from memento.consolidation.rules.sentences import introduced, sentences
-from memento.consolidation.rules.verbs import base_of
+from memento.consolidation.rules.spans import CONNECTORS, found_names
 from memento.model import User
 
-LONGEST = 60
+LONGEST = 20_000
+"""Characters of a note that are searched for names."""
+
+LONGEST_NAME = 60
 """Characters of a name; what is longer is a headline or shouting."""
 
-_WORD = re.compile(
-    r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#|\.(?=\s?[A-Z]\.))?"
-)
-_CONNECTORS = frozenset("of van von de da do dos del della di du la le der den ter ten al el bin y and".split())
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
 _SELF = re.compile(
-    r"(?:\bmy\s+(?:full\s+|first\s+)?name(?:['’]s|\s+is)(?:\s+now)?|\bcall\s+me|\bI\s+(?:am\s+called|go\s+by)|\bI['’]m\s+called)\s+((?-i:[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*))",
+    r"(?:\bmy\s+(?:full\s+|first\s+)?name(?:['’]s|\s+is)(?:\s+now)?|\bcall\s+me|\bI\s+(?:am\s+called|go\s+by)"
+    r"|\bI['’]m\s+called)\s+((?-i:[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*))",
     re.IGNORECASE,
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
-_SPOKEN = re.compile(
-    r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
-    re.IGNORECASE,
-)
 _STUDIED = re.compile(
-    r"\b(?:studied|studies|study|studying|learning|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
+    r"\b(?:studied|studies|study|studying|learning|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
+    r"|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in"
+    r"|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word and where it stands in its sentence."""
-
-    text: str
-    start: int
-    end: int
 
 
 def normalised_name(name: str) -> str:
@@ -61,7 +50,7 @@ def normalised_name(name: str) -> str:
     ['Machine Learning', 'AWS', 'TypeScript', 'Jean-Luc Godard', 'Bank of America']
     """
     parts = re.split(r"([\s-]+)", " ".join(name.split()))
-    particles = _CONNECTORS | {"the"} if parts[0][:1].isupper() and parts[-1][:1].isupper() else frozenset()
+    particles = CONNECTORS | {"the"} if parts[0][:1].isupper() and parts[-1][:1].isupper() else frozenset()
     return "".join(part[:1].upper() + part[1:] if part.islower() and part not in particles else part for part in parts)
 
 
@@ -70,16 +59,18 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     What a note names, in order, each once; a first name alone is an alias of the one full name that begins with it.
 
     >>> from memento.vocabulary import user_iri
-    >>> [(found.name, found.kind) for found in mentions("Anna Smith left Acme Labs. Anna uses vim.", User(iri=user_iri("a")))]
+    >>> found = mentions("Anna Smith left Acme Labs. Anna uses vim.", User(iri=user_iri("a")))
+    >>> [(mention.name, mention.kind) for mention in found]
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]
     """
+    text = text[:LONGEST]
     own = _own_names(text, user)
     elsewhere = _seen_inside(text)
     found: dict[str, Mention] = {}
     for sentence in sentences(text):
         body, _ = introduced(sentence)
         for mention in _in_sentence(body, elsewhere):
-            if mention.name.lower() in own or len(mention.name) > LONGEST:
+            if mention.name.lower() in own or len(mention.name) > LONGEST_NAME:
                 continue
             key = mention.name.lower()
             found[key] = _merged(found[key], mention) if key in found else mention
@@ -154,29 +145,18 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
         if _is_title(match[1]):
             found.append((match.start(), _mention(sentence, match.start(1), match.end(1), None)))
             taken.append(match.span())
-    tokens = [Token(match.group(), match.start(), match.end()) for match in _WORD.finditer(sentence)]
-    shouted = _is_shouted(tokens)
-    at = 0
-    while at < len(tokens):
-        size, known = (
-            (0, None)
-            if any(start <= tokens[at].start < end for start, end in taken)
-            else _name_at(sentence, tokens, at, elsewhere, shouted)
-        )
-        if size:
-            start, end = tokens[at].start, tokens[at + size - 1].end
-            found.append((start, _mention(sentence, start, end, known)))
-        at += max(size, 1)
+    for start, end, known in found_names(sentence, elsewhere, taken):
+        found.append((start, _mention(sentence, start, end, known)))
     for match in _STUDIED.finditer(sentence):
         phrase = _field(match[1])
-        if phrase and not any(mention.name.lower() in phrase for _, mention in found):
+        if phrase and not any(mention.name.lower() in phrase or phrase in mention.name.lower() for _, mention in found):
             found.append((match.start(1), Mention(name=normalised_name(phrase), kind="Concept")))
     return [mention for _, mention in sorted(found, key=lambda item: item[0])]
 
 
 def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mention:
     said = re.sub(r"['’]s?$", "", sentence[start:end]) if known is None else sentence[start:end]
-    before, after = sentence[:start], sentence[start + len(said) : end + 80]
+    before, after = sentence[max(0, start - 80) : start], sentence[start + len(said) : end + 80]
     name = normalised_name(known.name if known and known.name.lower() == said.lower() else said)
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
@@ -190,138 +170,6 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
         is_well_known=known is not None and kind in (known.kind, "Organization"),
         aliases=aliases,
     )
-
-
-def _name_at(
-    sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool
-) -> tuple[int, Known | None]:
-    """How many words from `at` are a name, and what is known of it."""
-    known_size, known = _known_at(sentence, tokens, at)
-    size = 0 if shouted else _capitals_from(sentence, tokens, at)
-    if size > known_size:
-        text = re.sub(r"['’]s?$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
-        known = lookup(text)
-        if not at and size == 1 and known is None and not _is_name_at_start(sentence, tokens[0], elsewhere):
-            return 0, None
-        return size, known
-    if (
-        known is not None
-        and not at
-        and known_size == 1
-        and not known.plain
-        and not _is_name_at_start(sentence, tokens[0], elsewhere)
-    ):
-        return 0, None
-    return known_size, known
-
-
-def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
-    """The longest well-known name at a word; everyday words count only with a capital."""
-    for size in range(min(3, len(tokens) - at), 0, -1):
-        text = re.sub(r"['’]s$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
-        known = lookup(text) or lookup(sentence[tokens[at].start : tokens[at + size - 1].end])
-        if known is None or (
-            len(text) == 1
-            and not re.search(r"\b(?:in|use|uses|using|learning|with|to|from)\s+$", sentence[: tokens[at].start])
-        ):
-            continue
-        if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
-            # "R&D", "C-level": a letter that goes on is no language.
-            return size, known
-    return 0, None
-
-
-def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
-    """How many words from `at` belong to one capitalised name, particles included."""
-    if not _is_capital(tokens[at].text) or _never(sentence, tokens, at):
-        return 0
-    size = 1
-    while at + size < len(tokens):
-        last, here = tokens[at + size - 1], tokens[at + size]
-        gap = sentence[last.end : here.start]
-        if re.search(r"['’]s?$", last.text) or not (gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)):
-            break
-        if _is_capital(here.text) and not _never(sentence, tokens, at + size):
-            size += 1
-        elif re.fullmatch(r"20\d\d", here.text) and re.search(
-            r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()
-        ):
-            return size + 1
-        elif (reach := _past_particles(tokens, at + size)) and (
-            here.text != "of" or tokens[at].text not in FIRST_NAMES
-        ):
-            size += reach
-        else:
-            break
-    return size
-
-
-def _past_particles(tokens: list[Token], at: int) -> int:
-    """Words to step over from a particle to the capital behind it, that included: "of the Rings" is three; 0 when there is none."""
-    if tokens[at].text not in _CONNECTORS - {"and"}:
-        return 0
-    for reach in (1, 2):
-        if (
-            at + reach < len(tokens)
-            and _is_capital(tokens[at + reach].text)
-            and tokens[at + reach].text.lower() not in NEVER
-        ):
-            return reach + 1
-        if at + reach < len(tokens) and tokens[at + reach].text not in _CONNECTORS | {"the"}:
-            return 0
-    return 0
-
-
-def _never(sentence: str, tokens: list[Token], at: int) -> bool:
-    """Whether a capitalised word names nothing where it stands."""
-    word = re.sub(r"['’](?:s|m|ve|ll|d|re)?$", "", tokens[at].text)
-    lowered = word.lower()
-    if lowered in PEOPLES:
-        return not (lowered in LANGUAGES and _SPOKEN.search(sentence[: tokens[at].start]))
-    if lowered in NEVER or len(word) == 1 and not tokens[at].text.endswith("."):
-        return True
-    first_of_more = at == 0 and word not in FIRST_NAMES
-    return (
-        first_of_more
-        and (lowered in COMMON or base_of(word) is not None or lowered.endswith("ly"))
-        and not _begins_a_known(sentence, tokens)
-    )
-
-
-def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
-    return _known_at(sentence, tokens, 0)[0] > 1
-
-
-def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:
-    """Whether the one capitalised word that opens a sentence is a name and not just its first word."""
-    word = re.sub(r"['’]s?$", "", token.text)
-    lowered = word.lower()
-    if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
-        return False
-    if word in FIRST_NAMES or word in elsewhere or any(letter.isupper() for letter in word[1:]):
-        return True
-    if (
-        lowered in COMMON
-        or lowered in RELATIVES
-        or base_of(word)
-        or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered)
-    ):
-        return False
-    after = sentence[token.end :]
-    if lookup(word) is not None:
-        return True
-    return word != token.text or bool(
-        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after)
-    )
-
-
-def _is_capital(word: str) -> bool:
-    return any(letter.isupper() for letter in word)
-
-
-def _is_shouted(tokens: list[Token]) -> bool:
-    capitals = sum(token.text.isupper() and len(token.text) > 1 for token in tokens)
-    return capitals > 3 and capitals > 0.6 * len(tokens)
 
 
 def _is_title(text: str) -> bool:

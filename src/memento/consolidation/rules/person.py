@@ -48,8 +48,9 @@ _CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "wi
 _INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
 _CLEAR = word_set("""
-    hate enjoy prefer believe know think own teach speak write eat sleep go live have make bring keep feel meet see sell send wear sing
-    listen learn adore dislike manage maintain build buy commute cook bake volunteer participate earn spend collaborate attend
+    hate enjoy prefer believe know think own teach speak write eat sleep go live have make bring keep feel meet see
+    sell send wear sing listen learn adore dislike manage maintain build buy commute cook bake volunteer participate
+    earn spend collaborate attend
     """)
 _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
 _PAST_TIME = re.compile(

@@ -14,7 +14,8 @@ from memento.consolidation.rules.verbs import base_of
 _FAMILIES = {
     "work": "work employ hire job join employer company colleague career intern resign quit leave fire lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
-    "use": "use switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon database framework tool stack system convert write program rely",
+    "use": "use switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon "
+    "database framework tool stack system convert write program rely",
     "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",
     "like": "like love enjoy fan adore hate dislike into",
     "have": "have own buy sell adopt get keep",
@@ -38,13 +39,23 @@ _FAMILIES = {
     "run": "jog marathon",
 }
 _OF_SLOT = {
-    "employer": "work", "job title": "work", "home": "live", "editor": "use", "browser": "use", "operating system": "use", "partner": "partner",
-    "manager": "report", "diet": "eat", "theme": "use", "relationship status": "partner",
-}  # fmt: skip
+    "employer": "work",
+    "job title": "work",
+    "home": "live",
+    "editor": "use",
+    "browser": "use",
+    "operating system": "use",
+    "theme": "use",
+    "partner": "partner",
+    "relationship status": "partner",
+    "manager": "report",
+    "diet": "eat",
+}
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _LEADING = re.compile(r"^(?:[^,]{1,40},\s+)(?=USER\b|[A-Z])")
 _SUBJECT = re.compile(
-    rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+|[A-Z][\w'’-]*(?:\s+(?:[a-z]{{1,3}}\s+)?[A-Z][\w'’-]*)*)(?=\s)"
+    rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+"
+    r"|[A-Z][\w'’-]*(?:\s+(?:[a-z]{1,3}\s+)?[A-Z][\w'’-]*)*)(?=\s)"
 )
 
 
@@ -77,6 +88,7 @@ def speaks_of(content: str) -> str | None:
     return " ".join(words[:2]) if words[0].startswith(f"{USER}'") else match[1]
 
 
+@lru_cache(maxsize=8192)
 def normal(text: str) -> str:
     """
     The text without case, punctuation and extra space: what two equal memories share.

@@ -11,19 +11,25 @@ import re
 from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.verbs import base_of, is_past
 
-_ABBREVIATIONS = word_set("mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev gen sen gov mt")
+_ABBREVIATIONS = word_set(
+    "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev "
+    "gen sen gov mt"
+)
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)]|#{1,6})\s+")
 
 _PREFIX = re.compile(
     r"""^(?:
-        (?:please\s+)?(?:remember|note|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]?t\s+forget|take\s+note|remind\s+me)
+        (?:please\s+)?(?:remember|note|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]?t\s+forget|take\s+note
+            |remind\s+me)
             (?:\s+(?:that|this)\b[:,]?|\s*[:,])(?!\s+to\b)
       | (?:please\s+)?(?:remember|note|save|store|memori[sz]e)(?:\s+(?:this|that))?\s*[:,]
       | (?:please\s+)?remember\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\b)
       | note\s+to\s+(?:self|myself)\b\s*[:,–-]*
-      | (?:fyi|btw|ps|p\.s\.|by\s+the\s+way|for\s+the\s+record|just\s+so\s+you\s+know|for\s+your\s+information|reminder|update|so|well
-          |hey|hi|hello|ok|okay|yes|yeah|yep|no|nope|anyway|oh|wow|hmm|good\s+news|news|quick\s+note|today['’]s\s+note|one\s+more\s+thing)
+      | (?:fyi|btw|ps|p\.s\.|by\s+the\s+way|for\s+the\s+record|just\s+so\s+you\s+know|for\s+your\s+information
+      |reminder|update|so|well
+          |hey|hi|hello|ok|okay|yes|yeah|yep|no|nope|anyway|oh|wow|hmm|good\s+news|news|quick\s+note
+          |today['’]s\s+note|one\s+more\s+thing)
             \b\s*(?:[:,!–]|-\s|\.\s)\s*
       | (?:i\s+want|i['’]d\s+like)\s+you\s+to\s+(?:know|remember|note)\s+(?:that\b)?
       | (?:and|but)\s+(?=(?:i|we|my|our)\b)
@@ -35,7 +41,8 @@ _CORRECTION = re.compile(
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
       | (?:actually|in\s+fact)\s*,
-      | (?:sorry,?\s+)?(?:i\s+(?:meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong|that['’]s\s+wrong|to\s+correct\s+myself)
+      | (?:sorry,?\s+)?(?:i\s+(?:meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
+      |that['’]s\s+wrong|to\s+correct\s+myself)
             (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
@@ -44,7 +51,8 @@ _SUBJECT = (
     r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
 )
 _JOINT = re.compile(
-    rf"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
+    r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
+    rf"|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
     re.IGNORECASE,
 )
 _SCOPED = re.compile(
@@ -54,7 +62,8 @@ _SCOPED = re.compile(
 )
 _VERBAL = re.compile(r"\b(?:I['’]m|I['’]ve|[\w'’]+)\b")
 _CONTRACTED = re.compile(
-    r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it|that|there)['’]s\b",
+    r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it"
+    r"|that|there)['’]s\b",
     re.I,
 )
 

@@ -1,7 +1,7 @@
 """
 A clause reduced to what patterns look at: names and dates become one sign each, adverbs and side remarks go.
 
-"In May my friend Anna finally moved to Lisbon" → "\ue000 moved to \ue001". Patterns then need neither know how a name is
+"In May my friend Anna finally moved to Lisbon" → "① moved to ②". Patterns then need neither know how a name is
 spelled nor how a date is written; `Skeleton.named` and `Skeleton.dated` give both back.
 """
 
@@ -23,9 +23,13 @@ KIN = "\uf800"
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _ADVERB = re.compile(
-    r"(?:,\s*)?\b(?:now|currently|presently|just|recently|still|actually|really|finally|already|officially|today|tonight|nowadays|these\s+days|lately|at\s+the\s+moment|right"
-    r"|full[- ]time|remotely|happily|permanently|temporarily|definitely|basically|mostly|mainly|usually|generally|also|only|about|around|roughly|approximately|this\s+(?:morning|week|month|year|evening|afternoon)|as\s+of|again|then"
-    r"|however|luckily|unfortunately|apparently|so|instead|from\s+now\s+on|anymore|any\s+more|any\s+longer)\b(?:\s*,)?(?=\s|$|[.!])",
+    r"(?:,\s*)?\b(?:now|currently|presently|just|recently|still|actually|really|finally|already|officially"
+    r"|today|tonight|nowadays|these\s+days|lately|at\s+the\s+moment|right"
+    r"|full[- ]time|remotely|happily|permanently|temporarily|definitely|basically|mostly|mainly|usually"
+    r"|generally|also|only|about|around|roughly|approximately|this\s+(?:morning|week|month|year|evening"
+    r"|afternoon)|as\s+of|again|then"
+    r"|however|luckily|unfortunately|apparently|so|instead(?!\s+of)|from\s+now\s+on|anymore|any\s+more"
+    r"|any\s+longer)\b(?:\s*,)?(?=\s|$|[.!])",
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
@@ -35,12 +39,15 @@ _INTRODUCED = re.compile(
 )
 _APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
 _KIN_SUBJECT = re.compile(
-    rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was|became)\s+(?:called\s+|named\s+)?{NAME})(?=\s+(?!and\b)[a-z]|['’]s\b)",
+    rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was"
+    rf"|became)\s+(?:called\s+|named\s+)?{NAME})(?=\s+(?!and\b)[a-z]|['’]s\b)",
     re.IGNORECASE,
 )
 _STOPS = re.compile(
-    rf"\s+(?:as|in|since|for|now|and|but|because|where|who|which|that|with|from|on|until|till|after|before|at|while|when|so|though|although|if|by|to|again|instead|than|via"
-    rf"|he|she|it|they|{USER}|this|last|next|over|rather|yet|too|alongside|including|due|per|during|about|through)\b|[,;:.!?()\[\]\"“”](?:\s|$)|\s[–—-]\s|\s*[;()\[\]\"“”…!?]|\s*{DATE}",
+    r"\s+(?:as|in|since|for|now|and|but|because|where|who|which|that|with|from|on|until|till|after|before|at"
+    r"|while|when|so|though|although|if|by|to|again|instead|than|via"
+    rf"|he|she|it|they|{USER}|this|last|next|over|rather|yet|too|alongside|including|due|per|during|about"
+    rf"|through)\b|[,;:.!?()\[\]\"“”](?:\s|$)|\s[–—-]\s|\s*[;()\[\]\"“”…!?]|\s*{DATE}",
 )
 _ARTICLE = re.compile(rf"^(?:the|an?|{USER}['’]s|{USER} and others['’]|its|his|her|their|some|my)\s+", re.IGNORECASE)
 

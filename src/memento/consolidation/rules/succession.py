@@ -42,7 +42,8 @@ _RULES = (
     ("stopped", r"\b(?:stopped|gave up|finished|completed|done)\b"),
     (
         "replaced",
-        r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up|divorced)\b",
+        r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
+        r"|divorced)\b",
     ),
     ("negation", r"\b(?:not|\w+n['’]t)\b"),
 )

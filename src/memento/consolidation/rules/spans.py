@@ -1,0 +1,197 @@
+"""
+Where names stand in a sentence: runs of capitalised words with their particles, and well-known names even in lower case.
+
+*But:* a capital at the beginning of a sentence proves nothing; the first word is a name only when something else says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
+from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known, lookup, plain_names
+from memento.consolidation.rules.lexicon import FUNCTION_WORDS, word_set
+from memento.consolidation.rules.verbs import base_of
+
+CONNECTORS = word_set("of van von de da do dos del della di du la le der den ter ten al el bin y")
+"""Small words inside names."""
+
+_WORD = re.compile(
+    r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#"
+    r"|\.(?=\s?[A-Z]\.))?"
+)
+_SPOKEN = re.compile(
+    r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is"
+    r"|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word and where it stands in its sentence."""
+
+    text: str
+    start: int
+    end: int
+
+
+def found_names(
+    sentence: str, elsewhere: frozenset[str], taken: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, Known | None]]:
+    """
+    (start, end, what is known) of each name outside of what is taken.
+
+    Args:
+        elsewhere: words that the text has with a capital inside of sentences.
+
+    >>> [span[:2] for span in found_names("Yesterday Anna Smith used vim", frozenset(), [])]
+    [(10, 20), (26, 29)]
+    """
+    tokens = [Token(match.group(), match.start(), match.end()) for match in _WORD.finditer(sentence)]
+    shouted = _is_shouted(tokens)
+    at = 0
+    while at < len(tokens):
+        size, known = 0, None
+        if not any(start <= tokens[at].start < end for start, end in taken):
+            size, known = _name_at(sentence, tokens, at, elsewhere, shouted)
+        if size:
+            yield tokens[at].start, tokens[at + size - 1].end, known
+        at += max(size, 1)
+
+
+def _name_at(
+    sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool
+) -> tuple[int, Known | None]:
+    """How many words from `at` are a name, and what is known of it."""
+    known_size, known = _known_at(sentence, tokens, at)
+    size = 0 if shouted else _capitals_from(sentence, tokens, at)
+    if size > known_size:
+        text = re.sub(r"['’]s?$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
+        known = lookup(text)
+        if not at and size == 1 and known is None and not _is_name_at_start(sentence, tokens[0], elsewhere):
+            return 0, None
+        return size, known
+    if (
+        known is not None
+        and not at
+        and known_size == 1
+        and not known.plain
+        and not _is_name_at_start(sentence, tokens[0], elsewhere)
+    ):
+        return 0, None
+    return known_size, known
+
+
+def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
+    """The longest well-known name at a word; everyday words count only with a capital."""
+    for size in range(min(3, len(tokens) - at), 0, -1):
+        text = re.sub(r"['’]s$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
+        known = lookup(text) or lookup(sentence[tokens[at].start : tokens[at + size - 1].end])
+        if known is None or (
+            len(text) == 1
+            and not re.search(
+                r"\b(?:in|use|uses|using|learning|with|to|from)\s+$",
+                sentence[max(0, tokens[at].start - 80) : tokens[at].start],
+            )
+        ):
+            continue
+        if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
+            # "R&D", "C-level": a letter that goes on is no language.
+            return size, known
+    return 0, None
+
+
+def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
+    """How many words from `at` belong to one capitalised name, particles included."""
+    if not _is_capital(tokens[at].text) or _never(sentence, tokens, at):
+        return 0
+    size = 1
+    while at + size < len(tokens):
+        last, here = tokens[at + size - 1], tokens[at + size]
+        gap = sentence[last.end : here.start]
+        if re.search(r"['’]s?$", last.text) or not (gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)):
+            break
+        if _is_capital(here.text) and not _never(sentence, tokens, at + size):
+            size += 1
+        elif re.fullmatch(r"20\d\d", here.text) and re.search(
+            r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()
+        ):
+            return size + 1
+        elif (reach := _past_particles(tokens, at + size)) and (
+            here.text != "of" or tokens[at].text not in FIRST_NAMES
+        ):
+            size += reach
+        else:
+            break
+    return size
+
+
+def _past_particles(tokens: list[Token], at: int) -> int:
+    """Words to step over from a particle to the capital behind it, that included: "of the Rings" is three; 0 when there is none."""
+    if tokens[at].text not in CONNECTORS:
+        return 0
+    for reach in (1, 2):
+        if (
+            at + reach < len(tokens)
+            and _is_capital(tokens[at + reach].text)
+            and tokens[at + reach].text.lower() not in NEVER
+        ):
+            return reach + 1
+        if at + reach < len(tokens) and tokens[at + reach].text not in CONNECTORS | {"the"}:
+            return 0
+    return 0
+
+
+def _never(sentence: str, tokens: list[Token], at: int) -> bool:
+    """Whether a capitalised word names nothing where it stands."""
+    word = re.sub(r"['’](?:s|m|ve|ll|d|re)?$", "", tokens[at].text)
+    lowered = word.lower()
+    if lowered in PEOPLES:
+        return not (lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
+    if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):
+        return True
+    first_of_more = at == 0 and word not in FIRST_NAMES
+    return (
+        first_of_more
+        and (lowered in COMMON or base_of(word) is not None or lowered.endswith("ly"))
+        and not _begins_a_known(sentence, tokens)
+    )
+
+
+def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
+    return _known_at(sentence, tokens, 0)[0] > 1
+
+
+def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:
+    """Whether the one capitalised word that opens a sentence is a name and not just its first word."""
+    word = re.sub(r"['’]s?$", "", token.text)
+    lowered = word.lower()
+    if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
+        return False
+    if word in FIRST_NAMES or word in elsewhere or any(letter.isupper() for letter in word[1:]):
+        return True
+    if (
+        lowered in COMMON
+        or lowered in RELATIVES
+        or base_of(word)
+        or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered)
+    ):
+        return False
+    after = sentence[token.end :]
+    if lookup(word) is not None:
+        return True
+    return word != token.text or bool(
+        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after)
+    )
+
+
+def _is_capital(word: str) -> bool:
+    return any(letter.isupper() for letter in word)
+
+
+def _is_shouted(tokens: list[Token]) -> bool:
+    capitals = sum(token.text.isupper() and len(token.text) > 1 for token in tokens)
+    return capitals > 3 and capitals > 0.6 * len(tokens)

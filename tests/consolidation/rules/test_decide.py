@@ -1,0 +1,262 @@
+"""Notes told one after the other: what is known then, and what each retired."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memento.consolidation.agents import Decision, Existing, Invalidate, Skip
+from memento.consolidation.rules import RuleAgents
+from memento.model import Memory, Mode, Note, User
+from memento.vocabulary import mint, user_iri
+
+START = datetime(2024, 1, 10, 12, tzinfo=UTC)
+
+
+class Life:
+    """Notes in the order in which they are told, thirty days apart, and the memories that are believed."""
+
+    def __init__(self, *notes: str) -> None:
+        self.agents = RuleAgents()
+        self.user = User(iri=user_iri("local"))
+        self.known: list[Existing] = []
+        self.now = START
+        self.decisions: list[Decision] = []
+        for text in notes:
+            self.tell(text)
+
+    def tell(self, text: str, at: datetime | None = None) -> None:
+        note = Note(iri=mint("note"), content=text, at=at or self.now)
+        extraction = self.agents.extract_entities(note, self.user)
+        drafts = self.agents.extract_memories(note, extraction.mentions, self.user)
+        self.decisions = self.agents.resolve_memories(drafts, self.known, note)
+        for decision in self.decisions:
+            self._write(decision, note)
+        self.now = max(self.now, note.at) + timedelta(days=30)
+
+    def _write(self, decision: Decision, note: Note) -> None:
+        if isinstance(decision, Skip):
+            return
+        if isinstance(decision, Invalidate):
+            retired = {target.memory for target in decision.targets}
+            self.known = [old for old in self.known if old.memory.iri not in retired]
+        draft = decision.draft
+        memory = Memory(
+            iri=mint("memory"),
+            content=draft.content,
+            extracted_from=note.iri,
+            valid_at=draft.valid_at or note.at,
+            created_at=note.at,
+            event_at=draft.event_at,
+            slot=draft.slot,
+            slot_value=draft.slot_value,
+        )
+        self.known.append(Existing(memory=memory, about=draft.about, subject=draft.subject))
+        if draft.user_name:
+            self.user = replace(self.user, name=draft.user_name)
+
+    @property
+    def believed(self) -> list[str]:
+        return [old.memory.content for old in self.known]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        ("I work at Google.", "I work at Microsoft."),
+        ("I work at Google.", "I joined Microsoft last week."),
+        ("I joined Google in 2019.", "I started at Microsoft today."),
+        ("I live in Berlin.", "I moved to Lisbon."),
+        ("I live in Berlin.", "I moved to Lisbon two weeks ago."),
+        ("I live in Berlin.", "I've lived in Lisbon since 2020."),
+        ("I use VS Code as my editor.", "I switched to Zed."),
+        ("I use VS Code.", "I switched from VS Code to Zed."),
+        ("I use VS Code.", "I use Zed now."),
+        ("I use VS Code.", "I no longer use VS Code."),
+        ("My team has 5 people.", "My team has 8 people now."),
+        ("My manager is Ana.", "My new boss is Peter."),
+        ("Sarah is my manager.", "Sarah is no longer my manager."),
+        ("My favourite film is Dune.", "My favorite film is Arrival."),
+        ("The launch of Orion is on June 5.", "Orion's launch moved to July 1."),
+        ("The launch of Orion is on June 5.", "Correction: the launch of Orion is on June 8."),
+        ("My dentist appointment is on Friday March 1.", "My dentist appointment was moved to March 5."),
+        ("I prefer JavaScript.", "I prefer TypeScript over JavaScript."),
+        ("I'm vegetarian.", "I'm no longer vegetarian."),
+        ("I drink coffee.", "I stopped drinking coffee."),
+        ("I work at Google.", "I quit my job."),
+        ("I work at Google.", "I left Google."),
+        ("I work at Google.", "I don't work at Google."),
+        ("We use Python 3.11.", "We upgraded to Python 3.12."),
+        ("I'm 34.", "I turned 35 last week."),
+        ("I prefer dark mode.", "I switched to light mode."),
+        ("Project Atlas is blocked.", "Project Atlas is done."),
+        ("The budget of Atlas is $50,000.", "The budget of Atlas was raised to $80,000."),
+        ("Anna works at SAP.", "Anna joined Siemens."),
+        ("My wife works at SAP.", "My wife works at Siemens."),
+        ("My phone number is 555 1234.", "My phone number is 555 9876."),
+        ("My name is Bea.", "My name is Ana."),
+        ("I am learning Rust.", "I finished learning Rust."),
+        ("I'm dating Tom.", "I broke up with Tom."),
+    ],
+)
+def test_a_successor_retires_what_it_replaces(notes: tuple[str, str]) -> None:
+    life = Life(*notes)
+
+    assert len(life.believed) == 1
+    assert isinstance(life.decisions[0], Invalidate)
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        ("I work at Google.", "Anna works at Siemens."),
+        ("I work at Google.", "My wife works at Siemens."),
+        ("I work at Google.", "My friend works at Siemens."),
+        ("My friend Anna works at Google.", "I left Google."),
+        ("I work at Google.", "I also work at Siemens part-time."),
+        ("I work at Google.", "I used to work at IBM."),
+        ("I work at Google.", "I worked at IBM until 2019."),
+        ("I live in Berlin.", "I might move to Paris."),
+        ("I live in Berlin.", "I'm moving to Paris next month."),
+        ("I live in Berlin.", "If I moved to Paris, I would be happy."),
+        ("I live in Berlin.", "I would like to live in Paris."),
+        ("I live in Berlin.", "Should I move to Paris?"),
+        ("I live in Berlin.", "Anna moved to Paris."),
+        ("I live in Berlin.", "My sister lives in Paris."),
+        ("I live in Berlin.", "I live in Kreuzberg, Berlin."),
+        ("I live in Berlin.", "I live in Germany."),
+        ("I live in Berlin.", "In 2015 I moved to Paris."),
+        ("My sister lives in Oslo.", "My sister lives in Rome."),
+        ("I use VS Code.", "I use Vim for quick edits."),
+        ("I use VS Code.", "I'm thinking about switching to Zed."),
+        ("I use VS Code.", "I used to use Emacs."),
+        ("I use Google Docs.", "I left Google."),
+        ("I like tea.", "I like coffee."),
+        ("I visited Rome last week.", "I visited Paris last week."),
+        ("I like Java.", "I no longer use JavaScript."),
+        ("I have a dog named Rex.", "I have a cat named Milo."),
+        ("I speak German.", "I speak French."),
+        ("PyCon 2025 is on May 5, 2025.", "PyCon 2026 is on May 4, 2026."),
+        ("The meeting with Ana is on January 12.", "The meeting with Ana is on March 12."),
+        ("My team has 5 people.", "The Orion team has 8 people."),
+        ("I love Rome.", "I no longer live in Rome."),
+        ("My brother uses Vim.", "My sister no longer uses Vim."),
+    ],
+)
+def test_what_does_not_contradict_retires_nothing(notes: tuple[str, str]) -> None:
+    life = Life(*notes)
+
+    assert len(life.believed) == 2
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        ("I live in Berlin.", "I live in Berlin!"),
+        ("I live in Berlin.", "i live in berlin"),
+        ("I work at Google.", "I'm working at Google."),
+        ("I work at Google.", "I am employed at Google now."),
+        ("The CEO of Acme Corp is Jane Doe.", "Jane Doe is the CEO of Acme Corp."),
+        ("I was born in Rome.", "I was born in Rome."),
+        ("I like tea.", "I like tea. I like tea."),
+    ],
+)
+def test_what_is_known_is_skipped(notes: tuple[str, str]) -> None:
+    life = Life(*notes)
+
+    assert len(life.believed) == 1
+    assert all(isinstance(decision, Skip) for decision in life.decisions)
+
+
+@pytest.mark.parametrize("note", ["I visited Rome last week.", "I met Anna yesterday.", "I ran a marathon in Oslo."])
+def test_what_happens_again_is_remembered_again(note: str) -> None:
+    assert len(Life(note, note).believed) == 2
+
+
+def test_what_somebody_used_to_do_ends_when_a_now_follows() -> None:
+    assert Life("I use Vim.", "I used to use Vim, now I use Emacs.").believed == [
+        "USER used to use Vim.",
+        "Now USER uses Emacs.",
+    ]
+
+
+def test_a_note_told_twice_at_once_is_one_memory() -> None:
+    life = Life()
+    for _ in range(2):
+        life.tell("I met Anna yesterday.", at=START)
+
+    assert len(life.believed) == 1
+
+
+def test_a_life_with_two_job_changes_and_a_move_has_one_job_and_one_home() -> None:
+    life = Life(
+        "I live in Berlin and work at Google as a data scientist.",
+        "I left Google and joined Microsoft.",
+        "Anna works at Google and lives in Berlin.",
+        "I moved to Lisbon last week.",
+        "I started at Anthropic as a research engineer on Monday.",
+    )
+
+    assert life.believed == [
+        "USER left Google.",
+        "Anna works at Google.",
+        "Anna lives in Berlin.",
+        "USER moved to Lisbon last week.",
+        "USER started at Anthropic as a research engineer on Monday.",
+        "USER is a research engineer.",
+    ]
+
+
+def test_a_back_dated_note_does_not_retire_a_newer_fact() -> None:
+    life = Life("I work at Microsoft.")
+    life.tell("I work at Google.", at=START - timedelta(days=400))
+
+    assert len(life.believed) == 2
+
+
+@pytest.mark.parametrize(
+    ("notes", "reason", "mode", "rule"),
+    [
+        (
+            ("I work at Google.", "I joined Microsoft."),
+            "USER now works at Microsoft; employer was Google",
+            "state-change",
+            "slot:employer",
+        ),
+        (
+            ("My team has 5 people.", "Correction: my team has 6 people."),
+            "Corrected: USER's team size is 6, not 5",
+            "correction",
+            "slot:team size",
+        ),
+        (
+            ("I use Zed for notes.", "I no longer use Zed."),
+            "USER no longer uses Zed; until then: USER uses Zed for notes",
+            "state-change",
+            "ends:no-longer",
+        ),
+        (
+            ("Anna has a red beagle.", "Correction: Anna has a brown beagle."),
+            "Corrected to: Anna has a brown beagle",
+            "correction",
+            "correction:same-statement",
+        ),
+    ],
+)
+def test_every_ending_says_why_and_by_which_rule(notes: tuple[str, str], reason: str, mode: Mode, rule: str) -> None:
+    (decision,) = Life(*notes).decisions
+
+    assert isinstance(decision, Invalidate)
+    (target,) = decision.targets
+    assert (target.reason, target.mode, target.rule) == (reason, mode, rule)
+
+
+def test_a_belief_that_has_ended_may_begin_again() -> None:
+    life = Life("I live in Berlin.")
+    ended = replace(life.known[0].memory, invalid_at=START + timedelta(days=10))
+    life.known = [replace(life.known[0], memory=ended)]
+    life.tell("I live in Berlin.")
+
+    assert len(life.believed) == 2

@@ -1,0 +1,259 @@
+"""The memory behind a running service: the same methods, the same answers, the same errors."""
+
+from __future__ import annotations
+
+import http.client
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import pytest
+
+from memento.client import Client, error_called
+from memento.errors import (
+    Conflict,
+    FolderInUse,
+    Forbidden,
+    InputError,
+    MementoError,
+    NotFound,
+    ShapeViolation,
+    TooLong,
+    Unreachable,
+)
+from memento.model import NoteRow, Recollection
+from memento.service import Memento, open_memento
+from memento.web.app import create_app
+
+HERE_ONLY = {"warm_up", "serve_at"}
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def client(memento: Memento) -> Iterator[Client]:
+    """A client of a memory that is served by a thread."""
+    with make_server("127.0.0.1", 0, create_app(memento), WSGIServer, Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield Client(f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+        thread.join()
+
+
+def methods(cls: type) -> dict[str, inspect.Signature]:
+    return {name: inspect.signature(of) for name, of in inspect.getmembers(cls, inspect.isfunction) if name[0] != "_"}
+
+
+def test_both_kinds_of_memory_have_the_same_methods_with_the_same_signatures() -> None:
+    here, there = methods(Memento), methods(Client)
+
+    assert {name: there.get(name) for name in here if name not in HERE_ONLY} == {
+        name: signature for name, signature in here.items() if name not in HERE_ONLY
+    }
+    assert set(there) - set(here) == {"ask", "send"}
+    assert isinstance(inspect.getattr_static(Client, "ready"), property)
+
+
+def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) -> None:
+    stored = client.note("I work at Google.", at=datetime(2024, 1, 8, tzinfo=UTC))
+    found = client.recall("Where do I work?", k=1)
+
+    assert isinstance(found, Recollection)
+    assert found.memories == memento.recall("Where do I work?", k=1).memories
+    assert [one.iri for one in client.list()] == [*stored.memories]
+    assert client.list() == memento.list()
+    assert client.get(stored.memories[0]) == memento.get(stored.memories[0])
+    assert client.status() == memento.status()
+
+
+def test_a_time_without_an_offset_is_read_in_the_time_zone_of_the_user(client: Client, memento: Memento) -> None:
+    client.note("I work at Google.", at=datetime(2024, 1, 8, 9, 30))
+    [memory] = memento.recall("Where do I work?").memories
+
+    assert memory.note is not None
+    assert memory.note.at == datetime(2024, 1, 8, 9, 30, tzinfo=UTC)
+
+
+def test_a_portion_of_an_import_after_another_goes_on_where_it_ended(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memento.client.PORTION", 2)
+    seen: list[tuple[int, int]] = []
+    rows = [NoteRow(content=f"Ada read book number {n}.", session="s", position=n) for n in range(5)]
+    done = client.import_notes(rows, consolidate=False, progress=lambda *state: seen.append(state))
+
+    assert (len(done.notes), done.memories) == (5, 5)
+    assert seen == [(2, 5), (4, 5), (5, 5)]
+    with pytest.raises(InputError, match="rows 3 to 4"):
+        client.import_notes([*rows[:3], NoteRow(content=" ")])
+
+
+def test_it_forgets_queries_and_takes_care(client: Client) -> None:
+    stored = client.note("I live in Lisbon.")
+    body, media = client.query("SELECT ?o { ?s <http://purl.org/memento/content> ?o }", accept="text/csv")
+
+    assert media == "text/csv"
+    assert b"Lisbon" in body
+    assert client.check() == ()
+    assert client.rebuild() > 0
+    assert client.forget(stored.memories[0], erase=True).erased
+    assert client.list(past=True) == ()
+
+
+def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:
+    hobby = Client(client.address, namespace="hobby & more")
+    hobby.note("I collect stamps.")
+    client.note("I play chess.", namespace="hobby & more")
+
+    assert len(hobby.list()) == 2
+    assert client.list() == ()
+    assert client.status(namespace="hobby & more").namespace == "hobby & more"
+
+
+def test_readiness_is_that_of_the_service(client: Client, memento: Memento) -> None:
+    before = client.ready
+    memento.warm_up()
+
+    assert (before, client.ready) == (False, True)
+
+
+def test_errors_are_those_of_the_service(client: Client) -> None:
+    client.note("One.", idempotency_key="k")
+
+    with pytest.raises(NotFound):
+        client.get("urn:memento:memory:none")
+    with pytest.raises(Conflict):
+        client.note("Two.", idempotency_key="k")
+    with pytest.raises(TooLong):
+        client.note("x" * 1_048_577)
+    with pytest.raises(Forbidden):
+        client.query("CLEAR ALL")
+    with pytest.raises(InputError, match="k must be"):
+        client.recall("x", k=0)
+
+
+@pytest.mark.parametrize("kind", [NotFound, TooLong, ShapeViolation, FolderInUse, MementoError])
+def test_an_error_comes_back_by_its_code(kind: type[MementoError]) -> None:
+    assert type(error_called(kind("x").code, "x")) is kind
+    assert type(error_called("from the future", "x")) is MementoError
+
+
+def test_nobody_there_is_unreachable() -> None:
+    with pytest.raises(Unreachable, match="memento serve"):
+        Client("http://127.0.0.1:9").status()
+
+
+def test_somebody_else_there_is_no_memento() -> None:
+    def other(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("502 Bad Gateway", [])
+        return [b"<html>"]
+
+    with make_server("127.0.0.1", 0, other, WSGIServer, Quiet) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(Unreachable, match="no Memento"):
+            Client(f"http://127.0.0.1:{server.server_port}").status()
+        thread.join()
+
+
+# ---- a real process
+
+
+@contextmanager
+def serving(home: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """`memento serve` on a free port, from its first line on; told to stop at the end."""
+    environment = {**os.environ, "MEMENTO_EMBEDDING_MODEL": "trigram", "MEMENTO_EMBEDDING_CACHE": "false"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "memento", "--home", str(home), "serve", "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert "ready" in process.stdout.readline()
+            yield process
+        finally:
+            process.terminate()
+
+
+def memento_command(home: Path, *words: str, **extra: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memento", "--home", str(home), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        **extra,
+    )
+
+
+def test_a_running_service_is_reached_by_python_and_by_the_command(tmp_path: Path) -> None:
+    with serving(tmp_path) as process:
+        reached = open_memento(tmp_path)
+        assert isinstance(reached, Client)
+        assert reached.ready
+        assert reached.status().address == reached.address
+        reached.note("I live in Lisbon. " + "Zoë " * 100_000)
+        with pytest.raises(TooLong):
+            reached.note("x" * 10_000_000)
+        told = memento_command(tmp_path, "note", "I work at Google.")
+        asked = memento_command(tmp_path, "recall", "Where do I work?")
+        second = memento_command(tmp_path, "serve", "--port", "0")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+    assert "Google" in told.stdout
+    assert "Google" in asked.stdout
+    assert (second.returncode, second.stderr.count("\n")) == (1, 1)
+    assert reached.address in second.stderr
+    with open_memento(tmp_path) as again:
+        assert isinstance(again, Memento)
+        assert len(again.list()) == 2
+
+
+def test_a_body_without_a_length_is_read_to_its_end(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        reached = open_memento(tmp_path)
+        assert isinstance(reached, Client)
+        connection = http.client.HTTPConnection(reached.address.removeprefix("http://"))
+        pieces = iter([b'{"content": "I live', b' in Lisbon."}'])
+        connection.request("POST", "/memory/notes", pieces, {"Content-Type": "application/json"}, encode_chunked=True)
+        assert connection.getresponse().status == 201
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--host", "0.0.0.0"], "loopback"), (["--host", "example.org"], "loopback"), (["--port", "99999"], "port")],
+)
+def test_a_service_that_cannot_start_says_why_in_one_line(tmp_path: Path, options: list[str], said: str) -> None:
+    run = memento_command(tmp_path, "serve", *options)
+
+    assert run.returncode == 2
+    assert run.stderr.startswith("memento: ")
+    assert run.stderr.count("\n") == 1
+    assert said in run.stderr
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Quiet) as server:
+        run = memento_command(tmp_path, "serve", "--port", str(server.server_port))
+
+    assert (run.returncode, run.stderr.count("\n")) == (2, 1)
+    assert f"port {server.server_port}" in run.stderr
