@@ -207,7 +207,7 @@ def test_a_running_service_is_reached_by_python_and_by_the_command(tmp_path: Pat
         assert isinstance(reached, Client)
         assert reached.ready
         assert reached.status().address == reached.address
-        reached.note("I live in Lisbon. " + "Zoë " * 100_000)
+        reached.note("I live in Lisbon. " + "Zoë and more words. " * 10_000)
         with pytest.raises(TooLong):
             reached.note("x" * 10_000_000)
         told = memento_command(tmp_path, "note", "I work at Google.")

@@ -15,7 +15,7 @@ ONE = (IRI("urn:x"), MEM.name, "one", A)
 TWO = (IRI("urn:x"), MEM.name, "two", B)
 
 
-def names(graph: Oxigraph, *readable: IRI) -> list[object]:
+def names(graph: Oxigraph, *readable: IRI) -> list[str]:
     rows = graph.select("search/statements", list(readable), node=IRI("urn:x"))
     return sorted(str(row["value"]) for row in rows)
 

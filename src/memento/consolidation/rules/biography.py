@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from memento.consolidation.agents import USER, Mention
-from memento.consolidation.rules.memories import Statement, statements
 from memento.consolidation.rules.names import mentions as named
 from memento.consolidation.rules.relations import normal
+from memento.consolidation.rules.statements import Statement, statements
 from memento.model import Note, User
 from memento.vocabulary import IRI
 

@@ -71,7 +71,11 @@ def _name_at(
     if size > known_size:
         text = re.sub(r"['’]s?$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
         known = lookup(text)
-        if not at and size == 1 and known is None and not _is_name_at_start(sentence, tokens[0], elsewhere):
+        if (
+            size == 1
+            and known is None
+            and (_is_common(tokens[at]) if at else not _is_name_at_start(sentence, tokens[0], elsewhere))
+        ):
             return 0, None
         return size, known
     if (
@@ -83,6 +87,11 @@ def _name_at(
     ):
         return 0, None
     return known_size, known
+
+
+def _is_common(token: Token) -> bool:
+    """Whether a lone capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
+    return token.text.lower() in COMMON and token.text[1:].islower() and token.text not in FIRST_NAMES
 
 
 def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:

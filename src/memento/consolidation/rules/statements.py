@@ -1,0 +1,200 @@
+"""
+The statements of a note, understood: each with its mood, its dates, the slot it fills and what it ends.
+
+    sentence ─ clauses ─ third person ─ mood ─ dates ─ skeleton ─┬─ slots
+                                                                └─ ends
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from memento.consolidation.agents import USER, Mention
+from memento.consolidation.rules.attributes import EVENTS
+from memento.consolidation.rules.dates import Dated, Leaning, dates
+from memento.consolidation.rules.ends import ended, used_to
+from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
+from memento.consolidation.rules.moods import Reading, is_lasting, reading
+from memento.consolidation.rules.names import self_name
+from memento.consolidation.rules.person import third_person
+from memento.consolidation.rules.sentences import clauses, introduced, sentences
+from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
+from memento.consolidation.rules.slots import Filled, slot_of
+from memento.consolidation.rules.verbs import base_of, is_past
+from memento.model import Note, User
+
+LONGEST = 20_000
+"""Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
+
+_MONTH_OR_DAY = "|".join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))
+_SCHEDULED = re.compile(
+    rf"\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
+    r"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b"
+    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:next\s|\d|{_MONTH_OR_DAY})\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"^(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
+_NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
+)
+_PREFERENCE = re.compile(r"^(?!USER)\w\S*(?:\s\w\S*)?\s+over\s+[A-Z]\S*(?:\s\w\S*)?$")
+TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
+_SHARED = re.compile(
+    r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])"
+    r"|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s"
+    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One clause of a note, understood."""
+
+    content: str
+    reading: Reading
+    skeleton: Skeleton
+    dates: tuple[Dated, ...]
+    filled: Filled | None = None
+    ends: tuple[str, ...] = ()
+    corrects: bool = False
+    user_name: str | None = None
+
+
+@dataclass(slots=True)
+class _Context:
+    """What is the same for the whole note, and who was spoken of last."""
+
+    note: Note
+    user: User
+    mentions: Sequence[Mention]
+    zone: str
+    pattern: re.Pattern[str] | None
+    person: str | None = None
+    shared: tuple[Dated, ...] = field(default=())
+
+
+def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
+    """The clauses of a note that state something, wish for it or command it for good."""
+    context = _Context(note, user, mentions, zone, mention_pattern(mentions))
+    for sentence in sentences(note.content[:LONGEST]):
+        body, corrects = introduced(sentence)
+        context.shared = ()
+        conditional = bool(_CONDITION.search(body))
+        terminal = match.group() if (match := TERMINAL.search(body)) else ""
+        earlier: Statement | None = None
+        for piece in [body] if conditional else clauses(body):
+            for statement in _understood(piece, context, terminal, corrects):
+                if statement.reading.mood in ("question", "chatter") or (
+                    statement.reading.mood == "command" and not is_lasting(statement.content) and not statement.filled
+                ):
+                    continue
+                current = _ended_by_now(statement, earlier)
+                yield current
+                earlier = current
+
+
+def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
+    said = third_person(_with_subject(piece), context.user)
+    if context.person:
+        said = _PRONOUN.sub(context.person, said)
+    whole = _statement(said, piece, context, terminal, corrects)
+    halves = _halves(said)
+    if halves and whole.reading.mood not in ("possible", "question"):
+        parts = [_statement(half, piece, context, terminal, corrects) for half in halves]
+        told = [bool(part.filled or part.ends) for part in parts]
+        if all(told) or (any(told) and not (whole.filled or whole.ends)):
+            yield from (_remembered(part, context) for part in parts)
+            return
+    yield _remembered(whole, context)
+
+
+def _with_subject(piece: str) -> str:
+    """ "Started at Acme", as one writes in a diary, with its "I"."""
+    first, _, rest = piece.partition(" ")
+    diary = (
+        first.isalpha()
+        and is_past(first)
+        and base_of(first)
+        and first[0].isupper()
+        and not rest.startswith(("by ", "to "))
+    )
+    return f"I {first.lower()} {rest}" if diary and rest else piece
+
+
+def _halves(said: str) -> list[str]:
+    """Two statements of one subject: "USER lives in Berlin and works at Acme" → "USER lives in Berlin", "USER works at Acme"."""
+    match = _SHARED.match(TERMINAL.sub("", said))
+    return [f"{match[1]} {match[2]}".rstrip(","), f"{match[1]} {match[3]}"] if match else []
+
+
+def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
+    content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
+    how = reading(TERMINAL.sub("", content))
+    leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
+    found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
+    reduced = skeleton(content, context.mentions, found, context.pattern)
+    filled = slot_of(reduced)
+    phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
+    name = self_name(piece)
+    if not found and how.tense == "past" and context.shared and not _NOW.search(content):
+        found = tuple(replace(one, start=0, end=0) for one in context.shared)
+    return Statement(
+        content=content,
+        reading=how,
+        skeleton=reduced,
+        dates=found,
+        filled=filled if filled and _may_fill(how, filled) else None,
+        ends=phrases,
+        corrects=corrects or rule == "not-but",
+        user_name=name.split()[0] if name else None,
+    )
+
+
+def _may_fill(how: Reading, filled: Filled) -> bool:
+    """Facts fill slots; a plan tells the date of something, a command at most the user's name ("Call me Ana")."""
+    if how.additional:
+        return False
+    return (
+        how.mood == "fact"
+        or (how.mood == "plan" and filled.date is not None)
+        or (how.mood == "command" and filled.slot == "name")
+    )
+
+
+def _remembered(statement: Statement, context: _Context) -> Statement:
+    """The statement, once the context knows its dates and the one person it is about."""
+    if statement.dates and statement.reading.tense == "past":
+        context.shared = statement.dates[:1]
+    people = {
+        context.mentions[at].name
+        for _, _, at in found_mentions(statement.content, context.mentions, context.pattern)
+        if context.mentions[at].kind == "Person"
+    }
+    if len(people) == 1:
+        context.person = people.pop()
+    elif people:
+        context.person = None
+    return statement
+
+
+def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
+    """ "I used to use X, now I use Y": the second half ends X."""
+    if (
+        earlier is None
+        or earlier.reading.mood != "past"
+        or statement.reading.mood != "fact"
+        or not _NOW.search(statement.content)
+    ):
+        return statement
+    phrases = used_to(earlier.skeleton)
+    return replace(statement, ends=(*statement.ends, *phrases)) if phrases else statement
+
+
+def _sentence(said: str, terminal: str) -> str:
+    text = " ".join(TERMINAL.sub("", said).split()).strip(" ,;:")
+    text = re.sub(r"^(?:that|and|but)\s+(?=\w)", "", text)
+    text = f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z]", text) else text
+    return f"{text}{terminal}" if not text.endswith(("?", "!", "…")) else text
