@@ -62,7 +62,9 @@ def test_there_is_one_employer_at_a_time(life: Memento, as_of: str | None, emplo
 
 
 @pytest.mark.parametrize(("as_of", "home"), [(None, "Lisbon"), ("2024-05-01", "Paris"), ("2024-05-14", "Lisbon")])
-def test_there_is_one_home_at_a_time_and_a_move_counts_from_its_day(life: Memento, as_of: str | None, home: str) -> None:
+def test_there_is_one_home_at_a_time_and_a_move_counts_from_its_day(
+    life: Memento, as_of: str | None, home: str
+) -> None:
     found = about_me(contents(life, "Where do I live?", as_of), "Paris", "Lisbon")
 
     assert found

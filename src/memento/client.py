@@ -15,6 +15,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -232,7 +233,10 @@ class Client:
         connection = kind(address.netloc, timeout=self._timeout_s)
         sent = {**(headers or {}), **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
         try:
-            connection.request(verb, path, body or None, sent)
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # too long, perhaps: the answer may lie there all the same
+                connection.request(verb, path, body or None, sent)
             response = connection.getresponse()
             answer = Answer(response.status, response.headers.get_content_type(), response.read())
         except UnicodeEncodeError as error:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memento.home import Home, default_home
-
 if TYPE_CHECKING:
     from memento.client import Client
+    from memento.home import Home
     from memento.service import Memento
     from memento.settings import Settings
 
@@ -25,6 +24,8 @@ class Chosen:
 
     @property
     def folder(self) -> Home:
+        from memento.home import Home, default_home
+
         return Home(Path(self.home) if self.home else default_home())
 
     def settings(self) -> Settings:

@@ -35,12 +35,12 @@ def existing(
     """
     if not drafts:
         return []
-    filled = {(named[d.subject], d.slot) for d in drafts if d.slot and d.subject and d.subject in named}
-    subjects = [subject for subject, _ in filled] or [scope.user]
-    slots = [slot for _, slot in filled] or [""]
-    rows = parts.graph.select("consolidation/rivals", scope.readable, hash=hashes, subject=subjects, slot=slots)
+    subjects = {named[name] for draft in drafts for name in (draft.subject, *draft.about) if name and name in named}
+    rows = parts.graph.select(
+        "consolidation/rivals", scope.readable, hash=hashes, subject=sorted(subjects) or [scope.user]
+    )
     found = {cast(IRI, row["memory"]) for row in rows} | _similar(drafts, scope, received, limit, parts)
-    return _described(_current(found, scope, received, parts), scope, parts)
+    return _described(_current(found, scope, received, parts), named, scope, parts)
 
 
 def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
@@ -60,13 +60,15 @@ def _current(found: set[IRI], scope: Scope, received: datetime, parts: Backends)
         return sorted(iri for iri in found if (one := nodes.find(iri)) is not None and visible[one])
 
 
-def _described(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[Existing]:
+def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     memories = [node(Memory, iri, said) for iri, said in said_of(iris, scope, parts).items()]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {
         iri: str(next(iter(said.get(MEM.name, ())), iri))
         for iri, said in said_of(sorted(anchors), scope, parts).items()
     }
+    # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
+    names |= {iri: name for name, iri in named.items()}
     names[scope.user] = USER
     return [
         Existing(

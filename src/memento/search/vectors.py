@@ -179,6 +179,20 @@ class VectorIndex:
         best[np.isneginf(best)] = 0
         return best
 
+    def likeness(self, asked: Vectors, size: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+        """
+        (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
+
+        Looks at every vector: some ten milliseconds for a hundred thousand.
+        """
+        best = np.full(size, -1.0, dtype=np.float32)
+        if self._used:
+            stored = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._index.d).reshape(self._used, -1)
+            rows = np.flatnonzero(self._owner[: self._used] >= 0)
+            scores = (stored @ asked.T).max(axis=1)
+            np.maximum.at(best, self._owner[rows], scores[rows])
+        return best
+
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, np.ndarray[tuple[int], np.dtype[np.float32]]]:
         """
         The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).

@@ -9,6 +9,7 @@ owns the postings holds a lock.
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 import unicodedata
@@ -52,6 +53,16 @@ def tokens(text: str) -> list[str]:
         stemmer = _of_thread.stemmer = Stemmer.Stemmer("english")
     stems: list[str] = stemmer.stemWords(words)
     return stems
+
+
+def pairs(stems: Sequence[str]) -> list[str]:
+    """
+    Neighbouring stems as one term each, in order.
+
+    >>> pairs(["green", "tea", "pot"])
+    ['green tea', 'tea pot']
+    """
+    return [f"{a} {b}" for a, b in itertools.pairwise(stems)]
 
 
 @dataclass(slots=True)
@@ -102,8 +113,11 @@ class Postings:
 
     def add(self, node: int, text: str) -> None:
         """Take in a node, or replace its text."""
+        self.add_terms(node, tokens(text))
+
+    def add_terms(self, node: int, stems: Sequence[str]) -> None:
+        """Take in a node by its terms, or replace them; a term is a stem, or whatever else is asked for."""
         self.remove(node)
-        stems = tokens(text)
         counts = Counter(stems)
         for term, times in counts.items():
             row = self._rows.get(term)
@@ -163,7 +177,12 @@ def bm25(question: str, collections: Sequence[Postings], k1: float, b: float) ->
     >>> nodes.tolist(), scores.round(4).tolist()
     ([1], [0.6930999755859375])
     """
-    asked = Counter(tokens(question))
+    return bm25_of_terms(tokens(question), collections, k1, b)
+
+
+def bm25_of_terms(terms: Sequence[str], collections: Sequence[Postings], k1: float, b: float) -> tuple[Nodes, Scores]:
+    """The same for a question given as terms, for postings that were filled by `add_terms`."""
+    asked = Counter(terms)
     n = sum(map(len, collections))
     mean = sum(postings.words for postings in collections) / n if n else 0.0
     nodes: list[Nodes] = []

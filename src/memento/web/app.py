@@ -112,7 +112,7 @@ def _refused(error: HTTPException) -> Response:
         413: f"the body is longer than {request.max_content_length} bytes",
     }
     status = error.code or 500
-    code = re.sub(r"[^a-z]+", "_", error.name.lower())
+    code = "too_long" if status == 413 else re.sub(r"[^a-z]+", "_", error.name.lower())
     response = _told(status, code, messages.get(status, error.description or error.name))
     response.headers.extend((name, value) for name, value in error.get_headers() if name != "Content-Type")
     return response

@@ -82,6 +82,8 @@ class Life:
         ("The launch of Orion is on June 5.", "Orion's launch moved to July 1."),
         ("The launch of Orion is on June 5.", "Correction: the launch of Orion is on June 8."),
         ("My dentist appointment is on Friday March 1.", "My dentist appointment was moved to March 5."),
+        ("My flight to Tokyo is on November 3.", "The flight was rescheduled to November 4."),
+        ("My salary is 85k.", "My salary was raised to 92k."),
         ("I prefer JavaScript.", "I prefer TypeScript over JavaScript."),
         ("I'm vegetarian.", "I'm no longer vegetarian."),
         ("I drink coffee.", "I stopped drinking coffee."),

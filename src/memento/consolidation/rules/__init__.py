@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Decision, Draft, Existing, Extraction, Hypotheses, Mention, Resolved
-from memento.consolidation.rules import decide, entities, memories, names
+from memento.consolidation.rules import decide, entities, memories, names, statements
 from memento.consolidation.rules.biography import biography as life
 from memento.model import Memory, Note, User
 
@@ -38,7 +38,7 @@ class RuleAgents:
         mentions = names.mentions(note.content, user)
         if not biography:
             return Extraction(mentions=mentions)
-        return Extraction(mentions=mentions, biography=life(memories.statements(note, mentions, user, self.zone)))
+        return Extraction(mentions=mentions, biography=life(statements.statements(note, mentions, user, self.zone)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User

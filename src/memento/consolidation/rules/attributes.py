@@ -27,7 +27,7 @@ EVENTS = (
     r"anniversary|offsite|ceremony|session|event|migration|rollout|hackathon|marathon|race|delivery|move"
     r"|check-?up|show|performance|audition|recital|competition|tournament|festival|retreat|"
     r"webinar|test|checkup|inspection|closing|opening|premiere|submission|start date|end date|move-in date"
-    r"|summit|milestone|beta|cutover|audit)"
+    r"|summit|sync|one-on-one|milestone|beta|cutover|audit)"
 )
 """Nouns that have a date."""
 

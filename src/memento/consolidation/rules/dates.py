@@ -94,6 +94,7 @@ _HINT = re.compile(
 _RECURS = re.compile(
     r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
 )
+_OFTEN = re.compile(r"\b(?:weekly|bi-?weekly|fortnightly|monthly|daily|recurring|regular)\b", re.IGNORECASE)
 _CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
 
 _UNITS = {
@@ -129,11 +130,12 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     clock = calendars.Clock(at.astimezone(zone_of(zone)), leaning)
     found: list[Dated] = []
     end = 0
+    recurs = bool(_OFTEN.search(text))
     behind = calendars.Clock(clock.now, "past")
     for match in _DATE.finditer(text):
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
         one = _dated(match, text, behind if (match["lead"] or "").lower().strip().endswith("since") else clock)
-        if one is not None and one.start >= end:
+        if one is not None and one.start >= end and not (recurs and match["weekday"]):
             found.append(one)
             end = one.end
     return sorted(found + _lengths(text, clock, perfect, found), key=lambda one: one.start)

@@ -30,7 +30,7 @@ _DROPS = (
 _ENDS = tuple(
     (rule, re.compile(expression, re.IGNORECASE))
     for rule, expression in (
-        ("switched", rf"\b{_SWITCHED}(?: \w+){{0,2}}? from (?P<v>[^,;]{{1,40}}?) (?:over )?to \S"),
+        ("switched", rf"\b{_SWITCHED}(?: [^\s,]+){{0,3}}? from (?P<v>[^,;]{{1,40}}?) (?:over )?to \S"),
         ("switched", rf"\b{_SWITCHED}(?: over| back)? to [^,;]{{1,40}}? from {_V}"),
         ("replaced", r"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{1,40}?) (?:with|by|for) \S"),
         ("replaced",

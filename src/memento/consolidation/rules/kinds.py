@@ -46,7 +46,7 @@ _BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|colleague|colleagues|director|started|starting|start|studied|study|studying|studies|student"
             r"|enrolled)\s+(?:at|for|with|by|from)|"
             r"joined|joining|joins|join|hired\s+by|left|quit|employer\s+is|company(?:\s+(?:is|called|named))?"
-            r"|startup(?:\s+called)?|(?:ceo|cto|cfo|founder|co-founder|owner|head)\s+of|founded|co-founded|"
+            r"|startup(?:\s+called)?|(?:ceo|cto|cfo|founder|co-founder|owner|head)\s+of|founded|co-founded|as\s+[\w\s]{2,40}?\s+at|"
             r"acquired(?:\s+by)?|client(?:\s+is)?|customer|graduated\s+from|degree\s+from|resigned\s+from"
             r"|fired\s+from|laid\s+off\s+(?:from|by)|partnered\s+with|employees\s+of|shares\s+of"
             r"|invested\s+in|volunteer(?:s|ed|ing)?\s+(?:at|for)|now\s+at",
@@ -96,7 +96,7 @@ _AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
         (
             "Organization",
-            r"\s+(?:hired|acquired|employees|laid\s+off|headquarters|office|shares|has\s+\d+\s+employees"
+            r"\s+(?:moved|opened|closed|announced|launched|cut|raised)\s+its\b|\s+(?:hired|acquired|employees|laid\s+off|headquarters|office|shares|has\s+\d+\s+employees"
             r"|offered|announced)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|office)\b",
         ),
         (
@@ -118,6 +118,9 @@ _EMPLOYS = re.compile(
     r"|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$",
     re.I,
 )
+_MET = re.compile(
+    r"\b(?:met|married(?:\s+to)?|dating|told|asked|called|engaged\s+to|kissed|hugged|texted|emailed)\s+$", re.IGNORECASE
+)
 _CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
 _STOP = re.compile(
     r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE
@@ -136,8 +139,19 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     if _PERSON.search(before) and (known is None or known.kind == "Location"):
         return "Person"
     if known is not None:
-        return "Organization" if known.kind == "Technology" and _EMPLOYS.search(before) else known.kind
+        return _of_known(before, name, after, known)
     return _by_shape(name) or _by_context(before, name, after) or ("Person" if _is_first_name(name) else "Concept")
+
+
+def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
+    """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
+    if known.kind == "Technology" and _EMPLOYS.search(before):
+        return "Organization"
+    if known.plain or " " in name:
+        return known.kind
+    if _MET.search(before):
+        return "Person"
+    return "Project" if re.match(r"\s+project\b", after) and known.kind == "Technology" else known.kind
 
 
 def description(before: str, name: str, after: str, known: Known | None) -> str:

@@ -36,8 +36,8 @@ _IS = (
     r"to|dropped to|rose to|fell to)"
 )
 _ROLE = (
-    rf"(?:[\w&/+-]+ ){{0,4}}?(?:{'|'.join(sorted(map(re.escape, JOBS), key=len, reverse=True))})(?: (?:of|for) "
-    r"[a-z]+(?: [a-z]+)?)?"
+    rf"(?:[\w&/+-]+ ){{0,4}}?(?i:{'|'.join(sorted(map(re.escape, JOBS), key=len, reverse=True))})(?: (?:of|for) "
+    r"(?-i:[A-Za-z]+)(?: [a-z]+)?)?"
 )
 _WORKS = r"(?:works|work|is working|are working|has worked|has been working|has been)"
 _PEOPLE = (
@@ -51,6 +51,13 @@ _STATES = (
 )
 
 _TABLE = (
+    (
+        "{role} ",
+        rf"^(?P<v>{NAME}) (?:is|became|has become|was named|was appointed)(?: as)? (?:the )?(?:new "
+        r")?(?P<role>CEO|CTO|CFO|COO|president|chairman|chairwoman|mayor|chancellor|prime minister|head coach"
+        rf"|captain|owner|maintainer) of (?P<s>{NAME})",
+        "Person Concept?",
+    ),
     ("employer", rf"^{_S} {_WORKS}(?: as (?:an? |the )?(?P<role>{_ROLE}))? (?:at|for) {_V}", "Organization?"),
     (
         "employer",
@@ -122,14 +129,18 @@ _TABLE = (
         rf"residence) is (?:in )?{_E}",
         "Location Concept",
     ),
-    ("birthplace", rf"^{_S} (?:was|were) born in {_E}", "Location Concept"),
     (
-        "{role} ",
-        rf"^(?P<v>{NAME}|{USER}) (?:is|became|has become|was named|was appointed)(?: as)? (?:the )?(?:new "
-        r")?(?P<role>CEO|CTO|CFO|COO|president|chairman|chairwoman|mayor|chancellor|prime minister|head coach"
-        rf"|captain|owner|maintainer) of (?P<s>{NAME})",
-        "Person Concept?",
+        "home",
+        rf"^{_S} (?:lives|live|is living) with [^,]{{2,40}}? in (?:an? [a-z ]{{3,30}} in )?{_E}",
+        "Location Concept",
     ),
+    (
+        "{attr}",
+        rf"^(?P<s>{USER}|{NAME}) (?:changed|has changed|updated|has updated) (?:{USER}|his|her|their)(?:'s)? "
+        rf"(?P<attr>(?:[a-z-]+ ){{0,2}}[a-z-]+)(?: from .{{1,40}}?)? to {_V}",
+        "?",
+    ),
+    ("birthplace", rf"^{_S} (?:was|were) born in {_E}", "Location Concept"),
     (
         "job title",
         rf"^{_S} (?:was|got|has been|is|were) promoted(?: from [^,]{{2,40}}?)? to (?:be )?(?:an? |the )?{_V}",
@@ -235,13 +246,15 @@ _TABLE = (
     ),
     (
         "{attr}",
-        rf"^(?P<s>{USER}|{NAME}|{KIN})'s (?P<attr>(?:[a-z-]+ ){{0,2}}[A-Za-z-]+) {_IS} (?:at |in |called |named "
+        rf"^(?P<s>{USER}|{NAME}|{KIN})'s (?P<attr>(?:(?:[a-z-]+|{NAME}) ){{0,2}}(?!(?:is|was|were|are|has|had"
+        rf"|been)\b)[A-Za-z-]+) {_IS} (?:at |in |called |named "
         rf"|set to )?{_V}",
         "?",
     ),
     (
         "{attr}",
-        rf"^[Tt]he (?P<attr>(?:[a-z-]+ ){{0,2}}[A-Za-z-]+) (?:of|for|at) (?P<s>{NAME}) {_IS} (?:at |in )?{_V}",
+        rf"^[Tt]he (?P<attr>(?:(?:[a-z-]+|{NAME}) ){{0,2}}(?!(?:is|was|were|are|has|had|been)\b)[A-Za-z-]+) "
+        rf"(?:of|for|at) (?P<s>{NAME}) {_IS} (?:at |in )?{_V}",
         "?",
     ),
     (
@@ -267,7 +280,7 @@ _MOVED = (
 DATED = (
     re.compile(
         rf"^(?:(?P<s>{NAME})'s|{USER}'s|{USER} and others'|[Tt]he|[Tt]his|[Aa]n?)?\s*(?P<attr>(?:[A-Za-z][\w-]* "
-        rf"){{0,3}}?{EVENTS})(?: date| day)?(?: (?P<link>of|for|with|at|to) (?P<of>{NAME}|(?:{USER}'s |the "
+        rf"){{0,3}}?{EVENTS})(?: date| day)?(?: (?P<link>of|for|with|at|to|in) (?P<of>{NAME}|(?:{USER}'s |the "
         rf")?[a-z]+(?: [a-z]+)?))? {_MOVED}(?: (?P<d0>{DATE}))*? (?P<d>{DATE})$",
         re.IGNORECASE,
     ),

@@ -62,6 +62,7 @@ _PAST_TIME = re.compile(
 class _State:
     """Where in the sentence we are: whether the last subject was "I", and whether a bare verb form rules ("to", "can")."""
 
+    past_time: bool
     first_person: bool = False
     plural: bool = False
     bare: bool = False
@@ -80,14 +81,13 @@ def third_person(sentence: str, user: User | None = None) -> str:
     """
     tokens = _TOKEN.findall(_named(sentence, user))
     words = [token.replace("’", "'").lower() for token in tokens]
-    past_time = bool(_PAST_TIME.search(sentence))
+    state = _State(past_time=bool(_PAST_TIME.search(sentence)))
     out = list(tokens)
-    state = _State()
     for index, word in enumerate(words):
         if out[index] != tokens[index]:
             continue  # a verb that its subject has already changed
         if word == "i" and not _is_numeral(words, tokens, index):
-            _subject(out, words, index, state, past_time)
+            _subject(out, words, index, state)
         elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
             _contraction(out, words, index, state)
         elif (
@@ -98,7 +98,7 @@ def third_person(sentence: str, user: User | None = None) -> str:
             out[index] = _PLAIN[word]
             state.first_person = state.first_person and word in ("me", "my", "mine", "myself", "us", "our", "ours")
         else:
-            _other(out, words, tokens, index, state, past_time)
+            _other(out, words, tokens, index, state)
     return re.sub(r"(?<![\w'])(USER's|USER) (?:own )?\1(?!\w)", r"\1", "".join(out)) if USER in out else "".join(out)
 
 
@@ -110,7 +110,7 @@ def _named(sentence: str, user: User | None) -> str:
     return re.sub(rf"(?<![\w-])(?<!name is )(?<!call me ){name}(?![\w-]|\s+[A-Z][a-z])", USER, sentence)
 
 
-def _subject(out: list[str], words: list[str], index: int, state: _State, past_time: bool) -> None:
+def _subject(out: list[str], words: list[str], index: int, state: _State) -> None:
     """Write USER for the "I" at `index` and make its verb, or the auxiliary before it, agree."""
     out[index] = USER
     state.plural = _joined_to_a_noun(words, index)
@@ -127,7 +127,7 @@ def _subject(out: list[str], words: list[str], index: int, state: _State, past_t
         state.bare = True
         return
     verb = _verb_after(words, index)
-    if verb is not None and not (words[verb] in UNCHANGING and past_time):
+    if verb is not None and not (words[verb] in UNCHANGING and state.past_time):
         out[verb] = third_singular(words[verb]) if third_singular(words[verb]) != words[verb] else out[verb]
         state.bare = words[verb] in MODALS or words[verb] in ("do", "don't", "did", "didn't")
 
@@ -143,7 +143,7 @@ def _contraction(out: list[str], words: list[str], index: int, state: _State) ->
     state.first_person, state.plural, state.bare = True, plural, auxiliary in MODALS
 
 
-def _other(out: list[str], words: list[str], tokens: list[str], index: int, state: _State, past_time: bool) -> None:
+def _other(out: list[str], words: list[str], tokens: list[str], index: int, state: _State) -> None:
     """Follow the sentence: who its subject is, and verbs that share the user as subject."""
     word = words[index]
     if not state.first_person or state.plural:
@@ -154,7 +154,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
         state.first_person = False
     elif word == "to" or word in MODALS:
         state.bare = True
-    elif not state.bare and _shares_subject(words, tokens, index) and not (word in UNCHANGING and past_time):
+    elif not state.bare and _shares_subject(words, tokens, index) and not (word in UNCHANGING and state.past_time):
         out[index] = third_singular(word)
 
 

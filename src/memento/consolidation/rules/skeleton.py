@@ -33,6 +33,9 @@ _ADVERB = re.compile(
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
+_OPENING = re.compile(
+    rf"^(?:after|at|in|on|during|because of|thanks to|for|besides)\s[^,]{{2,40}},\s+(?={USER}\b|{NAME})", re.IGNORECASE
+)
 _INTRODUCED = re.compile(
     rf"\b{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{_KIN_WORD}),?\s+(?=(?P<name>{NAME}))(?!{NAME}\s+is\b(?=\s+{NAME}))",
     re.IGNORECASE,
@@ -151,6 +154,7 @@ def skeleton(
 def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
     text = re.sub(rf"^(?:{DATE},?\s*)+(?=\S)", "", text)
+    text = _OPENING.sub("", text)
     text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
     text = re.sub(
         rf"\b(?:the\s+)?project\s+(?={NAME})|^the\s+(?={NAME}\s+project\b)|(?<={NAME})\s+project\b",

@@ -124,9 +124,9 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
         return None if owned in RELATIVES or owned.endswith("s") else f"{owned}'s name"
     if template == "{role} ":
         return slot_name(group["role"] or "")
-    attribute = group.get("attr")
-    if not attribute:
+    if not group.get("attr"):
         return template
+    attribute = skeleton.words(group["attr"] or "")
     measured = (
         bool(re.match(r"[\d$€£~]", value)) and attribute.split()[-1] not in RELATIVES and not attribute.endswith("s")
     )
@@ -216,7 +216,7 @@ def _dated_of(group: dict[str, str | None], skeleton: Skeleton) -> tuple[str, st
     if group.get("attr") is None and owner is not None and owner.kind == "Event":
         return owner.name, "date"
     slot = "deadline" if attribute in ("deadline", "due date") else f"date of {attribute}"
-    if other and (mention := skeleton.named(other)) and group.get("link") != "with":
+    if other and (mention := skeleton.named(other)) and group.get("link") not in ("with", "to", "in", "at"):
         return mention.name, slot
     if other:
         link = group.get("link") or "of"

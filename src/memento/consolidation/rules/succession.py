@@ -55,7 +55,7 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
-    if draft.slot != old.memory.slot or not _differs(draft, old):
+    if not _one_slot(draft, old, existing) or not _differs(draft, old):
         return None
     if not draft.corrects and (_is_weak(draft) or _is_another_event(draft, old, note)):
         return None
@@ -76,6 +76,16 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
     if draft.corrects and draft.slot is None and old is _likeliest(draft, existing):
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
+
+
+def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool:
+    """Whether both fill the same slot; "the flight was moved" speaks of the flight to Tokyo if no other flight is known."""
+    slot, known = draft.slot or "", old.memory.slot or ""
+    if slot == known:
+        return True
+    if not (slot.startswith("date of ") and known.startswith(f"{slot} ") and _RESCHEDULED.search(draft.content)):
+        return False
+    return sum((one.memory.slot or "").startswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
 
 
 def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
@@ -176,9 +186,7 @@ def _rule_of(draft: Draft) -> str:
 
 
 def _slot_reason(draft: Draft, old: Existing, slot: str = "") -> str:
-    """
-    A sentence for whoever asks why a belief ended.
-    """
+    """A sentence for whoever asks why a belief ended."""
     slot = slot or draft.slot or ""
     subject, value, known = draft.subject or "", draft.slot_value or "", old.memory.slot_value or ""
     if draft.corrects:

@@ -1,0 +1,111 @@
+"""What a question names and what kind of answer it wants: people, dates, a time, a number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+
+_MONTHS = (
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+_MONTH = "|".join(rf"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in _MONTHS)
+_DATE = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?"
+    rf"(?:\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?"
+    rf"|\b(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b|\b(?P<only>(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
+)
+_HOW_MANY = re.compile(r"\b(how (?:many|much|often|old|far)|what number)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A date as far as a question gives it: a day, a month of some or of a known year, or a year."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def full(self) -> date | None:
+        """The day, when year, month and day are there and make one."""
+        try:
+            return date(self.year, self.month, self.day) if self.year and self.month and self.day else None
+        except ValueError:
+            return None
+
+
+def dates(question: str) -> list[Named]:
+    """
+    The dates that a question names, in order.
+
+    >>> dates("What did I do on 8 May 2023, and in June?")
+    [Named(year=2023, month=5, day=8), Named(year=None, month=6, day=None)]
+    """
+    found = []
+    for match in _DATE.finditer(question):
+        group = match.groupdict()
+        if group["iso"]:
+            year, month, day = (int(part) for part in group["iso"].split("-"))
+            found.append(Named(year, month, day))
+        elif group["only"]:
+            found.append(Named(int(group["only"])))
+        elif group["month"].islower() and group["month"] in ("may", "march", "mar"):
+            continue  # the verb, not the month
+        else:
+            month = 1 + next(i for i, name in enumerate(_MONTHS) if name.startswith(group["month"].lower()[:3]))
+            number = group["day"] or group["day2"]
+            found.append(Named(int(group["year"]) if group["year"] else None, month, int(number) if number else None))
+    return found
+
+
+def wants_time(question: str) -> bool:
+    """Whether the answer is a time or a date."""
+    return _WHEN.search(question) is not None
+
+
+def wants_number(question: str) -> bool:
+    """Whether the answer is a number."""
+    return _HOW_MANY.search(question) is not None
+
+
+def without(question: str, names: Collection[str]) -> str:
+    """
+    The question without the names of those who take part in the conversation; the question itself when nothing else is left.
+
+    An embedder that sees a name finds greetings, not answers.
+
+    >>> without("What does Caroline's sister think of Mel?", ["Caroline", "Melanie"])
+    'What does sister think of ?'
+    """
+    forms = sorted(short_forms(names), key=len, reverse=True)
+    if not forms:
+        return question
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b(?:['’]s)?", re.IGNORECASE)
+    stripped = " ".join(pattern.sub(" ", question).split())
+    return stripped if re.search(r"\w", stripped) else question
+
+
+def named_among(question: str, names: Collection[str]) -> list[str]:
+    """The names of which the question has the whole, the first part or the usual short form, in the order given."""
+    words = set(re.findall(r"\w+", question.casefold()))
+    return [name for name in names if any(form.casefold() in words for form in short_forms([name]) if " " not in form)]
+
+
+def short_forms(names: Collection[str]) -> set[str]:
+    """
+    How people call each other: the whole name, the first one, its first three letters.
+
+    >>> sorted(short_forms(["Melanie Ray"]))
+    ['Mel', 'Melanie', 'Melanie Ray']
+    """
+    forms = set()
+    for name in names:
+        first = name.split()[0] if name.split() else name
+        forms |= {name, first} | ({first[:3]} if len(first) > 4 else set())
+    return {form for form in forms if form}

@@ -1,0 +1,149 @@
+"""
+What speaks for a memory, one function for each signal.
+
+A signal is one number for each id, at least 0; its unit does not matter, as LAND divides it by its best value among the candidates.
+A signal whose data is not there (no session, no speaker, no date in the question) is zero everywhere.
+
+*Source:* the recipe and its measurements are in docs/recall.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.ports import Vectors
+from memento.retrieval.question import Named, named_among, wants_number, wants_time
+from memento.search.view import View
+from memento.search.words import bm25, bm25_of_terms, pairs, tokens
+from memento.settings import WordsSettings
+
+Signal = NDArray[np.float32]
+"""(ids,) what one signal says of each memory."""
+
+
+def meaning(asked: Vectors, view: View) -> Signal:
+    """Cosine of the memory to the question, negative ones cut to 0."""
+    return np.maximum(view.indexes.vectors["memory"].likeness(asked, len(view.visible)), 0.0)
+
+
+def window(own: Signal, view: View) -> Signal:
+    """
+    Cosine of the question to the sum of the turn before, the turn itself and the turn after; `own` where there is no conversation.
+
+    The sum stands in for the three turns embedded as one text: it needs no further vector, and follows every new turn at once.
+    """
+    found = own.copy()
+    for passages in view.passages():
+        turns = np.array(passages.turns.nodes(), dtype=np.int32)
+        turns = turns[view.visible[turns]] if turns.size else turns
+        if turns.size:
+            found[turns] = _of_windows(turns, passages.beside(turns), own, view)
+    return found
+
+
+def words(question: str, view: View, knobs: WordsSettings) -> Signal:
+    """BM25 of the memory read together with its title or with the turn before it."""
+    return _spread(*bm25(question, [p.context for p in view.passages()], knobs.k1, knobs.b), view)
+
+
+def neighbouring_words(question: str, view: View) -> Signal:
+    """BM25 over pairs of neighbouring stems, in the window of three turns."""
+    asked = pairs(tokens(question))
+    # Pairs are rare: lengths matter less than for single words.
+    return _spread(*bm25_of_terms(asked, [p.pairs for p in view.passages()], 1.2, 0.5), view)
+
+
+def session(question: str, view: View, knobs: WordsSettings) -> Signal:
+    """BM25 of the whole session that the memory belongs to."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    for passages in view.passages():
+        numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
+        of_session = dict(zip(numbers.tolist(), scores.tolist(), strict=True))
+        for node in passages.turns.nodes():
+            found[node] = of_session.get(passages.session_of(node) or 0, 0.0)
+    return found
+
+
+def speaker(question: str, view: View) -> Signal:
+    """1 for what the one participant said whom the question names; silent when it names none or several."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    named = set(named_among(question, view.participants()))
+    if len(named) == 1:
+        for passages in view.passages():
+            for node in passages.turns.nodes():
+                turn = passages.turns.get(node)
+                found[node] = turn is not None and turn.speaker in named
+    return found
+
+
+def when(dates: Sequence[Named], view: View) -> Signal:
+    """
+    How well the day of the memory fits a date in the question.
+
+    A day: 1 from the day before to eight days after, ½ up to a month after. A month: 1 in it, ½ in the next, a fifth of that in
+    another year than the named one. A year: 1 in it. What is told is told soon after it happened, not before.
+    """
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    if not dates:
+        return found
+    days = view.days()
+    for one in dates:
+        found = np.maximum(found, _fits(one, days))
+    return found
+
+
+def form(question: str, view: View) -> Signal:
+    """
+    Long sentences answer, questions do not; who asks when wants a time word, who asks how many a number.
+
+    May be negative: it is a prior, added as it is.
+    """
+    weights = np.array([1.0, -1.0, float(wants_time(question)), float(wants_number(question))], dtype=np.float32)
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    for passages, nodes in view.by_passages():
+        found[nodes] = 0.3 * passages.shapes(nodes) @ weights
+    return found
+
+
+def _of_windows(turns: NDArray[np.int32], beside: NDArray[np.int32], own: Signal, view: View) -> Signal:
+    """(len(turns),) cosines of the question to the sums of three turns."""
+    vectors = view.indexes.vectors["memory"]
+    summed = vectors.vectors(turns.tolist())
+    cosine = own[turns].copy()
+    for side in (0, 1):
+        there = beside[:, side] >= 0
+        neighbours = beside[there, side]
+        summed[there] += vectors.vectors(neighbours.tolist())
+        cosine[there] += own[neighbours]
+    return cosine / np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
+
+
+def _spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    found[nodes] = scores
+    return found
+
+
+def _fits(one: Named, days: NDArray[np.int64]) -> Signal:
+    """(ids,) how well each day (since 1970) fits one named date."""
+    fits = np.zeros(len(days), dtype=np.float32)
+    if one.full:
+        late = days - (one.full - date(1970, 1, 1)).days
+        fits[(late >= -1) & (late <= 31)] = 0.5
+        fits[(late >= -1) & (late <= 8)] = 1.0
+        return fits
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    years = months // 12 + 1970
+    if one.month is None:
+        return (years == one.year).astype(np.float32)
+    ahead = (months % 12 - (one.month - 1)) % 12
+    fits[ahead == 0], fits[ahead == 1] = 1.0, 0.5
+    if one.year:
+        fits[months - ahead != (one.year - 1970) * 12 + one.month - 1] *= 0.2
+    return fits
+
+

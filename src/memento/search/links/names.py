@@ -1,0 +1,165 @@
+"""
+Names in running text: its words as they are compared, the capitalised spans among them, and the longest known labels.
+
+*But:* names are seen by their capitals; a script without them has names only where a known label begins.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memento.search.words import STOP_WORDS
+
+LONGEST = 8
+"""Words of a label; longer ones are headlines."""
+
+# As in `labels.normalised`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
+_WORD = re.compile(r"[^\s\"'“”‘’`«»,;:!?()\[\]{}\-‐‑–—/|]+")
+_JOINTS = frozenset("of the de la le du von van der den del di da do dos & y e bin ibn al el".split())
+_IDLE = STOP_WORDS | frozenset(
+    "in at after all although before during despite following from until since upon under over between besides because "
+    "however two three many several one first second finally also not no yes now today according based "
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+"""Words that name nothing by themselves, capitalised or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text as they are compared, and where a name may begin."""
+
+    words: tuple[str, ...]
+    starts: tuple[int, ...]  # ascending: places of words without a small first letter
+    spans: frozenset[str]  # its own capitalised spans and four-digit numbers, as labels
+
+
+def label_of(name: str) -> str:
+    """
+    A name as labels are compared here: its words, case folded, without punctuation around them; empty if none is left.
+
+    >>> label_of("The Sackville-Wests, Jr."), label_of("Node.js"), label_of("…")
+    ('the sackville wests jr', 'node.js', '')
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(word for found in _WORD.findall(folded) if (word := found.strip(".…")))
+
+
+def is_telling(label: str) -> bool:
+    """
+    Whether a label can name something: not too long, not made of idle words.
+
+    >>> is_telling("the who"), is_telling("the"), is_telling("paris")
+    (True, False, True)
+    """
+    words = label.split()
+    return 0 < len(words) <= LONGEST and any(word not in _IDLE for word in words)
+
+
+def read(text: str) -> Words:
+    """
+    The words of a text and its names.
+
+    >>> found = read("In 1990 Anna Smith of Faro met Bob. He left.")
+    >>> sorted(found.spans), [found.words[start] for start in found.starts]
+    (['1990', 'anna smith of faro', 'bob'], ['in', '1990', 'anna', 'smith', 'faro', 'bob', 'he'])
+    """
+    text = unicodedata.normalize("NFKC", text)
+    words: list[str] = []
+    starts: list[int] = []
+    spans: set[str] = set()
+    run: list[str] = []
+    end = 0
+    for found in _WORD.finditer(text):
+        raw = found[0]
+        word = raw.strip(".…")
+        if not word:
+            continue
+        if run and not _hangs_together(text[end : found.start()]):
+            _close(run, spans)
+        end = found.end()
+        large = not word[0].islower()
+        if large:
+            starts.append(len(words))
+        word = word.casefold()
+        if large and not word[0].isdigit():
+            run.append(word)
+        elif run and word in _JOINTS:
+            run.append(word)
+        else:
+            _close(run, spans)
+            if len(word) == 4 and word.isdecimal():
+                spans.add(word)
+        words.append(word)
+        if raw[-1] in ".…" and len(word) > 2:  # a full stop, unless it shortens: "J. R.", "Dr."
+            _close(run, spans)
+    _close(run, spans)
+    return Words(tuple(words), tuple(starts), frozenset(spans))
+
+
+def _hangs_together(between: str) -> bool:
+    return between in (" ", "-", "- ", "'", "’", "–")
+
+
+def _close(run: list[str], spans: set[str]) -> None:
+    """A run of capitalised words becomes a span, freed of the idle words it begins with and the joints it ends with."""
+    first = 0
+    while first < len(run) and (run[first] in _IDLE or run[first] in _JOINTS):
+        first += 1
+    while len(run) > first and run[-1] in _JOINTS:
+        run.pop()
+    label = run[first:]
+    run.clear()
+    if label and is_telling(" ".join(label)):
+        spans.add(" ".join(label))
+
+
+class Known:
+    """
+    A set of labels that finds the longest one beginning at a word.
+
+    >>> known = Known()
+    >>> known.add("new york"); known.add("new york city")
+    >>> known.found(("new", "york", "city", "hall"), [0])
+    {'new york city'}
+    >>> known.remove("new york city")
+    >>> known.found(("new", "york", "city", "hall"), [0])
+    {'new york'}
+    """
+
+    def __init__(self) -> None:
+        self._arcs: dict[tuple[int, str], int] = {}  # (state, word) → state; 0 is the beginning of a label
+        self._labels: dict[int, str] = {}  # states where a label ends
+
+    def add(self, label: str) -> None:
+        self._labels[self._state(label)] = label
+
+    def remove(self, label: str) -> None:
+        """The way to it stays, for the next label that begins alike."""
+        del self._labels[self._state(label)]
+
+    def found(self, words: Sequence[str], starts: Sequence[int]) -> set[str]:
+        """The labels found from left to right, each as long as can be; a word belongs to one of them at most."""
+        found: set[str] = set()
+        free, n = 0, len(words)
+        for start in starts:
+            if start < free:
+                continue
+            state: int | None = 0
+            place = start
+            while place < n and (state := self._arcs.get((state or 0, words[place]))) is not None:
+                place += 1
+                if label := self._labels.get(state):
+                    free, longest = place, label
+            if free > start:
+                found.add(longest)
+        return found
+
+    def _state(self, label: str) -> int:
+        state = 0
+        for word in label.split():
+            state = self._arcs.setdefault((state, word), len(self._arcs) + 1)
+        return state

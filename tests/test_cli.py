@@ -1,0 +1,264 @@
+"""The command: what it prints, what it says when it fails, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memento import settings
+from memento.cli import main
+from memento.service import open_memento
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMENTO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEMENTO_EMBEDDING_MODEL", "trigram")
+    monkeypatch.setenv("MEMENTO_EMBEDDING_CACHE", "false")
+
+
+def run(*words: str, **extra: Any) -> Result:
+    return CliRunner().invoke(main, list(words), prog_name="memento", **extra)
+
+
+def printed(*words: str, **extra: Any) -> Any:
+    """What the command prints, as JSON if it is."""
+    done = run(*words, **extra)
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout) if "--json" in words else done.stdout
+
+
+def failed(*words: str, code: int) -> str:
+    done = run(*words)
+    assert done.exit_code == code, done.output
+    assert done.stderr.startswith("memento: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.output
+    return done.stderr
+
+
+def test_a_note_is_stored_recalled_and_replaced() -> None:
+    first = printed("note", "I work at Google.", "--at", "2024-01-08", "--json")
+    second = printed("note", "I work at Microsoft.", "--at", "2025-03-03")
+    now = printed("recall", "Where do I work?")
+    then = printed("recall", "Where do I work?", "--as-of", "2024-06-01", "-k", "1", "--json")
+
+    assert set(first) == {"note", "memories", "invalidated", "skipped"}
+    assert ["Stored" in second, "Retired" in second] == [True, True]
+    assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")
+    assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]
+
+
+def test_what_is_known_is_skipped() -> None:
+    run("note", "I live in Lisbon.")
+
+    assert printed("note", "I live in Lisbon.").startswith("Skipped: ")
+    assert printed("note", "I live in Lisbon.", "--json")["skipped"]
+
+
+def test_a_note_comes_from_standard_input() -> None:
+    assert "Porto" in printed("note", "-", input="I live in Porto.")
+
+
+def test_recall_prints_the_tree_and_the_block_for_a_model() -> None:
+    run("note", "I live in Lisbon.")
+
+    assert "[M1]" in printed("recall", "Where do I live?", "--format", "text")
+    assert printed("recall", "Where do I live?", "--format", "xml").startswith("<memento>")
+    assert "Nothing" in printed("--namespace", "other", "--home", os.environ["MEMENTO_HOME"] + "2", "recall", "x")
+
+
+def test_memories_are_listed_described_and_forgotten() -> None:
+    [iri] = printed("note", "I live in Lisbon.", "--json")["memories"]
+
+    assert iri in printed("list")
+    assert [one["iri"] for one in printed("list", "--json", "--limit", "1")] == [iri]
+    assert "content: USER lives in Lisbon." in printed("get", iri)
+    assert printed("forget", iri) == "Forgot 1 of the memories.\n"
+    assert printed("list") == "Nothing here yet.\n"
+    assert "forgotten" in printed("list", "--past")
+    assert printed("forget", iri, "--erase", "--json")["erased"] is True
+
+
+def test_rows_are_imported_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"text": "Ada lives in Lisbon.", "timestamp": "2024-01-01"}\n{"content": "Bob lives in Porto."}\n')
+
+    assert printed("import", str(file), "--keep") == "2 notes read: 2 memories stored, 0 retired, 0 skipped.\n"
+    assert printed("import", str(file), "--keep", "--json")["memories"] == 2
+    file.write_text('{"text": 3}')
+    assert "line 1" in failed("import", str(file), code=2)
+
+
+def test_sparql_comes_as_an_argument_a_file_or_standard_input(tmp_path: Path) -> None:
+    run("note", "I live in Lisbon.")
+    query = "SELECT ?o { ?s <http://purl.org/memento/content> ?o . ?s a <http://purl.org/memento/Memory> }"
+    (tmp_path / "query.rq").write_text(query)
+
+    assert "Lisbon" in printed("query", query)
+    assert "Lisbon" in printed("query", str(tmp_path / "query.rq"))
+    assert "Lisbon" in printed("query", "-", input=query)
+    assert printed("query", query, "--json")["results"]["bindings"]
+    assert "<results>" in printed("query", query, "--accept", "application/sparql-results+xml")
+    assert "SERVICE" in failed("query", "SELECT * { SERVICE <urn:x> { ?s ?p ?o } }", code=2)
+
+
+def test_status_check_and_rebuild() -> None:
+    run("note", "I live in Lisbon.")
+
+    assert printed("status", "--json")["memories"] == 1
+    assert "memories       1" in printed("status")
+    assert printed("check") == "All is well.\n"
+    assert printed("check", "--json") == []
+    assert printed("rebuild", "--json")["embedded"] > 0
+
+
+def test_check_exits_with_1_when_something_differs(tmp_path: Path) -> None:
+    from memento.model import Difference
+    from memento.service import Memento
+
+    difference = Difference(what="missing-vector", iri="urn:x", detail="none")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Memento, "check", lambda self: (difference,))
+        done = run("check")
+
+    assert (done.exit_code, done.stdout) == (1, "missing-vector: urn:x: none\n")
+
+
+def test_options_stand_before_or_after_the_command(tmp_path: Path) -> None:
+    home = str(tmp_path / "elsewhere")
+    printed("--home", home, "--namespace", "hobby", "note", "I collect stamps.")
+
+    assert printed("list", "--home", home, "--namespace", "hobby", "--json")
+    assert json.loads(run("--json", "--home", home, "list").stdout) == []
+
+
+def test_the_namespace_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMENTO_NAMESPACE", "hobby")
+
+    assert printed("status", "--json")["namespace"] == "hobby"
+
+
+def test_settings_are_shown_and_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMENTO_DISTILL_TOP_K", "7")
+
+    assert printed("config", "show", "--json")["distill"]["top_k"] == 7
+    assert "top_k = 7" in printed("config", "show")
+    assert printed("config", "docs") == settings.table()
+
+
+def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
+    rows: dict[str, list[dict[str, object]]] = {
+        "corpus": [{"id": "a", "text": "Ada lives in Lisbon."}, {"id": "b", "text": "Bob plays chess."}],
+        "queries": [
+            {"id": "1", "text": "Where does Ada live?", "type": "place"},
+            {"id": "2", "text": "?", "type": "odd"},
+        ],
+        "qrels": [{"query": "1", "doc": "a", "rel": 1}, {"query": "2", "doc": "b", "rel": 1}],
+    }
+    for name, objects in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(one) for one in objects))
+    figures = printed("eval", "--data", str(tmp_path), "--exclude-type", "odd", "--profile", "seed", "--json")
+
+    assert set(figures) == {
+        *(
+            "dataset",
+            "queries",
+            "recall@5",
+            "recall@10",
+            "all@5",
+            "all@10",
+            "mrr@10",
+            "ndcg@10",
+            "latency_ms",
+            "phases_ms",
+        )
+    }
+    assert (figures["queries"], figures["recall@5"]) == (1, 1.0)
+    assert "place" in printed("eval", "--data", str(tmp_path), "--limit", "1", "--per-type")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "named"),
+    [
+        (["dance"], 2, "dance"),
+        (["recall"], 2, "QUESTION"),
+        (["recall", "x", "--colour"], 2, "--colour"),
+        (["recall", "x", "-k", "0"], 2, "k must be"),
+        (["recall", "x", "--as-of", "now"], 2, "ISO 8601"),
+        (["recall", "x", "--profile", "none"], 2, "profile"),
+        (["recall", " "], 2, "question"),
+        (["note", ""], 2, "content"),
+        (["get", "urn:memento:memory:none"], 2, "urn:memento:memory:none"),
+        (["forget", "nothing"], 2, "IRI"),
+        (["list", "--limit", "0"], 2, "limit"),
+        (["import", "/nowhere"], 2, "/nowhere"),
+        (["query", "SELECT"], 2, "SPARQL"),
+        (["eval", "--data", "/nowhere"], 2, "/nowhere"),
+        (["--namespace", "\t", "status"], 2, "namespace"),
+        (["--home", "/dev/null/x", "status"], 2, "/dev/null"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words: list[str], code: int, named: str) -> None:
+    assert named in failed(*words, code=code)
+
+
+def test_an_unknown_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMENTO_COLOUR", "red")
+
+    assert "MEMENTO_COLOUR" in failed("status", code=2)
+
+
+def test_a_failure_that_is_not_the_callers_exits_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMENTO_SERVER_LOCK_WAIT_S", "0")
+    with open_memento(tmp_path / "home", command="a test"):
+        assert "a test" in failed("status", code=1)
+
+
+def test_a_bug_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("first\nsecond")
+
+    monkeypatch.setattr("memento.cli.commands.opened", broken)
+    assert "RuntimeError: first second" in failed("status", code=1)
+
+
+def test_a_note_cannot_steer_the_terminal() -> None:
+    run("note", "I live in \x1b[31mLisbon\x07.")
+
+    assert not {"\x1b", "\x07"} & set(printed("list") + printed("recall", "Where do I live?"))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    yield {**os.environ, "MEMENTO_HOME": str(tmp_path / "process")}
+
+
+def test_a_real_process_exits_with_0_1_and_2(environment: dict[str, str]) -> None:
+    def process(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "memento", *words]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    help, wrong = process("--help"), process("recall")
+
+    assert (help.returncode, "recall" in help.stdout, help.stderr) == (0, True, "")
+    assert (wrong.returncode, wrong.stdout, wrong.stderr.count("\n")) == (2, "", 1)
+    assert process().returncode == 2
+    assert process("note", "I live in Lisbon.").returncode == 0
+
+
+def test_help_and_a_recall_by_a_service_wait_for_no_heavy_library() -> None:
+    code = "import sys, memento.cli, memento.client; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "msgspec", "httpx2", "memento.model"} & set(
+        loaded
+    )
