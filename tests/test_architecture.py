@@ -104,4 +104,4 @@ def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:
 def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
-    assert readers <= {"settings.py"}
+    assert readers <= {"loading.py"}

@@ -17,8 +17,8 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
-from conftest import OFFLINE
 
+from conftest import OFFLINE
 from memento.client import Client, error_called
 from memento.errors import (
     Conflict,

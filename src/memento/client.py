@@ -25,17 +25,7 @@ from memento.errors import InputError, MementoError, Unreachable
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memento.model import (
-        Described,
-        Difference,
-        Forgotten,
-        Imported,
-        Listed,
-        Noted,
-        NoteRow,
-        Recollection,
-        Status,
-    )
+    from memento.model import Described, Difference, Forgotten, Imported, Listed, Noted, NoteRow, Recollection, Status
     from memento.ports import Progress
 
 T = TypeVar("T")

@@ -6,6 +6,7 @@ Every way Memento fails.
     ├── InputError               the caller's fault                              HTTP 400
     │   ├── NotFound             no such IRI                                     404
     │   ├── Conflict             an idempotency key reused for another note      409
+    │   ├── NotAcceptable        no offered media type is wanted                 406
     │   ├── TooLong              more text than a note or a question may have    413
     │   ├── Forbidden            a query that may not run here                   403
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
@@ -59,6 +60,12 @@ class Conflict(InputError):
     """An idempotency key came back with different content."""
 
     status = 409
+
+
+class NotAcceptable(InputError):
+    """None of the media types that the caller wants can be had; the message lists those that can."""
+
+    status = 406
 
 
 class TooLong(InputError):

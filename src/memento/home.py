@@ -16,22 +16,28 @@ import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-
-from filelock import FileLock, Timeout
-from platformdirs import user_cache_path, user_data_path
+from typing import TYPE_CHECKING
 
 from memento.errors import FolderInUse, SettingsError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 def default_home() -> Path:
     """The platform's user data folder for Memento."""
+    from platformdirs import user_data_path
+
     return user_data_path("memento", appauthor=False)
 
 
 def cache_folder() -> Path:
     """The platform's user cache folder for Memento; made if it is not there."""
+    from platformdirs import user_cache_path
+
     return user_cache_path("memento", appauthor=False, ensure_exists=True)
 
 
@@ -59,7 +65,12 @@ class Home:
             raise SettingsError(
                 f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"
             ) from error
-        self._lock = FileLock(self.path / "memento.lock", thread_local=False)
+
+    @cached_property
+    def _lock(self) -> FileLock:
+        from filelock import FileLock  # a command that finds a running service never needs it
+
+        return FileLock(self.path / "memento.lock", thread_local=False)
 
     @property
     def store(self) -> Path:
@@ -85,6 +96,8 @@ class Home:
             FolderInUse: somebody else owns the folder; names them.
             SettingsError: the folder cannot be written.
         """
+        from filelock import Timeout
+
         try:
             self._lock.acquire(timeout=wait_s)
         except Timeout as error:
@@ -112,16 +125,31 @@ class Home:
     def serving_owner(self) -> Owner | None:
         """The owner, if it is another live process that serves."""
         owner = self.owner()
-        if owner is None or owner.address is None:
-            return None
+        return owner if owner and owner.address and self._is_locked() else None
+
+    def _is_locked(self) -> bool:
+        """Whether a live process holds the lock. Looked up directly: importing the lock's library takes as long as the answer."""
         try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            return owner
+            import fcntl
+        except ImportError:
+            return not self._could_lock()
+        try:
+            with (self.path / "memento.lock").open("rb+") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
         except OSError:
-            return None
-        self._lock.release()
-        return None
+            return False
+        return False
+
+    def _could_lock(self) -> bool:
+        from filelock import Timeout
+
+        try:
+            with self._lock.acquire(timeout=0):
+                return True
+        except Timeout:
+            return False
 
     def release(self) -> None:
         """Stop being the owner; harmless when it is not."""

@@ -14,12 +14,7 @@ T = TypeVar("T")
 
 
 def encode(obj: object) -> bytes:
-    """
-    A noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z.
-
-    >>> encode((IRI("urn:a"), None))
-    b'["urn:a",null]'
-    """
+    """A noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z."""
     return msgspec.json.encode(obj, enc_hook=_to_plain)
 
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from measure import record
 
+from measure import record
 from memento.evaluation import metrics, sets
 from memento.evaluation.report import METRICS, SEED, Report, bar, prepared
 from memento.settings import EmbeddingSettings, Settings

@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import import_speed
 import measure
 import note_and_recall
-import pytest
 import recall_quality
 import startup
 from people import Life

@@ -12,7 +12,6 @@ from memento.graph.terms import to_term, to_value
 from memento.model import Value
 from memento.vocabulary import IRI
 
-
 values = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"])),
     st.integers(-(2**62), 2**62),

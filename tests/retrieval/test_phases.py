@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from memento.retrieval.anchor import weigh
+from memento.retrieval.published.anchor import weigh
 from memento.settings import AnchorSettings
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from conftest import OFFLINE
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from conftest import OFFLINE
 from memento.errors import GraphError
 from memento.model import Noted, Recollection
 from memento.service import Memento, open_memento

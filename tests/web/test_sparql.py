@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import OFFLINE
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from conftest import OFFLINE
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 

@@ -51,7 +51,7 @@ def recall(chosen: Chosen, question: str, form: str | None, **details: Any) -> N
     """The memories that answer QUESTION, best first."""
     with opened(chosen, "recall") as memento:
         if form and not chosen.as_json:
-            click.echo(_rendered(memento, form, question, details))
+            click.echo(_rendered(chosen, memento, form, question, details))
             return
         answer = ask(memento, "recall", question=question, **details)
     _print(chosen, answer, lambda: shown.recollection(answer))
@@ -153,11 +153,15 @@ def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
     return {iri: shown.content_of(ask(memento, "get", iri=iri)) for iri in answer["memories"] + answer["invalidated"]}
 
 
-def _rendered(memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+    from zoneinfo import ZoneInfo
+
     from memento.retrieval.render import as_text, as_xml
 
     found = memento.recall(question, **details)
-    return as_text(found) if form == "text" else as_xml(found, datetime.now().date())
+    if form == "text":
+        return as_text(found)
+    return as_xml(found, datetime.now(ZoneInfo(chosen.settings().consolidation.time_zone)).date())
 
 
 def _text(argument: str) -> str:

@@ -77,7 +77,7 @@ def _namespace(chosen: Chosen) -> str:
     if name is None:
         name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
     if name == "project":
-        from memento.service import namespace_called
+        from memento.settings import namespace_called
 
         return namespace_called(name)
     return name

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, InputError
+from memento.errors import GraphError, InputError, NotAcceptable
 from memento.graph.binding import bound
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
@@ -142,7 +142,7 @@ def _negotiated(accept: str, offered: list[str]) -> str:
         if found and quality > best_quality:
             best, best_quality = found, quality
     if not best:
-        raise InputError(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
+        raise NotAcceptable(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
     return best
 
 

@@ -1,31 +1,70 @@
-"""DISTILL: seeds and reached memories become one short list that does not repeat itself."""
+"""DISTILL: one number for each candidate out of all signals, and the few best."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memento.model import Scored
-from memento.rank.fusion import fuse
-from memento.rank.mmr import adaptive_lambda, mmr
+from memento.retrieval.land import Evidence
 from memento.search.view import View
-from memento.settings import DistillSettings, FusionSettings
+from memento.settings import SignalsSettings
+
+Ids = NDArray[np.int32]
+
+# These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
+ABSOLUTE = frozenset({"speaker", "when", "form", "subject"})
+CHANNELS = ("meaning", "window", "words", "subject", "link", "shared")
 
 
-def distill(
-    seeds: Sequence[Scored[int]],
-    reached: Sequence[Scored[int]],
-    view: View,
-    k: int,
-    knobs: DistillSettings,
-    fusion: FusionSettings,
-) -> list[Scored[int]]:
-    """The `k` memories to return, in the order they were chosen, scores 0..1."""
-    fused = fuse(seeds, reached, fusion)
-    if len(fused) <= k:
-        return fused
-    scores = np.array([one.score for one in fused])
-    lam = adaptive_lambda(scores, knobs.lambda_min, knobs.lambda_max)
-    vectors = view.indexes.vectors["memory"].vectors([one.item for one in fused])
-    return [fused[row] for row in mmr(scores, vectors, k, lam)]
+def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:
+    """
+    The `k` best memories, best first, scores 0..1, and how many were candidates.
+
+    Args:
+        pool: candidates that each channel brings in.
+    """
+    nodes = candidates(evidence, view, pool)
+    shares = weighed(evidence, nodes, knobs)
+    total = np.sum([*shares.values()], axis=0) if nodes.size else np.zeros(0)
+    order = np.argsort(-total, kind="stable")[:k]
+    most = sum(asdict(knobs).values())
+    found = [
+        Scored(int(nodes[place]), float(total[place]) / most, _strongest(shares, int(place)))
+        for place in order.tolist()
+    ]
+    return found, len(nodes)
+
+
+def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
+    """
+    The ids of the `pool` best visible memories by each channel, ascending; only positive values count.
+
+    A scope of no more than `pool` memories is looked at whole.
+    """
+    everyone = np.flatnonzero(view.visible).astype(np.int32)
+    if len(everyone) <= pool:
+        return everyone
+    return np.unique(np.concatenate([_best(evidence.found[name], view, pool) for name in CHANNELS]))
+
+
+def weighed(evidence: Evidence, nodes: Ids, knobs: SignalsSettings) -> dict[str, NDArray[np.float32]]:
+    """(len(nodes),) what each signal contributes to the score of some memories."""
+    weights = asdict(knobs)
+    shares = {}
+    for name, signal in evidence.found.items():
+        values = signal[nodes]
+        best = 1.0 if name in ABSOLUTE else max(float(values.max(initial=0.0)), 1e-9)
+        shares[name] = np.asarray(values * (weights[name] / best), dtype=np.float32)
+    return shares
+
+
+def _best(signal: NDArray[np.float32], view: View, pool: int) -> Ids:
+    found = np.flatnonzero(view.visible & (signal > 0)).astype(np.int32)
+    return found if len(found) <= pool else found[np.argpartition(-signal[found], pool)[:pool]]
+
+
+def _strongest(shares: dict[str, NDArray[np.float32]], place: int) -> str:
+    return max(shares, key=lambda name: float(shares[name][place]))

@@ -1,48 +1,40 @@
-"""EXPAND: memories that the anchors lead to, by personalised PageRank over who is about what."""
+"""EXPAND: from the best memories to those about what they mention, and to those that cover what they leave open."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.model import Scored
-from memento.ports import Vectors
-from memento.rank.fusion import minmax
-from memento.rank.walks import ppr
+from memento.retrieval.land import Evidence
+from memento.retrieval.signals import Signal, spread
+from memento.search.links import Joined, link_signal, shared_signal
 from memento.search.view import View
 from memento.settings import ExpandSettings
 
 
-def expand(
-    anchors: Sequence[Scored[int]], asked: Vectors, view: View, limit: int, knobs: ExpandSettings
-) -> list[Scored[int]]:
+def expand(question: str, evidence: Evidence, joined: Joined, view: View, knobs: ExpandSettings) -> Evidence:
+    """The evidence with `link` and `shared`."""
+    seeds = best_seeds(evidence, view, knobs.seeds)
+    postings = [passages.context for passages in view.passages()]
+    return evidence.with_(
+        link=spread(*link_signal(seeds, joined, view.visible), view),
+        shared=spread(*shared_signal(seeds, question, joined, postings, view.visible), view),
+    )
+
+
+def best_seeds(evidence: Evidence, view: View, count: int) -> tuple[NDArray[np.int32], Signal]:
     """
-    At most `limit` memories that the walk reaches, best first; empty without anchors.
-
-    The score mixes the walk with likeness to the question: `α · rank + (1 − α) · cosine`.
-
-    Args:
-        asked: (w, d) unit rows, the question's windows.
+    (≤ count,) memories and how good each is in 0..1, best first: half meaning, half words, half subject.
     """
-    if not anchors:
-        return []
-    restart = np.zeros(view.indexes.nodes.size)
-    restart[[one.item for one in anchors]] = [one.score for one in anchors]
-    ranks = ppr(view.links(), restart, knobs.damping, knobs.iterations, weighted=knobs.weighted)
-    ranks[~view.visible] = 0.0
-    reached = np.argsort(-ranks, kind="stable")[:limit]
-    reached = reached[ranks[reached] > 0]
-    nodes: list[int] = reached.tolist()
-    structure = _scaled(ranks[reached], knobs.normalise)
-    likeness = view.indexes.vectors["memory"].cosines(nodes, asked)
-    mixed = knobs.structural_weight * structure + (1 - knobs.structural_weight) * likeness
-    found = [Scored(node, score, "sem-ppr") for node, score in zip(nodes, mixed.tolist(), strict=True)]
-    return sorted(found, key=lambda one: -one.score)
+    found = evidence.found
+    total = 0.5 * scaled(found["meaning"]) + 0.5 * scaled(found["words"]) + 0.5 * found["subject"]
+    total = np.where(view.visible, total, 0.0)
+    order = np.argsort(-total, kind="stable")[:count]
+    nodes = order[total[order] > 0].astype(np.int32)
+    best = float(total[nodes[0]]) if nodes.size else 1.0
+    return nodes, (total[nodes] / best).astype(np.float32)
 
 
-def _scaled(ranks: NDArray[np.float64], how: str) -> NDArray[np.float64]:
-    if how == "max" and ranks.size:
-        return np.asarray(ranks / ranks.max())
-    return np.asarray(minmax(ranks)) if how == "minmax" else ranks
+def scaled(signal: Signal) -> Signal:
+    """Divided by its best value; zero stays zero."""
+    return signal / max(float(signal.max(initial=0.0)), 1e-9)

@@ -1,23 +1,47 @@
-"""LAND: where the question comes down first, by meaning and by words."""
+"""LAND: what meaning, words, people, dates and form say of every memory; the best by each are the candidates."""
 
 from __future__ import annotations
 
-from memento.model import Scored
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from memento.ports import Vectors
-from memento.rank.fusion import fuse
+from memento.retrieval import signals
+from memento.retrieval.question import dates
+from memento.retrieval.signals import Signal
 from memento.search.view import View
-from memento.settings import FusionSettings, LandSettings, WordsSettings
+from memento.settings import WordsSettings
 
 
-def land(
-    question: str, asked: Vectors, view: View, knobs: LandSettings, fusion: FusionSettings, words: WordsSettings
-) -> list[Scored[int]]:
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What has been found out so far: each signal as (ids,), unscaled."""
+
+    found: Mapping[str, Signal]
+
+    def with_(self, **more: Signal) -> Evidence:
+        """The same and more."""
+        return Evidence({**self.found, **more})
+
+
+def land(question: str, stripped: str, asked: Vectors, view: View, words: WordsSettings) -> Evidence:
     """
-    The seeds: at most `candidates` memories, best first, scores 0..1.
+    The signals that need no link.
 
     Args:
-        asked: (w, d) unit rows, the question's windows.
+        stripped: the question without the names of those who take part in the conversation.
+        asked: (w, d) unit rows, the windows of `stripped`.
     """
-    by_meaning = view.nearest(asked, knobs.candidates, "vector")
-    by_words = view.wordiest(question, knobs.candidates, words, "fulltext")
-    return fuse(by_meaning, by_words, fusion)[: knobs.candidates]
+    own = signals.meaning(asked, view)
+    return Evidence(
+        {
+            "meaning": own,
+            "window": signals.window(own, view),
+            "words": signals.words(stripped, view, words),
+            "pairs": signals.neighbouring_words(stripped, view),
+            "session": signals.session(question, view, words),
+            "speaker": signals.speaker(question, view),
+            "when": signals.when(dates(question), view),
+            "form": signals.form(question, view),
+        }
+    )

@@ -47,14 +47,14 @@ def window(own: Signal, view: View) -> Signal:
 
 def words(question: str, view: View, knobs: WordsSettings) -> Signal:
     """BM25 of the memory read together with its title or with the turn before it."""
-    return _spread(*bm25(question, [p.context for p in view.passages()], knobs.k1, knobs.b), view)
+    return spread(*bm25(question, [p.context for p in view.passages()], knobs.k1, knobs.b), view)
 
 
 def neighbouring_words(question: str, view: View) -> Signal:
     """BM25 over pairs of neighbouring stems, in the window of three turns."""
     asked = pairs(tokens(question))
     # Pairs are rare: lengths matter less than for single words.
-    return _spread(*bm25_of_terms(asked, [p.pairs for p in view.passages()], 1.2, 0.5), view)
+    return spread(*bm25_of_terms(asked, [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
 
 def session(question: str, view: View, knobs: WordsSettings) -> Signal:
@@ -90,7 +90,7 @@ def when(dates: Sequence[Named], view: View) -> Signal:
     found = np.zeros(len(view.visible), dtype=np.float32)
     if not dates:
         return found
-    days = view.days()
+    days = view.indexes.nodes.days()
     for one in dates:
         found = np.maximum(found, _fits(one, days))
     return found
@@ -104,8 +104,10 @@ def form(question: str, view: View) -> Signal:
     """
     weights = np.array([1.0, -1.0, float(wants_time(question)), float(wants_number(question))], dtype=np.float32)
     found = np.zeros(len(view.visible), dtype=np.float32)
-    for passages, nodes in view.by_passages():
-        found[nodes] = 0.3 * passages.shapes(nodes) @ weights
+    for passages in view.passages():
+        known = passages.nodes()
+        nodes = known[view.visible[known]]
+        found[nodes] = 0.3 * (passages.shapes(nodes) @ weights)
     return found
 
 
@@ -119,10 +121,11 @@ def _of_windows(turns: NDArray[np.int32], beside: NDArray[np.int32], own: Signal
         neighbours = beside[there, side]
         summed[there] += vectors.vectors(neighbours.tolist())
         cosine[there] += own[neighbours]
-    return cosine / np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
+    return np.asarray(cosine / np.maximum(np.linalg.norm(summed, axis=1), 1e-6), dtype=np.float32)
 
 
-def _spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:
+def spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:
+    """(ids,) some values at their ids, zero elsewhere."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     found[nodes] = scores
     return found
@@ -139,11 +142,10 @@ def _fits(one: Named, days: NDArray[np.int64]) -> Signal:
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
     years = months // 12 + 1970
     if one.month is None:
-        return (years == one.year).astype(np.float32)
+        fits[years == one.year] = 1.0
+        return fits
     ahead = (months % 12 - (one.month - 1)) % 12
     fits[ahead == 0], fits[ahead == 1] = 1.0, 0.5
     if one.year:
         fits[months - ahead != (one.year - 1970) * 12 + one.month - 1] *= 0.2
     return fits
-
-

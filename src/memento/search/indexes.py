@@ -21,7 +21,10 @@ from memento.model import Change, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.labels import Labels
+from memento.search.links import Links
 from memento.search.nodes import Kind, Lifetime, Nodes
+from memento.search.passages import Passages
+from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, VectorIndex, digest
 from memento.search.words import Postings
 from memento.vocabulary import IRI, MEM, SKOS, TYPE
@@ -53,14 +56,14 @@ class Found:
             names: the name of every anchor.
         """
         if self.kind == "memory":
-            speaker = names.get(IRI(self._one(MEM.saidBy)))
-            return text_of_memory(self._one(MEM.content), speaker, self._one(MEM.title))
-        return text_of_anchor(self.name, self._one(MEM.description))
+            speaker = names.get(IRI(self.one(MEM.saidBy)))
+            return text_of_memory(self.one(MEM.content), speaker, self.one(MEM.title))
+        return text_of_anchor(self.name, self.one(MEM.description))
 
     @property
     def name(self) -> str:
         """What an anchor is called; the user may have no name yet."""
-        return self._one(MEM.name) or "user"
+        return self.one(MEM.name) or "user"
 
     @property
     def labels(self) -> list[str]:
@@ -76,7 +79,8 @@ class Found:
             retired_at=retired_at,
         )
 
-    def _one(self, predicate: IRI) -> str:
+    def one(self, predicate: IRI) -> str:
+        """Its one value of a predicate as text, empty when there is none."""
         return str(next(iter(self.said.get(predicate, ())), ""))
 
     def time_of(self, predicate: IRI) -> datetime | None:
@@ -125,6 +129,9 @@ class Indexes:
             "anchor": VectorIndex(self.embedder.dimensions),
         }
         self._words: dict[tuple[IRI, Kind], Postings] = defaultdict(Postings)
+        self.passages: dict[IRI, Passages] = defaultdict(Passages)
+        self.links: dict[IRI, Links] = defaultdict(Links)
+        self._turn_of: dict[IRI, tuple[IRI, int]] = {}
         self._placed: dict[int, tuple[IRI, Kind, bytes]] = {}
         self._names: dict[IRI, str] = {}
         self.retired_at: dict[IRI, datetime] = {}
@@ -163,8 +170,12 @@ class Indexes:
         return one.text(self._names)
 
     def named(self, found: Iterable[Found]) -> None:
-        """Learn what anchors are called: the texts of memories need it."""
-        self._names.update((one.iri, one.name) for one in found if one.kind == "anchor")
+        """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
+        for one in found:
+            if one.kind == "anchor":
+                self._names[one.iri] = one.name
+            elif session := one.one(MEM.session):
+                self._turn_of[one.iri] = (IRI(session), int(one.one(MEM.position) or 0))
 
     def anticipate(self, change: Change) -> None:
         """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
@@ -206,6 +217,14 @@ class Indexes:
             for one in sorted(held, key=lambda one: one.kind == "memory"):
                 self.put(one)
 
+    def _turn(self, node: int, one: Found) -> Turn | None:
+        """Its place in a conversation, when its note has one."""
+        place = self._turn_of.get(IRI(one.one(MEM.extractedFrom)))
+        if place is None:
+            return None
+        speaker = self._names.get(IRI(one.one(MEM.saidBy)), "")
+        return Turn(node=node, session=place[0], position=place[1], speaker=speaker, content=one.one(MEM.content))
+
     def _is_stale(self, one: Found) -> bool:
         node = self.nodes.find(one.iri)
         return node is None or self._placed[node][2] != digest(self.text(one))
@@ -226,6 +245,11 @@ class Indexes:
             graph, old_kind, _ = self._placed[node]
             self._words[graph, old_kind].remove(node)
         self._words[one.graph, kind].add(node, self.text(one))
+        if kind == "memory":
+            turn, content, title = self._turn(node, one), one.one(MEM.content), one.one(MEM.title)
+            self.passages[one.graph].put(node, content, title, turn)
+            about = [self._names[iri] for iri in map(IRI, map(str, one.said.get(MEM.about, ()))) if iri in self._names]
+            self.links[one.graph].put(node, content, title or None, about, is_turn=turn is not None)
         self._placed[node] = (one.graph, kind, digest(self.text(one)))
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
 
@@ -247,6 +271,9 @@ class Indexes:
             return
         graph, kind, _ = self._placed.pop(node)
         self._words[graph, kind].remove(node)
+        if kind == "memory":
+            self.passages[graph].drop(node)
+            self.links[graph].drop(node)
         self.vectors[kind].drop(node)
         self.labels.drop(node)
         self.adjacency.drop(node)

@@ -119,6 +119,10 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
+    def days(self) -> NDArray[np.int64]:
+        """(size,) the day since 1970 from which each node was true."""
+        return np.asarray(self._times[0] // 86_400_000, dtype=np.int64)
+
     def newest(self, mask: Mask) -> Ids:
         """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)

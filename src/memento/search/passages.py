@@ -49,12 +49,14 @@ class Passages:
         self._numbers: dict[IRI, int] = {}
         self._shapes = np.zeros((0, 4), dtype=np.float32)
         self._beside = np.full((0, 2), -1, dtype=np.int32)
+        self._known = np.zeros(0, dtype=np.bool_)
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
         self.drop(node)
         self._grow(node + 1)
         self._shapes[node] = _shape(content)
+        self._known[node] = True
         if turn is None:
             stems = tokens(f"{title}. {content}" if title else content)
             self.context.add_terms(node, stems)
@@ -69,6 +71,7 @@ class Passages:
         self.pairs.remove(node)
         if node < len(self._beside):
             self._beside[node] = -1
+            self._known[node] = False
         turn, beside = self.turns.get(node), self.turns.beside(node)
         self.turns.drop(node)
         if turn is not None:
@@ -84,6 +87,10 @@ class Passages:
                 self._sessions.remove(self._numbers[session])
         self._unread.clear()
         return self._sessions
+
+    def nodes(self) -> NDArray[np.int32]:
+        """The ids that are in here, ascending."""
+        return np.flatnonzero(self._known).astype(np.int32)
 
     def session_of(self, node: int) -> int | None:
         """The number of the session that a memory belongs to."""
@@ -117,6 +124,7 @@ class Passages:
             more = max(size, 2 * len(self._shapes), 64) - len(self._shapes)
             self._shapes = np.concatenate([self._shapes, np.zeros((more, 4), dtype=np.float32)])
             self._beside = np.concatenate([self._beside, np.full((more, 2), -1, dtype=np.int32)])
+            self._known = np.concatenate([self._known, np.zeros(more, dtype=np.bool_)])
 
 
 def _shape(content: str) -> tuple[float, bool, bool, bool]:

@@ -29,21 +29,25 @@ UNSURE = 0.6
 """The weight of a name that only stands near the subject: in parentheses, or said of the user."""
 
 # A name in running text: capitalised words, with the small words that hang them together.
-_WORD = r"[^\W\d_a-zß-öø-ÿ](?:[\w'’\-–/]|\.(?=\w))*(?:(?<=\b[A-Z])\.)?"
-_JOINTS = "of the de la le du von van der den del di da do dos & y e bin ibn al el".split()
-_NAME = re.compile(rf"{_WORD}(?: (?:(?:{'|'.join(_JOINTS)}) ){{0,2}}{_WORD})*")
+_WORD = r"[^\W\d_a-zß-öø-ÿ](?:[\w'’\-–/]|\.(?=\w))*(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.)?"
+JOINTS = frozenset(re.findall(r"\S+", "of the de la le du von van der den del di da do dos & y e bin ibn al el"))
+"""Small words inside names."""
+_NAME = re.compile(rf"{_WORD}(?: (?:(?:{'|'.join(sorted(JOINTS))}) ){{0,2}}{_WORD})*")
+_THE_NAME = re.compile(rf"(?:the )?{_NAME.pattern}")
 _VERB = re.compile(
     r"\s(?:is|was|are|were|has|had|have|refers?|means|consists?|comprises|includes?|became|becomes|began|begins|served|serves"
-    r"|took|takes|will|would|can|may|lives?|lived|works?|worked|plays?|played|likes?|loves?|owns?|wants?|moved|moves|went|made"
+    r"|took|takes|will|would|can|may|lives?|lived|works?|worked|plays?|played|likes?|loves?|owns?|wants?|moved|moves|went|made|uses?|used|prefers?"
+    r"|told|tells|said|says|met|meets|gave|bought|founded|married|joined|visited|thinks|knows|studies|studied|hates?|needs?|started"
     r"|also|formerly|born|known|sometimes|aka|a\.k\.a\.|(?:best|better|commonly|professionally) known)\b"
 )
 _END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|Lt|vs))(?<!\b(?:Mrs|Gen|Col|Rev|Maj|Sgt))\.\s|;")
 _ASIDE = re.compile(r"\s*\(|\s*,(?=\s|$)|\s[–—]\s")
+_TWO = re.compile(rf"({_NAME.pattern}) and ({_NAME.pattern})")
 _ARTICLE = re.compile(r"(?:The|A|An)\s+(?=\S)")
 _QUOTED = re.compile(r"[\"“]\s*([^\"“”]{1,80}?)\s*[\"”]")
 _NICKNAME = re.compile(r"\s*[\"“'‘]\s*([^\"“”'‘’]{1,30}?)\s*[\"”'’]\s*")
 _PARENTHESIS = re.compile(r"[^().]{0,25}\(([^()]{1,160})")
-_DATED = re.compile(r"\d{3,4}|\bborn\b|\bdied\b|\b[bdc]\.")
+_DATED = re.compile(r"(?<![\w-])\d{3,4}|\bborn\b|\bdied\b|\b[bdc]\.")
 _KNOWN_AS = re.compile(
     r"\b(?:known|called|nicknamed|abbreviated|stylized|stylised|aka|a\.k\.a\.|formerly|credited|billed|renamed)\s+"
     r"(?:(?:simply|professionally|mostly|widely|variously|collectively|just|also|mononymously|by|his|her|its|the|stage|pen|ring|names?"
@@ -55,34 +59,40 @@ _RANK = re.compile(
     r"|Prince|Princess|King|Queen|Lord|Lady|Margrave|Landgrave|Elector|Archduke|Archduchess|Grand|Abbess|Electress|Emperor|Empress)\b[^,(]{0,60}"
 )
 _HONORIFIC = re.compile(
-    r"(?:(?:Sir|Dame|Lord|Lady|Dr|Prof|Professor|Prince|Princess|King|Queen|Saint|St|Rev|Reverend|Captain|Major|Gen|General|Colonel"
-    r"|Lieutenant|Commander|Admiral|Vice|Rear|Brigadier|Sergeant|Pope|Sultan|Emperor|Empress|Count|Countess|Baron|Archduke|Archduchess|Grand Duke|Mr|Mrs|Ms)[.\-]*\s+)+"
+    r"(?:(?:Sir|Dame|Lord|Lady|Dr|Prof|Professor|Prince|Princess|King|Queen|Saint|St|Rev|Reverend|Captain|Major|Gen"
+    r"|General|Colonel|Lieutenant|Commander|Admiral|Vice|Rear|Brigadier|Sergeant|Pope|Sultan|Emperor|Empress|Count"
+    r"|Countess|Baron|Archduke|Archduchess|Grand Duke|Mr|Mrs|Ms)[.\-]*\s+)+"
 )
 _PLACE = re.compile(
     r"\b(?:village|town|township|city|municipality|commune|community|district|suburb|neighbou?rhood|settlement|locality|hamlet|parish"
     r"|county|borough|place|area|river|lake|island|mountain|school|station|airport|street|building|college|church|hospital|region)\b"
     r"[^.,]{0,60}?\s(?:in|of|on)\s(?:the\s)?(?=[A-Z])"
 )
+_FARTHER = re.compile(r",\s*|\s+in\s+(?:the\s+)?(?:[a-z]+\s+){0,3}")
 _PERSON = re.compile(
-    r"\b(?:is|was|has been)\s+(?:\w+\s+)?(?:an?|the)\s+[^.]{0,60}?\b(?:act(?:or|ress)|singer|songwriter|rapper|musician|composer|writer|author"
-    r"|poet|player|footballer|politician|lawyer|coach|director|producer|artist|painter|model|journalist|scientist|professor|engineer"
-    r"|businessman|businesswoman|officer|soldier|cricketer|wrestler|boxer|driver|comedian|daughter|son|wife|judge|nobleman|noblewoman"
-    r"|historian|philosopher|physicist|economist|entrepreneur|activist|bishop|priest|athlete|swimmer|dancer|guitarist|drummer|pianist"
-    r"|character)\b"
+    r"\b(?:is|was|has been)\s+(?:\w+\s+)?(?:an?|the)\s+[^.]{0,60}?\b(?:act(?:or|ress)|singer|songwriter|rapper|musician"
+    r"|composer|writer|author|poet|player|footballer|politician|lawyer|coach|director|producer|artist|painter|model"
+    r"|journalist|scientist|professor|engineer|businessman|businesswoman|officer|soldier|cricketer|wrestler|boxer|driver"
+    r"|comedian|daughter|son|wife|judge|nobleman|noblewoman|historian|philosopher|physicist|economist|entrepreneur"
+    r"|activist|bishop|priest|athlete|swimmer|dancer|guitarist|drummer|pianist|character)\b"
 )
 _RENAMED = re.compile(r",\s(?:also|known|formerly|commonly|sometimes|often|or|abbreviated|officially|better|best)\b")
 _SUFFIX = re.compile(r"(?:,?\s+(?:Jr|Sr|I{1,3}|IV|VI{0,3}|Esq|[A-Z]{3,5})\.?)+$")
 _POSSESSIVE = re.compile(r"['’]s?$")
-# Words that open a sentence without naming anything; capitalised only because they come first.
-_OPENERS = STOP_WORDS | frozenset(
-    "after all although before during despite following from until since upon under over between besides because however "
-    "in on at by for with without while when where why how it its he she they we you i my our your his her their this that "
-    "these those there here then now today yesterday tomorrow later first second finally also if not no yes user one two three many "
-    "some most both each every according based located born "
-    "january february march april june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday".split()
+OPENERS = STOP_WORDS | frozenset(
+    re.findall(
+        r"\w+",
+        "after all although before during despite following from until since upon under over between besides because "
+        "however in on at by for with without while when where why how it its he she they we you i my our your his her "
+        "their this that these those there here then now today yesterday tomorrow later first second finally also if not "
+        "no yes user one two three many some several most both each every according based located born "
+        "january february march april june july august september october november december "
+        "monday tuesday wednesday thursday friday saturday sunday",
+    )
 )
-_WHOSE = re.compile(r"\s*(?:the\s+)?(?:user|i|my|we|our|he|she|they|his|her|their|it|its)\b", re.IGNORECASE)
+"""Words that name nothing by themselves, but often open a sentence; not May, who may be somebody."""
+_WHOSE = re.compile(r"\b(?:user|i|my|we|our|he|she|they|his|her|their|it|its)\b", re.IGNORECASE)
+_USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")
 
 
 def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
@@ -92,7 +102,7 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     A given title has weight 1, with and without a remark in parentheses at its end; guessed names then count less.
 
     >>> aliases("Thomas Allen \\"Tom\\" Coburn (born 1948) is an American politician.", None)
-    (('thomas allen coburn', 1.0), ('tom coburn', 1.0), ('thomas coburn', 0.8), ('allen coburn', 0.5), ('thomas allen', 0.4))
+    (('tom coburn', 1.0), ('thomas allen coburn', 1.0), ('thomas coburn', 0.8), ('allen coburn', 0.5), ('thomas allen', 0.4))
     >>> aliases("Royston is a town in Hertfordshire, England.", None)
     (('royston', 1.0), ('royston england', 0.8), ('royston hertfordshire', 0.6))
     >>> aliases("USER works at Google.", None), aliases("Anna lives in Munich.", "Friends (2024)")
@@ -113,7 +123,7 @@ def _best(found: list[Alias]) -> tuple[Alias, ...]:
     best: dict[str, float] = {}
     for name, weight in found:
         label = normalised(name)
-        if any(map(str.isalnum, label)) and label not in _OPENERS:
+        if any(map(str.isalnum, label)) and label not in OPENERS:
             best[label] = max(best.get(label, 0.0), round(weight, 4))
     return tuple(sorted(best.items(), key=lambda alias: -alias[1]))
 
@@ -135,7 +145,7 @@ def _head(text: str) -> tuple[str, str]:
     end = _END.search(text)
     sentence = text[: end.start()] if end else text
     cuts = [cut for cut in (_ASIDE.search(sentence), _VERB.search(sentence)) if cut]
-    if not cuts:
+    if not cuts or _USER.match(text):
         return "", text
     cut = min(cuts, key=lambda cut: cut.start())
     head, rest = text[: cut.start()], text[cut.start() :]
@@ -150,27 +160,28 @@ def _is_subject(words: list[str], said: bool) -> bool:
     Args:
         said: they are followed by a verb or a parenthesis, not by a comma: what ends in a comma may be an adverbial.
     """
-    if not 0 < len(words) <= HEAD_WORDS or words[-1] in _JOINTS or words[-1] in _OPENERS:
+    if not 0 < len(words) <= HEAD_WORDS or words[-1] in JOINTS or words[-1].lower() in OPENERS:
         return False
     large = [word for word in words if not word[:1].islower()]
-    small = [word for word in words if word[:1].islower() and word not in _JOINTS and word not in _OPENERS]
+    small = [word for word in words if word[:1].islower() and word not in JOINTS and word not in OPENERS]
     first = words[0].strip("\"'“”‘’`").lower()
     if first in ("the", "a", "an"):
         return len(words) > 1 and (said or not small)
-    if first in _OPENERS:  # "When I Was a Boy is an album", not "When it rains"
+    if first in OPENERS:  # "When I Was a Boy is an album", not "When it rains"
         return said and len(large) > 1 and not small
     return words[0] in large and (said or not small)
 
 
 def _fallback(text: str) -> Iterator[Alias]:
-    """The first name that does not merely open the sentence; of what the user or a pronoun does it is the object."""
-    weight = UNSURE if _WHOSE.match(text) else 1.0
+    """The first name that does not merely open the sentence; after the user or a pronoun it is what they do something with."""
     for found in _NAME.finditer(text):
-        words = found[0].rstrip(".-–/").split()
-        while words and _POSSESSIVE.sub("", words[0].lower()) in _OPENERS:
+        words = found[0].rstrip("-–/").split()
+        while words and _POSSESSIVE.sub("", words[0].lower()) in OPENERS:
             words.pop(0)
         if words:
-            yield _POSSESSIVE.sub("", " ".join(words)), weight
+            weight = UNSURE if _WHOSE.search(text, 0, found.end() - len(" ".join(words))) else 1.0
+            name = _POSSESSIVE.sub("", " ".join(words))
+            yield from ((alias, weight * sure) for alias, sure in _names_of(name, ""))
             return
 
 
@@ -178,13 +189,15 @@ def _names_of(head: str, rest: str) -> Iterator[Alias]:
     """A subject's name and its shorter forms."""
     nickname = _NICKNAME.search(head, 1)
     if nickname and nickname.end() < len(head):
-        surname = _SUFFIX.sub("", head[nickname.end() :]).split()[-1]
-        yield f"{nickname[1]} {surname}", 1.0
+        surname = _SUFFIX.sub("", head[nickname.end() :]).split()[-1:]
+        yield " ".join([nickname[1], *surname]), 1.0
         head = f"{head[: nickname.start()]} {head[nickname.end() :]}"
     yield head, 1.0
     for separator in (" or ", ": "):  # "Adventure in Paradise or Tian tang qi yu", "Killer: Dead or Alive"
         if separator in head:
             yield from ((part, 0.8) for part in head.split(separator, 1))
+    if two := _TWO.fullmatch(head):
+        yield from ((part, UNSURE) for part in two.groups())
     if article := _ARTICLE.match(head):
         bare = head[article.end() :]
         yield bare, 1.0 if " " in bare else 0.5
@@ -230,9 +243,7 @@ def _in_parenthesis(rest: str) -> Iterator[Alias]:
 def _known_as(rest: str) -> Iterator[Alias]:
     for phrase in _KNOWN_AS.finditer(rest):
         at = phrase.end()
-        while name := (
-            _QUOTED.match(rest, at) or _NAME.match(rest, at) or re.compile(rf"the {_NAME.pattern}").match(rest, at)
-        ):
+        while name := _QUOTED.match(rest, at) or _THE_NAME.match(rest, at):
             yield (name[1] if name.re is _QUOTED else name[0]), 0.8
             more = _ALSO.match(rest, name.end())
             if not more:
@@ -263,5 +274,5 @@ def _places(rest: str) -> Iterator[Alias]:
     at, weight = (place.end(), UNSURE) if place else (-1, 0.0)
     while at >= 0 and (name := _NAME.match(rest, at)):
         yield name[0].rstrip("."), weight
-        more = re.compile(r",\s*|\s+in\s+(?:the\s+)?(?:[a-z]+\s+){0,3}").match(rest, name.end())
+        more = _FARTHER.match(rest, name.end())
         at, weight = (more.end() if more else -1), 0.8

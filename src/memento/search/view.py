@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,9 @@ from memento.model import Scored
 from memento.ports import Vectors
 from memento.rank.walks import Csr
 from memento.search.indexes import Indexes
+from memento.search.links import Links
 from memento.search.nodes import Mask
+from memento.search.passages import Passages
 from memento.search.words import bm25
 from memento.settings import WordsSettings
 from memento.vocabulary import IRI
@@ -52,7 +55,22 @@ class View:
         found = sorted(zip((-scores[seen]).tolist(), nodes[seen].tolist(), strict=True))[:k]
         return [Scored(node, -score, label) for score, node in found]
 
-    def links(self) -> Csr:
+    def passages(self) -> list[Passages]:
+        """What the memories of each graph are read together with."""
+        return [self.indexes.passages[graph] for graph in self.graphs if graph in self.indexes.passages]
+
+    def links(self) -> list[Links]:
+        """The names in the memories of each graph."""
+        return [self.indexes.links[graph] for graph in self.graphs if graph in self.indexes.links]
+
+    def participants(self) -> list[str]:
+        """Who takes part in the conversations of these graphs, the most talkative first."""
+        counted: Counter[str] = Counter()
+        for passages in self.passages():
+            counted.update(passages.turns.speakers)
+        return [name for name, _ in counted.most_common()]
+
+    def matrix(self) -> Csr:
         """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
         return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
 

@@ -11,7 +11,7 @@ and is seen by the next recall. Methods may be called from many threads; writes 
 *But:* one process owns a data folder. Where a service owns it already, `open_memento` returns a `Client` with the same methods.
 """
 
-from memento.service.memento import Memento, namespace_called
+from memento.service.memento import Memento
 from memento.service.opening import open_memento
 
-__all__ = ["Memento", "namespace_called", "open_memento"]
+__all__ = ["Memento", "open_memento"]

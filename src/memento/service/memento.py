@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 from zoneinfo import ZoneInfo
@@ -257,7 +256,7 @@ class Memento:
     def _in(self, namespace: str | None) -> Scope:
         if namespace is None:
             return self._scope
-        return Scope(self._scope.tenant, namespace_called(namespace))
+        return Scope(self._scope.tenant, settings.namespace_checked(namespace))
 
     def _checked(self, text: str, name: str) -> None:
         if not text.strip():
@@ -280,18 +279,3 @@ class Memento:
                 knobs=self.settings.consolidation,
                 extraction=extraction,
             )
-
-
-def namespace_called(name: str) -> str:
-    """
-    A namespace by its name; `project` means the folder name of the git checkout that the process stands in.
-
-    Raises:
-        InputError: the name is empty, longer than 200 characters, or has a control character.
-    """
-    if name == "project":
-        here = Path.cwd()
-        return next((folder.name for folder in (here, *here.parents) if (folder / ".git").exists()), "main")
-    if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
-    return name

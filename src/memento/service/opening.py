@@ -10,7 +10,7 @@ from memento.client import Client
 from memento.errors import FolderInUse
 from memento.home import Home, default_home
 from memento.model import Scope
-from memento.service.memento import Memento, namespace_called
+from memento.service.memento import Memento
 from memento.settings import Settings
 
 
@@ -41,7 +41,7 @@ def open_memento(
     home_name, namespace_name = settings.home_and_namespace()
     home = Home(Path(path or home_name or default_home()))
     configured = configured or settings.load(home.settings, profile=profile)
-    scope = Scope(namespace=namespace_called(namespace or namespace_name or configured.scope.namespace))
+    scope = Scope(namespace=settings.namespace_called(namespace or namespace_name or configured.scope.namespace))
     if (serving := home.serving_owner()) and serving.address:
         return Client(serving.address, namespace=scope.namespace)
     try:

@@ -1,1 +1,5 @@
-"""web"""
+"""
+Every HTTP door: parse, call the service, render.
+
+*Flow:* `server` (one process, one port) → `app` (who may ask, how errors are told) → `rest`, `sparql` → `asked` → `service`.
+"""

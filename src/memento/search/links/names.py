@@ -11,21 +11,13 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memento.search.words import STOP_WORDS
+from memento.search.subjects import JOINTS, OPENERS
 
 LONGEST = 8
 """Words of a label; longer ones are headlines."""
 
 # As in `labels.normalised`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
 _WORD = re.compile(r"[^\s\"'“”‘’`«»,;:!?()\[\]{}\-‐‑–—/|]+")
-_JOINTS = frozenset("of the de la le du von van der den del di da do dos & y e bin ibn al el".split())
-_IDLE = STOP_WORDS | frozenset(
-    "in at after all although before during despite following from until since upon under over between besides because "
-    "however two three many several one first second finally also not no yes now today according based "
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday".split()
-)
-"""Words that name nothing by themselves, capitalised or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +42,13 @@ def label_of(name: str) -> str:
 
 def is_telling(label: str) -> bool:
     """
-    Whether a label can name something: not too long, not made of idle words.
+    Whether a label can name something: not too long, and no single idle word.
 
-    >>> is_telling("the who"), is_telling("the"), is_telling("paris")
-    (True, False, True)
+    >>> is_telling("the who"), is_telling("the"), is_telling("paris"), is_telling("")
+    (True, False, True, False)
     """
     words = label.split()
-    return 0 < len(words) <= LONGEST and any(word not in _IDLE for word in words)
+    return 1 < len(words) <= LONGEST or (len(words) == 1 and label not in OPENERS)
 
 
 def read(text: str) -> Words:
@@ -85,9 +77,7 @@ def read(text: str) -> Words:
         if large:
             starts.append(len(words))
         word = word.casefold()
-        if large and not word[0].isdigit():
-            run.append(word)
-        elif run and word in _JOINTS:
+        if word in JOINTS if run and not large else large and not word[0].isdigit():
             run.append(word)
         else:
             _close(run, spans)
@@ -107,9 +97,9 @@ def _hangs_together(between: str) -> bool:
 def _close(run: list[str], spans: set[str]) -> None:
     """A run of capitalised words becomes a span, freed of the idle words it begins with and the joints it ends with."""
     first = 0
-    while first < len(run) and (run[first] in _IDLE or run[first] in _JOINTS):
+    while first < len(run) and (run[first] in OPENERS or run[first] in JOINTS):
         first += 1
-    while len(run) > first and run[-1] in _JOINTS:
+    while len(run) > first and run[-1] in JOINTS:
         run.pop()
     label = run[first:]
     run.clear()
@@ -144,17 +134,16 @@ class Known:
     def found(self, words: Sequence[str], starts: Sequence[int]) -> set[str]:
         """The labels found from left to right, each as long as can be; a word belongs to one of them at most."""
         found: set[str] = set()
-        free, n = 0, len(words)
+        free, arcs, labels = 0, self._arcs, self._labels
         for start in starts:
             if start < free:
                 continue
-            state: int | None = 0
-            place = start
-            while place < n and (state := self._arcs.get((state or 0, words[place]))) is not None:
+            state, place, longest = 0, start, None
+            while place < len(words) and (state := arcs.get((state, words[place]), 0)):
                 place += 1
-                if label := self._labels.get(state):
+                if label := labels.get(state):
                     free, longest = place, label
-            if free > start:
+            if longest:
                 found.add(longest)
         return found
 

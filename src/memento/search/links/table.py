@@ -53,7 +53,9 @@ class Entity:
 
     def unmention(self, node: int) -> None:
         """The last node takes the place of the one that goes."""
-        place = self.mentioned.index(node) if len(self.mentioned) < 64 else int(np.flatnonzero(self.mentions() == node)[0])
+        place = (
+            self.mentioned.index(node) if len(self.mentioned) < 64 else int(np.flatnonzero(self.mentions() == node)[0])
+        )
         last = self.mentioned.pop()
         if place < len(self.mentioned):
             self.mentioned[place] = last
@@ -106,7 +108,7 @@ class Links:
     def mentions(self, node: int) -> set[str]:
         """The labels that a memory mentions; none when it takes no part."""
         kept = self._nodes.get(node)
-        return kept.own | kept.matched if kept else set()
+        return {*kept.own, *kept.matched} if kept else set()
 
     def put(
         self, node: int, content: str, title: str | None, extra: Sequence[str] = (), *, is_turn: bool = False
@@ -211,5 +213,5 @@ def _slots_of(words: Sequence[str], starts: Sequence[int]) -> frozenset[int]:
 
 
 def _slot(words: Sequence[str]) -> int:
-    """The list for names that begin with these words, by the first two of them."""
+    """The list for names that begin with these words, by the first two of them; another one in every process."""
     return hash(tuple(words[:2])) & (_SLOTS - 1)

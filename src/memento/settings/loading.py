@@ -1,10 +1,4 @@
-"""
-Every knob, its default and its reason: environment over `memento.toml` over default.
-
-`MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
-`MEMENTO_HOME` and `MEMENTO_NAMESPACE` stand outside the groups. This is the only file that reads the environment.
-Functions receive their own group, never the whole.
-"""
+"""The settings in force: environment over file over default; and the page that lists them."""
 
 from __future__ import annotations
 
@@ -12,134 +6,13 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, fields, replace
 from pathlib import Path
 from typing import Any, cast, get_args, get_type_hints
 
-from memento.errors import SettingsError
-
-
-def knob(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:
-    """A setting with its default and one sentence that says what it does and its unit."""
-    return field(default=default, metadata={"help": help, "choices": choices})
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeSettings:
-    namespace: str = knob("main", "where notes go when nothing names a namespace; `project` is the git checkout's name")
-
-
-@dataclass(frozen=True, slots=True)
-class LandSettings:
-    candidates: int = knob(100, "memories taken from each of the two searches, and from the walk of EXPAND")
-
-
-@dataclass(frozen=True, slots=True)
-class FusionSettings:
-    vector_weight: float = knob(
-        0.7, "share of the first list when two ranked lists are fused; the second gets the rest"
-    )
-    quality_threshold: float = knob(0.3, "normalised score below which an item of the second list is dropped")
-    full_weight_results: int = knob(5, "results a list needs to keep its whole weight")
-    target_mean: float = knob(0.5, "mean that scores are aligned to before they are scaled to 0..1")
-    target_deviation: float = knob(0.2, "standard deviation that scores are aligned to")
-
-
-@dataclass(frozen=True, slots=True)
-class AnchorSettings:
-    min_memories: int = knob(1, "seed memories that must be about an entity before it anchors")
-    semantic: float = knob(0.5, "weight of the entity's own likeness to the question")
-    memory: float = knob(0.3, "weight of the mean likeness of the seed memories about it")
-    structural: float = knob(0.2, "weight of its degree in the graph; the three weights sum to 1")
-    user: bool = knob(False, "let the user anchor too; the user is a giant hub")
-
-
-@dataclass(frozen=True, slots=True)
-class ExpandSettings:
-    damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
-    iterations: int = knob(25, "steps of power iteration at most")
-    structural_weight: float = knob(0.5, "share of the walk in the score of EXPAND; cosine gets the rest")
-    weighted: bool = knob(False, "restart at the anchors by their weights, not equally")
-    normalise: str = knob(
-        "none", "how walk scores are scaled before they are mixed with cosines", ("none", "max", "minmax")
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class DistillSettings:
-    top_k: int = knob(10, "memories returned when the caller names no number")
-    lambda_min: float = knob(0.5, "relevance share of MMR when the best score hardly stands out")
-    lambda_max: float = knob(0.7, "relevance share of MMR when the best score stands out; 1 turns diversity off")
-
-
-@dataclass(frozen=True, slots=True)
-class WordsSettings:
-    k1: float = knob(1.5, "BM25: how soon repeated words stop counting")
-    b: float = knob(0.75, "BM25: how much long texts are discounted, 0..1")
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingSettings:
-    model: str = knob(
-        "minilm",
-        "the embedder: all-MiniLM-L6-v2 on this machine, or hashed character trigrams that need no model",
-        ("minilm", "trigram"),
-    )
-    threads: int = knob(1, "threads for one question or note; imports use all cores")
-    batch: int = knob(16, "texts embedded at once; small batches of like lengths are the fastest")
-    cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
-
-
-@dataclass(frozen=True, slots=True)
-class ConsolidationSettings:
-    similar_memories: int = knob(15, "existing memories that a new one is compared with")
-    entity_candidates: int = knob(5, "entities in the graph that a mention is compared with")
-    time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
-
-
-@dataclass(frozen=True, slots=True)
-class LimitsSettings:
-    text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
-    query_bytes: int = knob(65_536, "longest SPARQL query, in bytes of UTF-8")
-    query_depth: int = knob(50, "deepest nesting of braces and parentheses in a SPARQL query")
-    results: int = knob(1_000, "most memories that one recall or one page of a listing returns")
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    host: str = knob("127.0.0.1", "address the service listens on; only loopback until tokens exist")
-    port: int = knob(6366, "port the service listens on")
-    threads: int = knob(256, "requests served at once")
-    lock_wait_s: float = knob(10.0, "seconds a command waits for another command to let go of the data folder")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """All groups; frozen, so that a profile or a test makes a changed copy."""
-
-    scope: ScopeSettings = ScopeSettings()
-    land: LandSettings = LandSettings()
-    fusion: FusionSettings = FusionSettings()
-    anchor: AnchorSettings = AnchorSettings()
-    expand: ExpandSettings = ExpandSettings()
-    distill: DistillSettings = DistillSettings()
-    words: WordsSettings = WordsSettings()
-    embedding: EmbeddingSettings = EmbeddingSettings()
-    consolidation: ConsolidationSettings = ConsolidationSettings()
-    limits: LimitsSettings = LimitsSettings()
-    server: ServerSettings = ServerSettings()
-
-
-PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
-    # The constants of the first published design, whatever the defaults become.
-    "seed": {
-        "land": {"candidates": 100},
-        "fusion": {"vector_weight": 0.7, "quality_threshold": 0.3, "full_weight_results": 5},
-        "anchor": {"min_memories": 1, "semantic": 0.5, "memory": 0.3, "structural": 0.2, "user": False},
-        "expand": {"damping": 0.75, "iterations": 25, "structural_weight": 0.5, "weighted": False, "normalise": "none"},
-        "distill": {"top_k": 10, "lambda_min": 0.5, "lambda_max": 0.7},
-    },
-}
+from memento.errors import InputError, SettingsError
+from memento.settings.groups import Settings
+from memento.settings.profiles import PROFILES
 
 
 def load(
@@ -186,6 +59,26 @@ def home_and_namespace(environment: Mapping[str, str] | None = None) -> tuple[st
     return environment.get("MEMENTO_HOME") or None, environment.get("MEMENTO_NAMESPACE") or None
 
 
+def namespace_called(name: str) -> str:
+    """A namespace by its name; `project` means the folder name of the git checkout that the process stands in."""
+    if name == "project":
+        here = Path.cwd()
+        return next((folder.name for folder in (here, *here.parents) if (folder / ".git").exists()), "main")
+    return namespace_checked(name)
+
+
+def namespace_checked(name: str) -> str:
+    """
+    The same name, when it can be one.
+
+    Raises:
+        InputError: it is empty, longer than 200 characters, or has a control character.
+    """
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
+    return name
+
+
 def groups(settings: Settings) -> Iterator[tuple[str, Any]]:
     """(group name, group) in the order they are declared."""
     return ((item.name, getattr(settings, item.name)) for item in fields(settings))
@@ -196,7 +89,7 @@ def table() -> str:
     lines = [
         "# Settings",
         "",
-        "Made by `make docs` from `src/memento/settings.py`.",
+        "Made by `make docs` from `src/memento/settings/groups.py`.",
         "The environment wins over `memento.toml` in the data folder, and that over the default.",
         "",
         "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",

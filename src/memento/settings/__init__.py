@@ -1,0 +1,59 @@
+"""
+Every knob, its default and its reason: environment over `memento.toml` over default.
+
+`MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
+`MEMENTO_HOME` and `MEMENTO_NAMESPACE` stand outside the groups. This is the only room that reads the environment.
+Functions receive their own group, never the whole.
+"""
+
+from memento.settings.groups import (
+    AnchorSettings,
+    ConsolidationSettings,
+    DistillSettings,
+    EmbeddingSettings,
+    ExpandSettings,
+    FusionSettings,
+    LandSettings,
+    LimitsSettings,
+    ScopeSettings,
+    ServerSettings,
+    Settings,
+    SignalsSettings,
+    WordsSettings,
+)
+from memento.settings.loading import (
+    check,
+    groups,
+    home_and_namespace,
+    load,
+    namespace_called,
+    namespace_checked,
+    table,
+    with_profile,
+)
+from memento.settings.profiles import PROFILES
+
+__all__ = [
+    "PROFILES",
+    "AnchorSettings",
+    "ConsolidationSettings",
+    "DistillSettings",
+    "EmbeddingSettings",
+    "ExpandSettings",
+    "FusionSettings",
+    "LandSettings",
+    "LimitsSettings",
+    "ScopeSettings",
+    "ServerSettings",
+    "Settings",
+    "SignalsSettings",
+    "WordsSettings",
+    "check",
+    "groups",
+    "home_and_namespace",
+    "load",
+    "namespace_called",
+    "namespace_checked",
+    "table",
+    "with_profile",
+]

@@ -1,0 +1,140 @@
+"""Every setting: its group, its default, and one sentence with its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def knob(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:
+    """A setting with its default and one sentence that says what it does and its unit."""
+    return field(default=default, metadata={"help": help, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    namespace: str = knob("main", "where notes go when nothing names a namespace; `project` is the git checkout's name")
+
+
+@dataclass(frozen=True, slots=True)
+class LandSettings:
+    engine: str = knob(
+        "signals", "how recall works: by weighed signals, or by the phases as first published", ("signals", "published")
+    )
+    pool: int = knob(200, "candidates that each strong signal brings in")
+    candidates: int = knob(100, "as published: memories taken from each of the two searches and from the walk")
+
+
+@dataclass(frozen=True, slots=True)
+class SignalsSettings:
+    meaning: float = knob(0.5, "weight of the cosine of question and memory")
+    window: float = knob(0.5, "weight of the cosine of question and the turns around the memory")
+    words: float = knob(0.35, "weight of BM25 on the memory and the turn before it")
+    pairs: float = knob(0.25, "weight of BM25 on neighbouring words")
+    session: float = knob(0.25, "weight of BM25 on the whole session")
+    speaker: float = knob(0.5, "weight of being said by the one participant whom the question names")
+    when: float = knob(0.5, "weight of fitting a date in the question")
+    form: float = knob(
+        0.5, "weight of the shape of the sentence: long, no question, a time or number where one is asked for"
+    )
+    subject: float = knob(0.9, "weight of being about what the question names")
+    link: float = knob(0.7, "weight of being about what a good memory mentions")
+    shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    vector_weight: float = knob(
+        0.7, "share of the first list when two ranked lists are fused; the second gets the rest"
+    )
+    quality_threshold: float = knob(0.3, "normalised score below which an item of the second list is dropped")
+    full_weight_results: int = knob(5, "results a list needs to keep its whole weight")
+    target_mean: float = knob(0.5, "mean that scores are aligned to before they are scaled to 0..1")
+    target_deviation: float = knob(0.2, "standard deviation that scores are aligned to")
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorSettings:
+    min_memories: int = knob(1, "seed memories that must be about an entity before it anchors")
+    semantic: float = knob(0.5, "weight of the entity's own likeness to the question")
+    memory: float = knob(0.3, "weight of the mean likeness of the seed memories about it")
+    structural: float = knob(0.2, "weight of its degree in the graph; the three weights sum to 1")
+    user: bool = knob(False, "let the user anchor too; the user is a giant hub")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandSettings:
+    seeds: int = knob(20, "best memories whose links are followed")
+    damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
+    iterations: int = knob(25, "as published: steps of the walk at most; 0 leaves ANCHOR and EXPAND out")
+    structural_weight: float = knob(0.5, "share of the walk in the score of EXPAND; cosine gets the rest")
+    weighted: bool = knob(False, "restart at the anchors by their weights, not equally")
+    normalise: str = knob(
+        "none", "how walk scores are scaled before they are mixed with cosines", ("none", "max", "minmax")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DistillSettings:
+    top_k: int = knob(10, "memories returned when the caller names no number")
+    lambda_min: float = knob(0.5, "relevance share of MMR when the best score hardly stands out")
+    lambda_max: float = knob(0.7, "relevance share of MMR when the best score stands out; 1 turns diversity off")
+
+
+@dataclass(frozen=True, slots=True)
+class WordsSettings:
+    k1: float = knob(1.5, "BM25: how soon repeated words stop counting")
+    b: float = knob(0.75, "BM25: how much long texts are discounted, 0..1")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    model: str = knob(
+        "minilm",
+        "the embedder: all-MiniLM-L6-v2 on this machine, or hashed character trigrams that need no model",
+        ("minilm", "trigram"),
+    )
+    threads: int = knob(1, "threads for one question or note; imports use all cores")
+    batch: int = knob(16, "texts embedded at once; small batches of like lengths are the fastest")
+    cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationSettings:
+    similar_memories: int = knob(15, "existing memories that a new one is compared with")
+    entity_candidates: int = knob(5, "entities in the graph that a mention is compared with")
+    time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSettings:
+    text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
+    query_bytes: int = knob(65_536, "longest SPARQL query, in bytes of UTF-8")
+    query_depth: int = knob(50, "deepest nesting of braces and parentheses in a SPARQL query")
+    results: int = knob(1_000, "most memories that one recall or one page of a listing returns")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    host: str = knob("127.0.0.1", "address the service listens on; only loopback until tokens exist")
+    port: int = knob(6366, "port the service listens on")
+    threads: int = knob(256, "requests served at once")
+    lock_wait_s: float = knob(10.0, "seconds a command waits for another command to let go of the data folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All groups; frozen, so that a profile or a test makes a changed copy."""
+
+    scope: ScopeSettings = ScopeSettings()
+    land: LandSettings = LandSettings()
+    signals: SignalsSettings = SignalsSettings()
+    fusion: FusionSettings = FusionSettings()
+    anchor: AnchorSettings = AnchorSettings()
+    expand: ExpandSettings = ExpandSettings()
+    distill: DistillSettings = DistillSettings()
+    words: WordsSettings = WordsSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    consolidation: ConsolidationSettings = ConsolidationSettings()
+    limits: LimitsSettings = LimitsSettings()
+    server: ServerSettings = ServerSettings()

@@ -1,0 +1,303 @@
+"""Links depend on what is there, not on how it came; signals follow their formulas."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memento.search.links import Joined, Links, link_signal, shared_signal, subject_signal
+from memento.search.links.names import Known, label_of, read
+from memento.search.links.signals import Found
+from memento.search.words import Postings
+
+State = dict[str, tuple[frozenset[int], dict[int, float]]]
+
+FILM = "Ed Wood is a film by Tim Burton."
+BURTON = "Tim Burton is a director from Burbank."
+BURBANK = "Burbank is a city in California."
+TEA = "Tea is a drink."
+
+
+def links_of(*texts: str) -> Links:
+    links = Links()
+    for node, text in enumerate(texts):
+        links.put(node, text, None)
+    return links
+
+
+def words_of(*texts: str) -> Postings:
+    postings = Postings()
+    for node, text in enumerate(texts):
+        postings.add(node, text)
+    return postings
+
+
+def state(links: Links) -> State:
+    return {e.label: (frozenset(e.mentions().tolist()), dict(e.subject_of)) for e in links.entities()}
+
+
+def values(found: Found) -> dict[int, float]:
+    nodes, strengths = found
+    assert nodes.dtype == np.int32
+    assert strengths.dtype == np.float32
+    assert nodes.tolist() == sorted(set(nodes.tolist()))
+    return dict(zip(nodes.tolist(), strengths.tolist(), strict=True))
+
+
+def seeds(*goodness: tuple[int, float]) -> Found:
+    return np.array([node for node, _ in goodness], dtype=np.int32), np.array(
+        [g for _, g in goodness], dtype=np.float32
+    )
+
+
+def idf(n: int, df: int) -> float:
+    return log((n + 1) / (df + 1)) / log(n + 1)
+
+
+ALL = np.ones(10, dtype=np.bool_)
+
+
+def test_names_are_capitalised_spans_and_years() -> None:
+    found = read(
+        "However, J. K. Rowling moved to the Isle of Man in 1999; The Guardian's Anna-Maria told Bob. Carl left."
+    )
+
+    assert found.spans == {"j k rowling", "isle of man", "1999", "guardian", "anna maria", "bob", "carl"}
+
+
+def test_the_longest_known_label_wins_and_uses_up_its_words() -> None:
+    known = Known()
+    for label in ("new york", "york", "new york city council", "city"):
+        known.add(label)
+
+    assert known.found(("new", "york", "city", "hall"), [0, 1, 2, 3]) == {"new york", "city"}
+
+
+def test_a_later_subject_is_found_in_earlier_memories() -> None:
+    links = links_of("Tea was drunk by President Ada Byron.")
+    assert "ada byron" not in links.mentions(0)
+
+    links.put(1, "Ada Byron is a poet.", None)
+    assert "ada byron" in links.mentions(0)
+
+    links.drop(1)
+    assert "ada byron" not in links.mentions(0)
+
+
+def test_a_mention_begins_with_a_capital() -> None:
+    links = links_of("Apple is a company.", "She ate an apple.", "She works for Apple.")
+
+    assert [node for node in range(3) if "apple" in links.mentions(node)] == [0, 2]
+
+
+def test_what_the_graph_says_a_memory_is_about_is_a_lesser_subject() -> None:
+    links = Links()
+    links.put(1, "USER works there.", None, ["Acme Corp.", "…"])
+
+    entity = links.entity("acme corp")
+    assert entity is not None
+    assert entity.subject_of == {1: 0.6}
+    assert links.mentions(1) == {"acme corp"}
+
+
+def test_a_turn_of_a_conversation_takes_no_part() -> None:
+    links = links_of("Anna is here.")
+    links.put(0, "Anna is here.", None, ["Anna"], is_turn=True)
+
+    assert (len(links), state(links), links.mentions(0)) == (0, {}, set())
+
+
+def test_dropping_what_is_not_there_is_harmless() -> None:
+    links = links_of(FILM)
+    links.drop(7)
+    links.drop(0)
+    links.drop(0)
+
+    assert (len(links), state(links)) == (0, {})
+
+
+def test_a_question_names_the_longest_known_labels() -> None:
+    joined = Joined([links_of(FILM, BURTON, BURBANK, TEA, "Wood is a material.")])
+
+    assert joined.named("Was Ed Wood shot in Burbank?") == ["ed wood", "burbank"]
+    assert joined.named("was ed wood shot in burbank?") == ["ed wood"]
+    assert joined.named("which tea?") == ["tea"]
+    assert joined.named("what is it?") == []
+
+
+def test_a_subject_asked_for_is_worth_its_idf_by_the_number_of_those_who_share_it() -> None:
+    joined = Joined([links_of("Mercury is a planet.", "Mercury is a metal.", BURTON, TEA)])
+
+    found = values(subject_signal(["mercury"], joined, ALL))
+
+    assert found == pytest.approx({0: idf(4, 2) / 2, 1: idf(4, 2) / 2})
+
+
+def test_a_subject_seen_by_nobody_has_no_value_but_still_shares() -> None:
+    joined = Joined([links_of("Mercury is a planet.", "Mercury is a metal.", BURTON, TEA)])
+    visible = ALL.copy()
+    visible[0] = False
+
+    assert values(subject_signal(["mercury"], joined, visible)) == pytest.approx({1: idf(4, 2) / 2})
+
+
+def test_a_seed_leads_to_those_it_mentions_not_to_itself() -> None:
+    joined = Joined([links_of(FILM, BURTON, BURBANK, TEA)])
+
+    found = values(link_signal(seeds((0, 1.0), (1, 0.5)), joined, ALL))
+
+    # Tim Burton stands in 0 and 1, Burbank in 1 and 2; the second seed is half as good, squared.
+    assert found == pytest.approx({1: idf(4, 2), 2: 0.25 * idf(4, 2)})
+
+
+def test_what_a_seed_says_of_one_memory_adds_up() -> None:
+    links = links_of("Bob met Ada Byron, the Countess.", TEA, "Salt is white.")
+    links.put(3, "They live there.", None, ["Ada Byron", "Bob"])
+    joined = Joined([links])
+
+    # Ada Byron is the subject of 3 alone, Bob of 0 too.
+    assert values(link_signal(seeds((0, 1.0)), joined, ALL))[3] == pytest.approx(idf(4, 2) * (0.6 / 1 + 0.6 / 1.6))
+
+
+def test_a_shared_name_counts_by_the_words_that_the_seed_leaves_open() -> None:
+    texts = [FILM, BURTON, BURBANK, TEA]
+    joined, postings = Joined([links_of(*texts)]), words_of(*texts)
+
+    found = values(shared_signal(seeds((0, 0.5)), "film of which director, and what drink", joined, [postings], ALL))
+
+    # The seed has "film"; of "director" and "drink", equally rare, the memory that shares Tim Burton has one.
+    assert found == pytest.approx({1: 0.25 * idf(4, 2) ** 2 * 0.5})
+
+
+def test_nothing_is_shared_when_the_seed_covers_the_question() -> None:
+    texts = [FILM, BURTON, TEA]
+
+    assert values(shared_signal(seeds((0, 1.0)), "film", Joined([links_of(*texts)]), [words_of(*texts)], ALL)) == {}
+
+
+def test_two_graphs_are_read_as_one() -> None:
+    mine, shared = Links(), Links()
+    mine.put(0, FILM, None)
+    shared.put(1, BURTON, None)
+    mine.put(3, TEA, None)
+    shared.put(2, BURBANK, None)
+    postings = words_of(FILM, BURTON, BURBANK, TEA)
+    both, one = Joined([mine, shared]), Joined([links_of(FILM, BURTON, BURBANK, TEA)])
+    start, question = seeds((0, 1.0)), "Who is the director of Ed Wood?"
+
+    assert both.named(question) == one.named(question) == ["ed wood"]
+    for found, expected in (
+        (subject_signal(["tim burton"], both, ALL), subject_signal(["tim burton"], one, ALL)),
+        (link_signal(start, both, ALL), link_signal(start, one, ALL)),
+        (
+            shared_signal(start, question, both, [postings], ALL),
+            shared_signal(start, question, one, [postings], ALL),
+        ),
+    ):
+        assert values(found) == pytest.approx(values(expected))
+        assert values(found)
+
+
+def test_empty_graphs_and_no_seeds_say_nothing() -> None:
+    for joined in (Joined([]), Joined([Links()])):
+        assert joined.named("Who is Ed Wood?") == []
+        assert values(subject_signal(["ed wood"], joined, ALL)) == {}
+        assert values(link_signal(seeds(), joined, ALL)) == {}
+        assert values(shared_signal(seeds((3, 1.0)), "Ed Wood", joined, [Postings()], ALL)) == {}
+
+
+NAMES = [
+    "Ada",
+    "Ada Byron",
+    "Byron",
+    "New York",
+    "New York City",
+    "York",
+    "City",
+    "1999",
+    "Faro",
+    "The Faro",
+    "ada",
+    "of",
+    "said",
+]
+texts = st.lists(st.sampled_from([*NAMES, "is a", ",", ". "]), max_size=8).map(" ".join)
+steps = st.lists(
+    st.tuples(st.integers(0, 5), st.none() | texts, st.sampled_from([(), ("Ada",), ("New York",)])), max_size=14
+)
+
+
+@settings(deadline=None)
+@given(steps)
+def test_the_state_is_that_of_what_is_there_built_in_any_order(
+    steps: list[tuple[int, str | None, tuple[str, ...]]],
+) -> None:
+    links, there = Links(), dict[int, tuple[str, tuple[str, ...]]]()
+    for node, text, extra in steps:
+        there.pop(node, None)
+        if text is None:
+            links.drop(node)
+        else:
+            links.put(node, text, None, extra)
+            there[node] = (text, extra)
+
+    scratch = Links()
+    for node, (text, extra) in sorted(there.items(), reverse=True):
+        scratch.put(node, text, None, extra)
+    assert state(links) == state(scratch)
+    for node in there:
+        assert links.mentions(node) == scratch.mentions(node)
+        assert links.mentions(node) == {e.label for e in links.entities() if node in e.mentions().tolist()}
+
+
+@settings(deadline=None)
+@given(st.lists(texts, min_size=1, max_size=8), texts, st.lists(st.booleans(), min_size=8, max_size=8))
+def test_signals_equal_their_formulas(content: list[str], question: str, seen: list[bool]) -> None:
+    joined, postings = Joined([links_of(*content)]), words_of(*content)
+    visible = np.array(seen)
+    start = seeds(*[(node, 1.0 / (1 + node)) for node in range(min(len(content), 3))])
+    names = joined.named(question)
+
+    assert values(subject_signal(names, joined, visible)) == pytest.approx(by_hand_subject(names, joined, visible))
+    assert values(link_signal(start, joined, visible)) == pytest.approx(by_hand_link(start, joined, visible), rel=1e-5)
+    shared = values(shared_signal(start, question, joined, [postings], visible))
+    assert set(shared) <= set(np.flatnonzero(visible).tolist())
+    assert all(0 < value <= 1.0001 for value in shared.values())
+
+
+def share_of(label: str, node: int, joined: Joined) -> float:
+    """idf · w / W, from the entities themselves."""
+    weights: dict[int, float] = {}
+    for entity in joined.name(label).entities:
+        weights |= entity.subject_of
+    return joined.name(label).idf * weights.get(node, 0.0) / max(1.0, sum(weights.values()))
+
+
+def by_hand_subject(names: list[str], joined: Joined, visible: np.ndarray) -> dict[int, float]:
+    best = {
+        node: max((share_of(name, node, joined) for name in names), default=0.0)
+        for node in np.flatnonzero(visible).tolist()
+    }
+    return {node: value for node, value in best.items() if value > 0}
+
+
+def by_hand_link(start: Found, joined: Joined, visible: np.ndarray) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for seed, g in zip(start[0].tolist(), start[1].tolist(), strict=True):
+        for node in set(np.flatnonzero(visible).tolist()) - {seed}:
+            value = g * g * sum(share_of(label, node, joined) for label in joined.mentions(seed))
+            best[node] = max(best.get(node, 0.0), value)
+    return {node: value for node, value in best.items() if value > 0}
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    found = read(text)
+
+    assert all(start < len(found.words) for start in found.starts)
+    assert all(" " not in word and word for word in found.words)
+    assert label_of(label_of(text)) == label_of(text) or not text.isascii()

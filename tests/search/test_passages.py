@@ -1,0 +1,90 @@
+"""Turns are read with their neighbours, in whatever order they come."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento.search.passages import Passages
+from memento.search.turns import Turn
+from memento.search.words import Postings, bm25
+from memento.vocabulary import IRI
+
+ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")
+SAID = ["Did you see the whale?", "Yes, near Lisbon, last week.", "It was huge!", "We counted seven of them."]
+
+
+def turn(node: int, session: IRI = ONE, content: str = "") -> Turn:
+    return Turn(
+        node=node, session=session, position=node, speaker=["Ana", "Ben"][node % 2], content=content or SAID[node % 4]
+    )
+
+
+def filled(order: list[int]) -> Passages:
+    passages = Passages()
+    for node in order:
+        passages.put(node, turn(node).content, "", turn(node, ONE if node < 4 else TWO))
+    return passages
+
+
+def contents(postings: Postings, nodes: list[int]) -> dict[int, tuple[str, ...]]:
+    return {node: tuple(sorted(postings._terms[node])) for node in nodes if node in postings}
+
+
+@given(st.permutations(list(range(7))), st.sets(st.integers(0, 6), max_size=3))
+def test_what_is_in_does_not_depend_on_how_it_came(order: list[int], gone: set[int]) -> None:
+    passages = filled(order)
+    for node in gone:
+        passages.drop(node)
+    expected = filled([node for node in range(7) if node not in gone])
+    left = [node for node in range(7) if node not in gone]
+
+    assert passages.nodes().tolist() == left
+    for ours, theirs in ((passages.context, expected.context), (passages.pairs, expected.pairs)):
+        assert contents(ours, left) == contents(theirs, left)
+        assert ours.words == theirs.words
+    assert passages.sessions.words == expected.sessions.words
+    assert np.array_equal(
+        passages.beside(np.array(left, dtype=np.int32)), expected.beside(np.array(left, dtype=np.int32))
+    )
+
+
+def test_a_turn_is_found_by_the_words_of_the_turn_before_it() -> None:
+    nodes, scores = bm25("whale", [filled([0, 1, 2, 3]).context], 1.5, 0.75)
+
+    assert nodes.tolist() == [0, 1]
+    assert scores[0] > scores[1]
+
+
+def test_a_pair_of_words_is_found_across_the_three_turns_of_a_window() -> None:
+    passages = filled([0, 1, 2, 3])
+
+    assert "last week" in passages.pairs._terms[2]
+    assert "last week" not in passages.pairs._terms[3]
+
+
+def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
+    passages = Passages()
+    passages.put(5, "It has seven hills.", "Lisbon", None)
+
+    assert bm25("Lisbon hills", [passages.context], 1.5, 0.75)[0].tolist() == [5]
+    assert passages.beside(np.array([5], dtype=np.int32)).tolist() == [[-1, -1]]
+    assert passages.session_of(5) is None
+
+
+def test_the_shape_of_a_sentence_is_seen() -> None:
+    shapes = filled([0, 1, 2, 3]).shapes(np.arange(4, dtype=np.int32))
+
+    assert shapes[:, 0].tolist() == [np.float32(5 / 40), np.float32(5 / 40), np.float32(3 / 40), np.float32(5 / 40)]
+    assert shapes[:, 1].tolist() == [1, 0, 0, 0]
+    assert shapes[:, 2].tolist() == [0, 1, 0, 0]
+    assert shapes[:, 3].tolist() == [0, 0, 0, 1]
+
+
+def test_who_speaks_is_counted_until_they_are_gone() -> None:
+    passages = filled([0, 1, 2])
+    assert passages.turns.speakers == {"Ana": 2, "Ben": 1}
+
+    passages.drop(1)
+    assert passages.turns.speakers == {"Ana": 2}
