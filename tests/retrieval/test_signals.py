@@ -96,7 +96,7 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
     own = np.maximum(indexes.vectors["memory"].likeness(asked, len(view.visible)), 0)
     found = signals.window(own, view)
     (passages,) = view.passages()
-    for node in passages.turns.nodes():
+    for node in passages.turn_nodes().tolist():
         three = [node, *(turn.node for turn in passages.turns.beside(node) if turn)]
         vectors = indexes.vectors["memory"].vectors(three)
         summed = vectors.sum(axis=0)
@@ -107,7 +107,7 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
 def test_a_memory_of_no_conversation_has_no_window_of_its_own(view: View) -> None:
     asked = view.indexes.embedder.embed(["seven hills"])
     own = signals.meaning(asked, view)
-    lisbon = max(set(np.flatnonzero(view.visible).tolist()) - set(view.passages()[0].turns.nodes()))
+    lisbon = max(set(np.flatnonzero(view.visible).tolist()) - set(view.passages()[0].turn_nodes().tolist()))
 
     assert signals.window(own, view)[lisbon] == own[lisbon]
 

@@ -70,7 +70,8 @@ def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
 
     assert bm25("Lisbon hills", [passages.context], 1.5, 0.75)[0].tolist() == [5]
     assert passages.beside(np.array([5], dtype=np.int32)).tolist() == [[-1, -1]]
-    assert passages.session_of(5) is None
+    assert passages.session_of(np.array([5], dtype=np.int32)).tolist() == [-1]
+    assert passages.turn_nodes().size == 0
 
 
 def test_the_shape_of_a_sentence_is_seen() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from memento.ports import Vectors
 from memento.retrieval.question import Named, named_among, wants_number, wants_time
+from memento.search.passages import Passages
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
@@ -38,10 +39,10 @@ def window(own: Signal, view: View) -> Signal:
     """
     found = own.copy()
     for passages in view.passages():
-        turns = np.array(passages.turns.nodes(), dtype=np.int32)
-        turns = turns[view.visible[turns]] if turns.size else turns
-        if turns.size:
-            found[turns] = _of_windows(turns, passages.beside(turns), own, view)
+        turns = passages.turn_nodes()
+        beside, there = passages.beside(turns), passages.beside(turns) >= 0
+        total = own[turns] + np.where(there, own[beside], 0.0).sum(axis=1)
+        found[turns] = total / _norms(passages, turns, beside, view)
     return found
 
 
@@ -62,9 +63,10 @@ def session(question: str, view: View, knobs: WordsSettings) -> Signal:
     found = np.zeros(len(view.visible), dtype=np.float32)
     for passages in view.passages():
         numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
-        of_session = dict(zip(numbers.tolist(), scores.tolist(), strict=True))
-        for node in passages.turns.nodes():
-            found[node] = of_session.get(passages.session_of(node) or 0, 0.0)
+        turns = passages.turn_nodes()
+        of_session = np.zeros(int(passages.session_of(turns).max(initial=-1)) + 1, dtype=np.float32)
+        of_session[numbers] = scores
+        found[turns] = of_session[passages.session_of(turns)]
     return found
 
 
@@ -74,9 +76,7 @@ def speaker(question: str, view: View) -> Signal:
     named = set(named_among(question, view.participants()))
     if len(named) == 1:
         for passages in view.passages():
-            for node in passages.turns.nodes():
-                turn = passages.turns.get(node)
-                found[node] = turn is not None and turn.speaker in named
+            found[passages.turns.said_by(named)] = 1.0
     return found
 
 
@@ -111,17 +111,18 @@ def form(question: str, view: View) -> Signal:
     return found
 
 
-def _of_windows(turns: NDArray[np.int32], beside: NDArray[np.int32], own: Signal, view: View) -> Signal:
-    """(len(turns),) cosines of the question to the sums of three turns."""
-    vectors = view.indexes.vectors["memory"]
-    summed = vectors.vectors(turns.tolist())
-    cosine = own[turns].copy()
-    for side in (0, 1):
-        there = beside[:, side] >= 0
-        neighbours = beside[there, side]
-        summed[there] += vectors.vectors(neighbours.tolist())
-        cosine[there] += own[neighbours]
-    return np.asarray(cosine / np.maximum(np.linalg.norm(summed, axis=1), 1e-6), dtype=np.float32)
+def _norms(passages: Passages, turns: NDArray[np.int32], beside: NDArray[np.int32], view: View) -> Signal:
+    """(len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
+    missing = np.isnan(passages.norms[turns])
+    if missing.any():
+        vectors = view.indexes.vectors["memory"]
+        new, around = turns[missing], beside[missing]
+        summed = vectors.vectors(new)
+        for side in (0, 1):
+            there = around[:, side] >= 0
+            summed[there] += vectors.vectors(around[there, side])
+        passages.norms[new] = np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
+    return passages.norms[turns]
 
 
 def spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:

@@ -50,6 +50,9 @@ class Passages:
         self._shapes = np.zeros((0, 4), dtype=np.float32)
         self._beside = np.full((0, 2), -1, dtype=np.int32)
         self._known = np.zeros(0, dtype=np.bool_)
+        self._session = np.full(0, -1, dtype=np.int32)
+        self.norms = np.full(0, np.nan, dtype=np.float32)
+        """(n,) length of the sum of the three vectors of a window, where somebody has worked it out; else NaN."""
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
@@ -63,6 +66,7 @@ class Passages:
             self.pairs.add_terms(node, pairs(stems))
             return
         self.turns.put(turn)
+        self._session[node] = self._numbers.setdefault(turn.session, len(self._numbers))
         self._read(turn.session, [turn, *self.turns.beside(node)])
 
     def drop(self, node: int) -> None:
@@ -72,6 +76,7 @@ class Passages:
         if node < len(self._beside):
             self._beside[node] = -1
             self._known[node] = False
+            self._session[node] = -1
         turn, beside = self.turns.get(node), self.turns.beside(node)
         self.turns.drop(node)
         if turn is not None:
@@ -92,10 +97,13 @@ class Passages:
         """The ids that are in here, ascending."""
         return np.flatnonzero(self._known).astype(np.int32)
 
-    def session_of(self, node: int) -> int | None:
-        """The number of the session that a memory belongs to."""
-        turn = self.turns.get(node)
-        return self._numbers[turn.session] if turn else None
+    def turn_nodes(self) -> NDArray[np.int32]:
+        """The ids of the memories that are turns of a conversation, ascending."""
+        return np.flatnonzero(self._session >= 0).astype(np.int32)
+
+    def session_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """(len(nodes),) the number of the session that each memory belongs to, −1 for none."""
+        return self._session[nodes]
 
     def shapes(self, nodes: NDArray[np.int32]) -> Shapes:
         """(len(nodes), 4) what the sentences of some memories look like."""
@@ -110,13 +118,13 @@ class Passages:
         for turn in changed:
             if turn is not None:
                 before, after = self.turns.beside(turn.node)
+                self.norms[turn.node] = np.nan
                 self._beside[turn.node] = (before.node if before else -1, after.node if after else -1)
                 lead = [*tokens(before.content)] if before else []
                 own = tokens(turn.content)
                 tail = tokens(after.content) if after else []
                 self.context.add_terms(turn.node, [*lead, *own])
                 self.pairs.add_terms(turn.node, pairs([*lead, *own, *tail]))
-        self._numbers.setdefault(session, len(self._numbers))
         self._unread.add(session)
 
     def _grow(self, size: int) -> None:
@@ -125,6 +133,8 @@ class Passages:
             self._shapes = np.concatenate([self._shapes, np.zeros((more, 4), dtype=np.float32)])
             self._beside = np.concatenate([self._beside, np.full((more, 2), -1, dtype=np.int32)])
             self._known = np.concatenate([self._known, np.zeros(more, dtype=np.bool_)])
+            self._session = np.concatenate([self._session, np.full(more, -1, dtype=np.int32)])
+            self.norms = np.concatenate([self.norms, np.full(more, np.nan, dtype=np.float32)])
 
 
 def _shape(content: str) -> tuple[float, bool, bool, bool]:

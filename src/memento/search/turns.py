@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from memento.vocabulary import IRI
@@ -75,6 +76,6 @@ class Turns:
         """The turns of a conversation, in order."""
         return [self._turns[node] for _, node in self._order.get(session, ())]
 
-    def nodes(self) -> list[int]:
-        """Every memory that is a turn, in no order."""
-        return list(self._turns)
+    def said_by(self, names: Collection[str]) -> list[int]:
+        """The turns of some speakers, in no order."""
+        return [node for node, turn in self._turns.items() if turn.speaker in names]

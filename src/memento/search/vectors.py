@@ -159,12 +159,15 @@ class VectorIndex:
         if rows := self._rows.pop(node, None):
             self._owner[rows.start : rows.stop] = -1
 
-    def vectors(self, nodes: Sequence[int]) -> Vectors:
+    def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
         """(len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
         found = np.zeros((len(nodes), self._index.d), dtype=np.float32)
-        for place, node in enumerate(nodes):
-            if rows := self._rows.get(node):
-                found[place] = self._index.reconstruct(rows.start)
+        rows = np.fromiter(
+            (self._rows[n].start if n in self._rows else -1 for n in map(int, nodes)), np.int64, len(nodes)
+        )
+        there = np.flatnonzero(rows >= 0)
+        if there.size:
+            found[there] = self._index.reconstruct_batch(rows[there])
         return found
 
     def cosines(self, nodes: Sequence[int], asked: Vectors) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
@@ -189,8 +192,11 @@ class VectorIndex:
         if self._used:
             stored = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._index.d).reshape(self._used, -1)
             rows = np.flatnonzero(self._owner[: self._used] >= 0)
-            scores = (stored @ asked.T).max(axis=1)
-            np.maximum.at(best, self._owner[rows], scores[rows])
+            owners, scores = self._owner[rows], (stored @ asked.T).max(axis=1)[rows]
+            if len(rows) == len(self._rows):  # one window each
+                best[owners] = scores
+            else:
+                np.maximum.at(best, owners, scores)
         return best
 
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, np.ndarray[tuple[int], np.dtype[np.float32]]]:
@@ -205,9 +211,8 @@ class VectorIndex:
         if self._used and len(inside):
             allowed = (owner >= 0) & inside[np.minimum(owner, len(inside) - 1)] & (owner < len(inside))
         count = int(allowed.sum())
-        nodes, scores = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
         if not count:
-            return nodes, scores
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
         bits = np.packbits(allowed, bitorder="little")
         selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
         params = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
@@ -216,8 +221,9 @@ class VectorIndex:
         while True:
             wanted = min(wanted, count)
             found, rows = self._index.search(asked, wanted, params=params)
-            nodes, scores = _best_of(owner[rows.ravel()], found.ravel())
-            if len(nodes) >= k or wanted == count:
+            # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
+            if wanted == count or min(len(np.unique(owner[row])) for row in rows) >= k:
+                nodes, scores = _best_of(owner[rows.ravel()], found.ravel())
                 return nodes[:k], scores[:k]
             wanted *= 2
 

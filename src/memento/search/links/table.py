@@ -3,6 +3,9 @@ Who mentions what and who is about what, in one named graph, as memories come an
 
 *Guarantees:* what is known depends only on the memories that are there, not on their order: a name that becomes somebody's
 subject is found in the memories that came before.
+
+*But:* a frequent word that becomes a name, or ceases to be one, costs 20 µs for every memory it stands in. Not for several
+threads at once: whoever owns the links holds a lock.
 """
 
 from __future__ import annotations
