@@ -248,8 +248,11 @@ class Indexes:
         if kind == "memory":
             turn, content, title = self._turn(node, one), one.one(MEM.content), one.one(MEM.title)
             self.passages[one.graph].put(node, content, title, turn)
-            about = [self._names[iri] for iri in map(IRI, map(str, one.said.get(MEM.about, ()))) if iri in self._names]
-            self.links[one.graph].put(node, content, title or None, about, is_turn=turn is not None)
+            # Only the subject: a memory mentions much that it is not about in the sense of a link.
+            subject = self._names.get(IRI(one.one(MEM.subject)))
+            self.links[one.graph].put(
+                node, content, title or None, (subject,) if subject else (), is_turn=turn is not None
+            )
         self._placed[node] = (one.graph, kind, digest(self.text(one)))
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
 

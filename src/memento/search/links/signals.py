@@ -11,8 +11,8 @@ idf, of the question's words which s does not have that m has. A seed earns noth
 *Guarantees:* nodes come back ascending and visible, values positive and unscaled; what no reader sees carries no value, but
 still counts where names are weighed.
 
-*Because:* on six sets of questions (passages with and without titles) a seed that leads to itself costs 2 to 8 points of
-recall@5, and names that more than 3 % mention add nothing to `shared`, while they cost most of its time.
+*Because:* on three sets of questions over passages a seed that leads to itself costs 3 to 8 points of recall@5, and names
+that more than 3 % mention add nothing to `shared`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COMMON = 0.03
 CROWD = 1000
 """A name that is the subject of more memories than this tells a seed's reader nothing about any one of them."""
 MOST = 200_000
-"""Shared mentions that are looked at, those of the rarest names first: some 15 ms."""
+"""Shared mentions that are looked at, those of the rarest names first, so that a large graph costs no more time than this."""
 
 
 class Name(NamedTuple):
@@ -116,13 +116,13 @@ class Joined:
         place = 0
         while place < len(words):
             n = self._longest(words, place)
-            label = " ".join(words[place : place + n])
-            if place in large or (n > 1 and not OPENERS.issuperset(words[place : place + n])):
-                named[label] = None
-            else:
-                small[label] = None
-            place += max(n, 1)
-        return [label for label in named or small if label]
+            span = words[place : place + max(n, 1)]
+            if n and (place in large or (n > 1 and not OPENERS.issuperset(span))):
+                named[" ".join(span)] = None
+            elif n:
+                small[" ".join(span)] = None
+            place += len(span)
+        return list(named or small)
 
     def _longest(self, words: Sequence[str], place: int) -> int:
         """Words of the longest name that begins at a place, 0 if none does."""
