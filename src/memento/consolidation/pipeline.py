@@ -1,7 +1,7 @@
 """
 A note on its way into the graph.
 
-    row ── note ── extract ── resolve ── remember ── compare ── decide ── write
+    row ── note ── extract ── remember ── embed ── resolve ── compare ── decide ── write
 
 *Guarantees:* a retry with the same idempotency key writes nothing.
 """
@@ -64,11 +64,14 @@ def consolidate(
         extraction = extraction or agents.extract_entities(note, user, biography=not keep)
         mentions = _with_context(extraction.mentions, row, user)
         biography = None if _speaks_for_another(row, user) else extraction.biography
+    with watch.phase("remember"):
+        drafts = _drafts(row, note, mentions, user, agents, keep)
+    with watch.phase("embed"):
+        # All at once: what follows finds each of these texts in the cache.
+        _embed(_texts(drafts, mentions, row, user), parts)
     with watch.phase("resolve"):
         offered = candidates(mentions, scope, knobs.entity_candidates, parts, exact_only=keep)
         resolved = agents.resolve_entities(list(zip(mentions, offered, strict=True)), biography, user)
-    with watch.phase("remember"):
-        drafts = _drafts(row, note, mentions, user, agents, keep)
     with watch.phase("compare"):
         known = [] if keep else _existing(drafts, resolved.resolutions, scope, received, parts, knobs)
     with watch.phase("decide"):
@@ -136,7 +139,11 @@ def _embed(texts: Sequence[str], parts: Backends) -> None:
 def _anticipated(row: NoteRow, note: Note, extraction: Extraction, user: User, keep: bool, agents: Agents) -> list[str]:
     """The texts that a note will most likely need; a wrong guess costs time, nothing else."""
     mentions = _with_context(extraction.mentions, row, user)
-    drafts = _drafts(row, note, mentions, user, agents, keep)
+    return _texts(_drafts(row, note, mentions, user, agents, keep), mentions, row, user)
+
+
+def _texts(drafts: Sequence[Draft], mentions: Sequence[Mention], row: NoteRow, user: User) -> list[str]:
+    """What will be embedded of some memories and of what they name."""
     speaker = _speaker(row, user)
     memories = [text_of_memory(draft.content, speaker, row.title) for draft in drafts]
     return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
