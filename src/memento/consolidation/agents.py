@@ -100,7 +100,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Existing:
-    """A memory that is believed now, with the names of what it is about ("USER" for the user)."""
+    """
+    A memory that is believed, with the names of what it is about ("USER" for the user).
+
+    Rivals for a slot may be over already (`memory.invalid_at`): they tell where in history a draft belongs.
+    """
 
     memory: Memory
     about: tuple[str, ...]
@@ -119,10 +123,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """Write the draft beside what is known."""
+    """
+    Write the draft beside what is known.
+
+    A draft about the past whose successor is known already takes its place in the middle of history: it ends where `successor`
+    begins.
+    """
 
     draft: Draft
     reason: str = ""
+    successor: IRI | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
