@@ -57,6 +57,28 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
     assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]
 
 
+def test_nothing_relevant_is_said_and_the_gate_can_be_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed("note", "I work at Google.")
+    monkeypatch.setenv("MEMENTO_GATE_BASE", "0.99")
+
+    assert printed("recall", "What is tungsten?").strip() == "Nothing relevant comes to mind."
+    assert printed("recall", "What is tungsten?", "--json")["gated"] is True
+    assert "Google" in printed("recall", "What is tungsten?", "--no-gate")
+
+
+def test_an_explanation_shows_signals_names_and_a_query_that_runs() -> None:
+    printed("note", "Anna works at Google.")
+    printed("note", "Anna lives in Munich.")
+    printed("note", "Bob plays chess.")
+    printed("note", "Carla likes tea.")
+    shown = printed("recall", "Where does Anna live?", "--explain")
+    found = printed("recall", "Where does Anna live?", "--explain", "--json")
+
+    assert all(text in shown for text in ("meaning", "█", "→ anna, named in the question", "SELECT ?rank ?memory"))
+    assert found["memories"][0]["iri"] in printed("query", found["sparql"])
+    assert "Why: " in printed("recall", "Where does Anna live?", "--explain", "--format", "text")
+
+
 def test_what_is_known_is_skipped() -> None:
     run("note", "I live in Lisbon.")
 
@@ -184,6 +206,7 @@ def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
     }
     assert (figures["queries"], figures["recall@5"]) == (1, 1.0)
     assert "place" in printed("eval", "--data", str(tmp_path), "--limit", "1", "--per-type")
+    assert "default − half" in printed("eval", "--data", str(tmp_path), "--limit", "1", "--compare", "half")
 
 
 @pytest.mark.parametrize(

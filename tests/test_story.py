@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memento.errors import Conflict, FolderInUse, InputError, NotFound, TooLong
-from memento.model import Recalled
+from memento.model import NoteRow
 from memento.retrieval.render import as_text, as_xml
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
@@ -125,6 +125,31 @@ def test_saying_it_twice_is_saying_it_once(life: Memento) -> None:
     assert life.status() == before
 
 
+def test_a_file_that_is_imported_twice_is_imported_once(memento: Memento) -> None:
+    rows = [NoteRow(content=text, at=day(when)) for when, text in STORY]
+    memento.import_notes(rows)
+    before = memento.status()
+    again = memento.import_notes(rows)
+
+    assert again.memories == again.invalidated == 0
+    assert again.skipped == len(rows)
+    assert memento.status() == before
+
+
+def test_a_note_about_the_past_takes_its_place_in_the_middle_of_history(memento: Memento) -> None:
+    memento.note("I work at Siemens.", at=day("2019-01-01"))
+    memento.note("I work at Microsoft.", at=day("2025-01-01"))
+    memento.note("I work at Google.", at=day("2021-01-01"))
+
+    def employer(as_of: str | None) -> list[str]:
+        return about_me(contents(memento, "Where do I work?", as_of), "works")
+
+    assert employer("2020-01-01") == ["USER works at Siemens."]
+    assert employer("2022-01-01") == ["USER works at Google."]
+    assert employer(None) == ["USER works at Microsoft."]
+    assert memento.check() == ()
+
+
 def test_what_nothing_can_be_made_of_is_kept_as_it_was_said(memento: Memento) -> None:
     noted = memento.note("xkcd 927 !!! lorem ipsum")
 
@@ -167,6 +192,20 @@ def test_a_forgotten_memory_comes_back_no_more_and_an_erased_one_leaves_no_trace
     with pytest.raises(NotFound):
         memento.get(gone)
     assert memento.check() == ()
+
+
+def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> None:
+    settings = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+    with open_memento(tmp_path / "home", configured=settings) as opened:
+        opened.note("I prefer tea.")
+        [gone] = opened.note("My password hint is bluebird.").memories
+        opened.forget(gone, erase=True)
+    with open_memento(tmp_path / "home", configured=settings) as opened:
+        assert [one.content for one in opened.list()] == ["USER prefers tea."]
+        assert opened.check() == ()
+    files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+
+    assert [path.name for path in files if b"bluebird" in path.read_bytes()] == []
 
 
 def test_a_namespace_sees_itself_and_main_and_nothing_else(memento: Memento) -> None:
@@ -223,8 +262,9 @@ def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:
 
 
 def test_a_rebuild_makes_everything_from_the_graph_alone(life: Memento) -> None:
-    def answers() -> list[tuple[Recalled, ...]]:
-        return [life.recall(question).memories for question in ("Where do I work?", "Who is my manager?")]
+    def answers() -> list[list[tuple[str, float]]]:
+        asked = [life.recall(question).memories for question in ("Where do I work?", "Who is my manager?")]
+        return [[(one.iri, round(one.score, 4)) for one in found] for found in asked]
 
     before = answers()
     seen: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ import faiss
 
 from memento import assets
 from memento.errors import GraphError, StaleIndex
-from memento.graph.oxigraph import Oxigraph
+from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
 from memento.ports import Embedder, Graph
@@ -32,6 +32,7 @@ class Backends:
     graph: Graph
     embedder: Cached
     indexes: Indexes
+    home: Home
     warm: bool = field(default=False)
 
     def warm_up(self) -> None:
@@ -55,6 +56,16 @@ class Backends:
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
         self.indexes.refresh(list(touched), scope.readable)
 
+    def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
+        """
+        Remove quads and every copy of some texts.
+
+        The vectors are overwritten at once; the store's own files are written anew at the next start.
+        """
+        self.home.erased.touch()
+        self.commit(change, scope)
+        self.embedder.discard(texts)
+
     def close(self) -> None:
         """Let go of files; calling it twice is harmless."""
         self.indexes.file.close()
@@ -71,6 +82,9 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
+    if home.erased.exists():
+        rewrite(home.store)
+        home.erased.unlink()
     graph = Oxigraph(home.store)
     try:
         load_ontology(graph)
@@ -80,7 +94,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes)
+    return Backends(graph, embedder, indexes, home)
 
 
 def load_ontology(graph: Graph) -> None:

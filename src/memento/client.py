@@ -75,7 +75,7 @@ class Client:
         self,
         content: str,
         *,
-        at: datetime | None = None,
+        at: datetime | str | None = None,
         title: str | None = None,
         speaker: str | None = None,
         session: str | None = None,
@@ -126,18 +126,18 @@ class Client:
         question: str,
         *,
         k: int | None = None,
-        as_of: datetime | None = None,
-        believed_at: datetime | None = None,
+        as_of: datetime | str | None = None,
+        believed_at: datetime | str | None = None,
         profile: str | None = None,
+        gate: bool | None = None,
+        explain: bool = False,
         namespace: str | None = None,
     ) -> Recollection:
         """See `Memento.recall`."""
         from memento.model import Recollection
 
-        times = {"as_of": as_of, "believed_at": believed_at}
-        return _made(
-            Recollection, self.ask("recall", question=question, k=k, profile=profile, namespace=namespace, **times)
-        )
+        how = {"as_of": as_of, "believed_at": believed_at, "profile": profile, "gate": gate, "explain": explain or None}
+        return _made(Recollection, self.ask("recall", question=question, k=k, namespace=namespace, **how))
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """See `Memento.get`."""

@@ -4,6 +4,7 @@ The data folder and who owns it.
     {home}/store/         Oxigraph, the truth
     {home}/vectors.sqlite derived, may be deleted
     {home}/memento.toml   settings, if any
+    {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
 
@@ -79,6 +80,10 @@ class Home:
     @property
     def vectors(self) -> Path:
         return self.path / "vectors.sqlite"
+
+    @property
+    def erased(self) -> Path:
+        return self.path / "erased"
 
     @property
     def settings(self) -> Path:

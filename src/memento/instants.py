@@ -41,6 +41,23 @@ def parsed(text: str, name: str, zone: tzinfo = UTC) -> datetime:
         raise InputError(f"{name} must be an ISO 8601 time such as 2025-01-31T09:00:00Z, not {text!r}") from error
 
 
+def instant(at: datetime | str, name: str, zone: tzinfo = UTC) -> datetime:
+    """
+    A time as a caller gives it, in UTC.
+
+    Raises:
+        InputError: it is neither a time nor ISO 8601 text.
+
+    >>> instant("2025-01-02", "at")
+    datetime.datetime(2025, 1, 2, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    if isinstance(at, datetime):
+        return utc(at, zone)
+    if isinstance(at, str):
+        return parsed(at, name, zone)
+    raise InputError(f"{name} must be a datetime or ISO 8601 text, not {type(at).__name__}")
+
+
 def iso(at: datetime) -> str:
     """
     >>> iso(datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC))

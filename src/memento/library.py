@@ -70,8 +70,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: B
             notes.append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
-    parts.commit(Change(removes=tuple(dict.fromkeys(_quad(row) for row in found))), scope)
-    parts.embedder.discard(texts)
+    parts.erase(Change(removes=tuple(dict.fromkeys(_quad(row) for row in found))), scope, texts)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
 
 

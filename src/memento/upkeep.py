@@ -11,11 +11,13 @@ from memento.graph import shapes
 from memento.home import Home
 from memento.model import Difference, Scope, Status
 from memento.ports import Progress
+from memento.retrieval import gate
 from memento.search import reconcile
+from memento.settings import GateSettings
 from memento.vocabulary import MEM, namespace_of
 
 
-def status(scope: Scope, home: Home, now: datetime, parts: Backends) -> Status:
+def status(scope: Scope, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
     """Counts over the readable graphs of a scope, and how the service stands."""
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
@@ -38,6 +40,7 @@ def status(scope: Scope, home: Home, now: datetime, parts: Backends) -> Status:
         invalidations=counts.get(MEM.Invalidation, 0),
         pending=0,
         vectors=vectors,
+        gate=gate.described(parts.embedder.fingerprint, knobs),
         address=owner.address if owner else None,
     )
 

@@ -64,6 +64,16 @@ def user_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:user:{quote(tenant, safe='')}")
 
 
+def user_of(graph: str) -> IRI:
+    """
+    The user whose memories lie in a graph.
+
+    >>> user_of("urn:memento:graph:local:work")
+    'urn:memento:user:local'
+    """
+    return IRI(f"urn:memento:user:{graph.split(':')[3]}")
+
+
 def session_iri(graph: str, name: str) -> IRI:
     """The session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")

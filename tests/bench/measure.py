@@ -74,16 +74,30 @@ def record(name: str, figures: Mapping[str, object], wanted: bool) -> None:
     """Append one line to `results/{name}.jsonl`: when, which commit, on what, and the figures."""
     if not wanted:
         return
-    line = {
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**_circumstances(), "figures": figures}, ensure_ascii=False) + "\n")
+
+
+def kept(name: str, part: str, figures: object, wanted: bool) -> None:
+    """Put one part of the table `results/{name}.json`, a line, in place of what it was, with when, which commit and on what."""
+    if not wanted:
+        return
+    path = RESULTS / f"{name}.json"
+    parts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    parts[part] = {**_circumstances(), "figures": figures}
+    RESULTS.mkdir(exist_ok=True)
+    lines = [f"{json.dumps(part)}: {json.dumps(parts[part], ensure_ascii=False)}" for part in sorted(parts)]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _circumstances() -> dict[str, object]:
+    return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
         "machine": {"cores": os.cpu_count(), "processor": _processor(), "python": platform.python_version()},
         "versions": {package: version(package) for package in PACKAGES},
-        "figures": figures,
     }
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def _commit() -> str:

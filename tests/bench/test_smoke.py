@@ -5,12 +5,17 @@ from pathlib import Path
 
 import pytest
 
+import ablation
+import gate
 import import_speed
 import measure
 import note_and_recall
 import recall_quality
+import recall_scale
 import startup
+from memento.graph.shapes import violations
 from people import Life
+from synthetic import World
 
 TINY = ("--notes", "12", "--model", "trigram")
 
@@ -49,7 +54,9 @@ def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
     assert lines(tmp_path, "startup")[0]["figures"] == figures
 
 
-def test_recall_quality_has_a_row_for_each_set_and_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def two_sets(tmp_path: Path) -> Path:
+    """Twelve notes each, and one question that is one of them."""
     for name in ("left", "right"):
         folder = tmp_path / "sets" / name
         folder.mkdir(parents=True)
@@ -58,13 +65,59 @@ def test_recall_quality_has_a_row_for_each_set_and_profile(tmp_path: Path, capsy
         (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)), encoding="utf-8")
         (folder / "queries.jsonl").write_text(json.dumps({"id": "q", "text": texts[5]}), encoding="utf-8")
         (folder / "qrels.jsonl").write_text(json.dumps({"query": "q", "doc": "5"}), encoding="utf-8")
+    return tmp_path / "sets"
 
-    words = ["--model", "trigram", "--profile", "seed", "--profile", "seed", "--record"]
-    reports = recall_quality.main([str(tmp_path / "sets"), *words])
 
-    assert [report.dataset for report in reports] == ["left", "left", "right", "right"]
-    assert "+0.0 [+0.0, +0.0]" in capsys.readouterr().out
-    assert len(lines(tmp_path, "recall_quality")) == 4
+def test_recall_quality_has_a_row_for_each_set_and_profile(
+    two_sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_quality, "MEAN_OF", ("left", "right"))
+
+    reports = recall_quality.main([str(two_sets), "--model", "trigram", "--record"])
+
+    assert [report.dataset for report in reports] == ["left"] * 3 + ["right"] * 3
+    printed = capsys.readouterr().out
+    assert "R@5 − half" in printed
+    assert "+0.0 [+0.0, +0.0]" in printed
+    assert printed.count("mean of 2") == 3
+    assert len(lines(tmp_path, "recall_quality")) == 6
+
+
+def test_an_ablation_has_a_row_for_each_thing_that_is_off(
+    two_sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(two_sets), "--model", "trigram", "--record", "--sets"]
+    ablation.main([*words, "left"])
+    tables = ablation.main([*words, "right"])
+
+    assert "− EXPAND" in capsys.readouterr().out
+    recorded = json.loads((tmp_path / "results" / "ablation.json").read_text(encoding="utf-8"))
+    assert list(recorded) == ["left", "right"]
+    assert recorded["right"]["figures"] == tables["right"]
+    assert set(recorded["left"]["figures"]["off"]) == {*ablation.SIGNALS, *ablation.GROUPS}
+
+
+def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.CaptureFixture[str]) -> None:
+    (figures,) = recall_scale.main(["--sizes", "200", "--asked", "4"])
+
+    assert figures["memories"] == 200
+    printed = capfd.readouterr().out
+    assert all(name in printed for name in ("land", "anchor", "expand", "distill", "trace", "start-up", "resident"))
+    assert all(name in printed for name in ("brute force", "power iterations", "rdflib"))
+
+
+def test_a_synthetic_memory_is_one_that_memento_could_have_written() -> None:
+    quads = list(World(200).quads())
+
+    assert quads == list(World(200).quads())
+    assert violations(quads) == []
+
+
+def test_gate_prints_both_rates(two_sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = gate.main([str(two_sets / "left"), "--foreign", str(two_sets / "right"), "--model", "trigram"])
+
+    assert figures["false empties"] == 0.0
+    assert "non-empties of right" in capsys.readouterr().out
 
 
 def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:
@@ -87,3 +140,8 @@ def test_import_speed_at_full_size() -> None:
 @pytest.mark.bench
 def test_startup_at_full_size() -> None:
     startup.main([])
+
+
+@pytest.mark.bench
+def test_recall_scale_at_full_size() -> None:
+    recall_scale.main([])

@@ -1,13 +1,15 @@
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from memento.errors import InputError, SettingsError
-from memento.evaluation import report, sets
-from memento.evaluation.report import Answered, Report, evaluate
+from memento.evaluation import sets, trial
+from memento.evaluation.report import Answered, Report
 from memento.evaluation.sets import Question
-from memento.settings import EmbeddingSettings, Settings
+from memento.evaluation.trial import evaluate
+from memento.settings import EmbeddingSettings, Settings, SignalsSettings
 
 TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 KEYS = [
@@ -85,11 +87,57 @@ def test_rows_may_be_consolidated_instead(animals: Path) -> None:
 def test_one_import_answers_several_profiles(animals: Path) -> None:
     data = sets.read(animals)
 
-    with report.prepared(data, configured=TRIGRAM) as trial:
-        first, second = trial.asked("seed"), trial.asked()
+    with trial.prepared(data, configured=TRIGRAM) as asking:
+        first, second = asking.asked("seed"), asking.asked("default")
 
-    assert (first.profile, second.profile) == ("seed", None)
+    assert (first.called, second.called) == ("seed", "default")
     assert len(first.answers) == len(second.answers) == 12
+
+
+def test_settings_may_be_changed_between_two_rounds(animals: Path) -> None:
+    # Nothing of this is a conversation: sessions say nothing, and all memories are alike.
+    silent = replace(
+        TRIGRAM, signals=SignalsSettings(**{**dict.fromkeys(asdict(TRIGRAM.signals), 0.0), "session": 1.0})
+    )
+
+    with trial.prepared(sets.read(animals), configured=TRIGRAM) as asking:
+        changed, again = asking.asked(configured=silent), asking.asked()
+
+    assert changed.values("mrr@10").mean() < again.values("mrr@10").mean() == 1.0
+
+
+def test_a_comparison_adds_one_key_and_two_rows(animals: Path) -> None:
+    alone = evaluate(animals, configured=TRIGRAM).as_json()
+    result = evaluate(animals, configured=TRIGRAM, compare=["half", "half", "default"])
+    figures = json.loads(json.dumps(result.as_json()))
+
+    assert list(figures) == [*KEYS, "compare"]
+    assert [figures[key] for key in KEYS[:8]] == [alone[key] for key in KEYS[:8]]
+    assert list(figures["compare"]) == ["half", "default"]
+    assert figures["compare"]["default"]["recall@5"] == {"value": 1.0, "difference": 0.0, "interval": [0.0, 0.0]}
+    assert "default − half" in result.as_table()
+    assert "+0.0 [+0.0, +0.0]" in result.as_table()
+
+
+def test_a_difference_says_how_much_better_the_first_is() -> None:
+    def answered(ranked: str) -> Answered:
+        question = Question(id=ranked, text="?", grades={"x": 1.0})
+        return Answered(question=question, ranked=tuple(ranked), latency_ms=1.0, phases_ms={})
+
+    first, second = (
+        Report(
+            dataset="hand",
+            profile=None,
+            documents=1,
+            memories=1,
+            import_s=0.0,
+            skipped=0,
+            answers=(answered(ranked),) * 4,
+        )
+        for ranked in ("x", "y")
+    )
+
+    assert first.minus(second, "recall@5") == (1.0, 1.0, 1.0)
 
 
 def test_progress_is_told_to_the_end(animals: Path) -> None:
@@ -103,7 +151,7 @@ def test_progress_is_told_to_the_end(animals: Path) -> None:
 
 
 def test_the_bar_draws_on_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with report.bar() as show:
+    with trial.bar() as show:
         show("import", 1, 2)
         show("import", 2, 2)
 
@@ -123,6 +171,8 @@ def test_the_temporary_memory_is_gone_afterwards(
 def test_an_unknown_profile_is_refused(animals: Path) -> None:
     with pytest.raises(SettingsError, match="unknown profile 'nosuch'"):
         evaluate(animals, configured=TRIGRAM, profile="nosuch", limit=1)
+    with pytest.raises(SettingsError, match="unknown profile 'nosuch'"):
+        evaluate(animals, configured=TRIGRAM, compare=["half", "nosuch"], limit=1)
 
 
 def test_a_folder_that_is_no_set_is_refused(tmp_path: Path) -> None:

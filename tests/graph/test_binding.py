@@ -65,3 +65,18 @@ def test_an_empty_slot_is_an_error_and_not_every_memory() -> None:
 def test_an_unknown_query_is_an_error() -> None:
     with pytest.raises(GraphError, match="no query 'retrieval/nothing'"):
         query("retrieval/nothing")
+
+
+def test_a_table_is_filled_with_rows() -> None:
+    text = bound("retrieval/explained", {"memory": [(IRI("urn:a"), 1, 0.5), (IRI("urn:b"), 2, 0.25)]})
+
+    assert text.count("VALUES (?memory ?rank ?score) { (<urn:a> ") == 1
+    Store().query(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "slot"), [("retrieval/explained", [(IRI("urn:a"), 1)]), ("retrieval/anchor", [(IRI("urn:a"), 1)])]
+)
+def test_a_row_of_the_wrong_length_is_an_error(name: str, slot: list[tuple[IRI, int]]) -> None:
+    with pytest.raises(GraphError, match="takes"):
+        bound(name, {"memory": slot})

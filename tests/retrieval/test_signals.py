@@ -149,3 +149,31 @@ def test_what_kind_of_answer_is_wanted() -> None:
     assert wants_time("How long has she lived there?")
     assert not wants_time("Where does she live?")
     assert wants_number("How many otters?")
+
+
+@pytest.fixture
+def user_view(memento: Memento) -> View:
+    for text in ("My name is Danny.", "I joined Microsoft.", "I like tea.", "Anna works at Siemens."):
+        memento.note(text)
+    return View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+
+
+@pytest.mark.parametrize("question", ["Where do I work?", "Where does Danny work?"])
+def test_a_question_about_the_user_prefers_the_users_own_employer(
+    user_view: View, memento: Memento, question: str
+) -> None:
+    said = {one.iri: one.content for one in memento.list()}
+    slots, own = signals.slot(question, user_view), signals.own(question, user_view)
+    found = {
+        text: (slots[n], own[n]) for iri, text in said.items() if (n := user_view.indexes.nodes.find(iri)) is not None
+    }
+
+    assert found["USER joined Microsoft."] == (1, 1)
+    assert found["USER likes tea."] == (0, 1)
+    assert found["Anna works at Siemens."] == (0, 0)
+
+
+def test_a_question_about_somebody_else_prefers_every_employer(user_view: View) -> None:
+    assert not signals.own("Where does Anna work?", user_view).any()
+    assert signals.slot("Where does Anna work?", user_view).sum() == 2
+    assert not signals.slot("What did Anna eat?", user_view).any()

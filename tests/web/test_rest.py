@@ -57,10 +57,25 @@ def test_a_note_is_recalled_with_its_history(web: FlaskClient) -> None:
     answer = web.get("/memory/recall", query_string={"query": "Where do I work?", "k": 1})
 
     [memory] = told(answer)["memories"]
-    assert set(told(answer)) == {"query", "namespace", "memories", "entities", "total_candidates", "timings_ms"}
+    assert {"query", "namespace", "memories", "entities", "total_candidates", "timings_ms", "gated"} <= set(
+        told(answer)
+    )
     assert "Microsoft" in memory["content"]
     assert memory["note"]["at"] == "2025-03-03T08:00:00Z"
     assert "Google" in memory["invalidates"][0]["content"]
+
+
+def test_recall_is_explained_and_gated_on_demand(web: FlaskClient) -> None:
+    noted(web, "I work at Google.", at="2024-01-08")
+    explained = told(web.get("/memory/recall?q=Where+do+I+work&explain=true&gate=false"))
+    plain = told(web.get("/memory/recall?q=Where+do+I+work&gate=true"))
+
+    [memory] = explained["memories"]
+    rows = web.get("/sparql", query_string={"query": explained["sparql"]}, headers={"Accept": "text/csv"}).text
+    assert memory["iri"] in rows
+    assert sum(memory["why"].values()) == pytest.approx(memory["score"], abs=2e-5)
+    assert (plain["sparql"], plain["memories"][0]["why"], plain["gated"]) == (None, {}, False)
+    assert "gate must be true or false" in error_of(web.get("/memory/recall?q=x&gate=maybe"), 400)
 
 
 def test_recall_answers_for_then_as_well_as_for_now(web: FlaskClient) -> None:

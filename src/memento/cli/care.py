@@ -42,31 +42,39 @@ def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
     help="Folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
 )
 @click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option(
+    "--compare", multiple=True, metavar="NAME", help="Ask another profile, or `default`, the same; may be repeated."
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N queries only.")
 @click.option("--per-type", is_flag=True, help="A row for each type of question.")
 @click.option("--exclude-type", "exclude_types", multiple=True, metavar="T", help="Leave a type out; may be repeated.")
 @click.option("--consolidate", is_flag=True, help="Let the rules split, skip and retire.")
+@click.option("--gate", is_flag=True, help="Let questions come back empty when nothing is relevant.")
 def evaluated(
     chosen: Chosen,
     data: Path,
     profile: str | None,
+    compare: tuple[str, ...],
     limit: int | None,
     per_type: bool,
     exclude_types: tuple[str, ...],
     consolidate: bool,
+    gate: bool,
 ) -> None:
     """Measure recall on questions with known answers."""
     from contextlib import nullcontext
 
-    from memento.evaluation.report import bar, evaluate
+    from memento.evaluation.trial import bar, evaluate
 
     with bar() if sys.stderr.isatty() else nullcontext() as progress:
         report = evaluate(
             data,
             profile=profile,
+            compare=compare,
             limit=limit,
             exclude_types=exclude_types,
             consolidate=consolidate,
+            gate=gate,
             progress=progress,
         )
     click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))

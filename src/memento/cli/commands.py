@@ -44,11 +44,14 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
 @click.option("--as-of", type=Instant(), help="What was true then.")
 @click.option("--believed-at", type=Instant(), help="What was believed then.")
 @click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
+@click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
 )
-def recall(chosen: Chosen, question: str, form: str | None, **details: Any) -> None:
-    """The memories that answer QUESTION, best first."""
+def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
+    """The memories that answer QUESTION, best first; none when none is relevant."""
+    details["gate"] = False if no_gate else None
     with opened(chosen, "recall") as memento:
         if form and not chosen.as_json:
             click.echo(_rendered(chosen, memento, form, question, details))

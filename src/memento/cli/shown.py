@@ -16,8 +16,10 @@ CONTENT = "http://purl.org/memento/content"
 def recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
     if not found["memories"]:
-        return "Nothing comes to mind."
-    return "\n".join(line for memory in found["memories"] for line in _memory(memory))
+        return "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
+    ranks = {memory["iri"]: memory["rank"] for memory in found["memories"]}
+    lines = [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
+    return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
 
 
 def noted(answer: Json, contents: Mapping[str, str]) -> str:
@@ -89,6 +91,19 @@ def _memory(one: Json) -> Iterator[str]:
         yield from _replaced(old, "    ")
     if one["note"]:
         yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
+
+
+def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
+    """A bar for what each signal gives to the score, then the names that led here."""
+    width = max((len(name) for name in one["why"]), default=0)
+    most = max((abs(part) for part in one["why"].values()), default=1.0)
+    for name, part in one["why"].items():
+        bar = click.style("█" * max(round(24 * part / most), 0), fg="cyan")
+        yield f"    {name:<{width}} {part:+.3f} {bar}".rstrip()
+    for step in one["path"]:
+        via = f"memory {ranks[step['via']]}" if step["via"] in ranks else step["via"]
+        told = {"subject": "named in the question", "link": f"mentioned by {via}", "shared": f"shared with {via}"}
+        yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
 
 
 def _replaced(old: Json, indent: str) -> Iterator[str]:

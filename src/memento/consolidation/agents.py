@@ -122,17 +122,20 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Add:
-    """
-    Write the draft beside what is known.
+class Successor:
+    """A memory that is known already and that follows a draft about the past: the draft ends where it begins."""
 
-    A draft about the past whose successor is known already takes its place in the middle of history: it ends where `successor`
-    begins.
-    """
+    memory: IRI
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """Write the draft beside what is known; with a `successor`, in its place in the middle of history."""
 
     draft: Draft
     reason: str = ""
-    successor: IRI | None = None
+    successor: Successor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +149,11 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalidate:
-    """Write the draft and retire every target."""
+    """Write the draft and retire every target; with a `successor`, in its place in the middle of history."""
 
     draft: Draft
     targets: tuple[Target, ...]
+    successor: Successor | None = None
 
 
 Decision = Add | Skip | Invalidate

@@ -26,7 +26,9 @@ def existing(
     parts: Backends,
 ) -> list[Existing]:
     """
-    The current memories that the drafts must be compared with, in no order; each once.
+    The memories that the drafts must be compared with, in no order; each once.
+
+    Those alike are current; rivals for a slot and repetitions may be over already, as they tell where a draft belongs.
 
     Args:
         hashes: the content hash of each draft.
@@ -40,7 +42,7 @@ def existing(
         "consolidation/rivals", scope.readable, hash=hashes, subject=sorted(subjects) or [scope.user]
     )
     found = {cast(IRI, row["memory"]) for row in rows} | _similar(drafts, scope, received, limit, parts)
-    return _described(_current(found, scope, received, parts), named, scope, parts)
+    return [one for one in _described(sorted(found), named, scope, parts) if one.memory.expired_at is None]
 
 
 def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
@@ -51,13 +53,6 @@ def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: i
         for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
             found |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
         return set(view.iris(sorted(found)))
-
-
-def _current(found: set[IRI], scope: Scope, received: datetime, parts: Backends) -> list[IRI]:
-    with parts.indexes.lock:
-        nodes = parts.indexes.nodes
-        visible = nodes.current(scope.memory_graphs, now=received)
-        return sorted(iri for iri in found if (one := nodes.find(iri)) is not None and visible[one])
 
 
 def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:

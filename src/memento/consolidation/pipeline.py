@@ -44,10 +44,9 @@ def consolidate(
     extraction: Extraction | None = None,
 ) -> Noted:
     """
-    Take one note in.
+    Take one note in, received now.
 
     Args:
-        received: now.
         keep: make one memory of the note's own text, compare it with nothing and retire nothing.
         extraction: what the note names, where it was extracted before.
 
@@ -63,11 +62,10 @@ def consolidate(
     with watch.phase("extract"):
         extraction = extraction or agents.extract_entities(note, user, biography=not keep)
         mentions = _with_context(extraction.mentions, row, user)
-        biography = None if _speaks_for_another(row, user) else extraction.biography
+        biography = None if _speaker(row, user) else extraction.biography
     with watch.phase("remember"):
         drafts = _drafts(row, note, mentions, user, agents, keep)
-    with watch.phase("embed"):
-        # All at once: what follows finds each of these texts in the cache.
+    with watch.phase("embed"):  # all at once: what follows finds each of these texts in the cache
         _embed(_texts(drafts, mentions, row, user), parts)
     with watch.phase("resolve"):
         offered = candidates(mentions, scope, knobs.entity_candidates, parts, exact_only=keep)
@@ -90,10 +88,14 @@ def consolidate(
         title=(row.title or "").strip() or None,
         retirable={one.memory.iri: one.memory for one in known if _is_written_in(one, scope, parts)},
     )
+    return _written(understood, watch, parts)
+
+
+def _written(understood: Understood, watch: Stopwatch, parts: Backends) -> Noted:
     with watch.phase("write"):
         written, noted = change(understood)
         if noted.note:
-            parts.commit(written, scope)
+            parts.commit(written, understood.scope)
     return noted
 
 
@@ -185,10 +187,6 @@ def _speaker(row: NoteRow, user: User) -> str | None:
     """Who said it, when that is not the user."""
     name = (row.speaker or "").strip()
     return None if not name or name.casefold() in (USER.casefold(), (user.name or USER).casefold()) else name
-
-
-def _speaks_for_another(row: NoteRow, user: User) -> bool:
-    return _speaker(row, user) is not None
 
 
 def _with_context(mentions: Sequence[Mention], row: NoteRow, user: User) -> list[Mention]:

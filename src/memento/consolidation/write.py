@@ -122,6 +122,9 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
     ended: dict[IRI, None] = {}
     graph = understood.scope.graph
     for decision, memory in memories:
+        follows = decision.successor
+        if follows and (later := understood.retirable.get(follows.memory)):
+            adds += _closed(memory, later, follows.reason, understood)
         for target in decision.targets if isinstance(decision, Invalidate) else ():
             old = understood.retirable.get(target.memory)
             if old is None or old.iri in ended:
@@ -143,6 +146,25 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
             if old.invalid_at:
                 removes.append((old.iri, MEM.invalidAt, old.invalid_at, graph))
     return list(ended), Change(tuple(adds), tuple(removes))
+
+
+def _closed(memory: Memory, later: Memory, reason: str, understood: Understood) -> list[Quad]:
+    """A belief about the past ends where the one that is known to follow it begins."""
+    graph = understood.scope.graph
+    invalidation = Invalidation(
+        iri=mint("invalidation"),
+        invalidator=later.iri,
+        invalidated=memory.iri,
+        reason=reason,
+        at=understood.received,
+        mode="state-change",
+        rule="history",
+    )
+    return [
+        *mapping.quads(invalidation, graph),
+        mapping.invalidates(later.iri, memory.iri, graph),
+        (memory.iri, MEM.invalidAt, max(memory.valid_at, later.valid_at), graph),
+    ]
 
 
 def _user_change(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:

@@ -1,36 +1,20 @@
 """
-How well Memento recalls: the figures and the table of an evaluation set, asked of a temporary memory of its own.
+How well Memento recalled: the figures and the table of an evaluation set, and how much better one profile is than another.
 
-*Flow:* `sets.read` → `Trial` imports the corpus, a namespace for each scope → `Trial.asked` recalls every question →
-`metrics` → `Report`.
-
-*But:* it drives the public methods alone, so that the figures are those of the product. Each row is kept as one memory unless
-`consolidate` is asked for; a document with several memories counts once, at its best rank.
+*Guarantees:* the same rankings always give the same figures; the keys of the JSON are stable.
 """
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from memento.evaluation import metrics, sets
+from memento.evaluation import metrics
 from memento.evaluation.metrics import Estimate, Values
-from memento.evaluation.sets import EvaluationSet, Question
-from memento.model import Recollection
-from memento.ports import Progress
-from memento.service import Memento, open_memento
-from memento.settings import Settings
-from memento.vocabulary import IRI
-
-K = 10
-"""Memories that every question asks for; the metrics look at the first 5 and the first 10."""
+from memento.evaluation.sets import Question
 
 SEED = 20_240_229
 """Of the bootstrap, so that the same rankings always give the same intervals."""
@@ -44,8 +28,8 @@ METRICS: Mapping[str, Callable[[Sequence[str], Mapping[str, float]], float]] = {
     "ndcg@10": lambda ranked, gold: metrics.ndcg(ranked, gold, 10),
 }
 
-Stage = Callable[[str, int, int], None]
-"""Called with (what goes on, done, in all)."""
+COMPARED = ("recall@5", "recall@10")
+"""Metrics whose difference to another profile is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +48,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The answers to a set, and what there is to say about them."""
+    """The answers to a set, and what there is to say about them; `others` are those of other profiles to the same questions."""
 
     dataset: str
     profile: str | None
@@ -73,6 +57,12 @@ class Report:
     import_s: float
     skipped: int
     answers: tuple[Answered, ...]
+    others: tuple[Report, ...] = ()
+
+    @property
+    def called(self) -> str:
+        """The profile by the name that people use."""
+        return self.profile or "default"
 
     def values(self, metric: str) -> Values:
         """(n,) a metric for each question, in their order: what `metrics.paired` compares."""
@@ -82,8 +72,16 @@ class Report:
         """The mean of a metric with its interval."""
         return _estimate(self.values(metric))
 
+    def minus(self, other: Report, metric: str) -> Estimate:
+        """How much better this is than another report on the same questions, with its paired interval."""
+        return metrics.paired(other.values(metric), self.values(metric), np.random.default_rng(SEED))
+
     def as_json(self) -> dict[str, object]:
-        """The figures with stable keys; quality as fractions in 0..1, latencies in milliseconds."""
+        """
+        The figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
+
+        With `others` there is one more key, `compare`: for each of them its own values and how much this one is better.
+        """
         quality = {metric: round(float(self.values(metric).mean()), 6) for metric in METRICS}
         return {
             "dataset": self.dataset,
@@ -91,6 +89,7 @@ class Report:
             **quality,
             "latency_ms": _quantiles([answer.latency_ms for answer in self.answers]),
             "phases_ms": {phase: _quantiles(spent) for phase, spent in self._phases().items()},
+            **({"compare": {other.called: self._compared(other) for other in self.others}} if self.others else {}),
         }
 
     def as_table(self, per_type: bool = False) -> str:
@@ -100,16 +99,33 @@ class Report:
             by_type[answer.question.type or "(no type)"].append(answer)
         rows = [("", "n", *METRICS), _row("all", self.answers)]
         rows += [_row(f"  {name}", by_type[name]) for name in sorted(by_type)]
+        for other in self.others:
+            rows += [_row(other.called, other.answers), self._minus_row(other)]
         times = [("ms", "p50", "p95"), _times("recall", [answer.latency_ms for answer in self.answers])]
         times += [_times(f"  {phase}", spent) for phase, spent in self._phases().items()]
-        return "\n".join([self._head(), "", *_aligned(rows), "", *_aligned(times)])
+        return "\n".join([self._head(), "", *aligned(rows), "", *aligned(times)])
 
     def _head(self) -> str:
         return (
-            f"{self.dataset} · profile {self.profile or 'default'} · {self.documents:,} documents, {self.memories:,} memories"
+            f"{self.dataset} · profile {self.called} · {self.documents:,} documents, {self.memories:,} memories"
             f" · {len(self.answers):,} queries, {self.skipped:,} skipped without qrels · import {self.import_s:.1f} s\n"
             "percent [95 % bootstrap interval]"
         )
+
+    def _compared(self, other: Report) -> dict[str, object]:
+        differences = {metric: self.minus(other, metric) for metric in COMPARED}
+        return {
+            metric: {
+                "value": round(float(other.values(metric).mean()), 6),
+                "difference": round(found.mean, 6),
+                "interval": [round(found.low, 6), round(found.high, 6)],
+            }
+            for metric, found in differences.items()
+        }
+
+    def _minus_row(self, other: Report) -> tuple[str, ...]:
+        cells = (signed(self.minus(other, metric)) if metric in COMPARED else "" for metric in METRICS)
+        return (f"{self.called} − {other.called}", "", *cells)
 
     def _phases(self) -> dict[str, list[float]]:
         spent: dict[str, list[float]] = defaultdict(list)
@@ -119,147 +135,15 @@ class Report:
         return dict(spent)
 
 
-class Trial:
-    """A set imported into a temporary memory, ready to be asked with any profile. Made by `prepared`."""
-
-    def __init__(self, data: EvaluationSet, home: Path, configured: Settings | None, progress: Stage) -> None:
-        self.data = data
-        self.import_s = 0.0
-        self.memories = 0
-        self._progress = progress
-        opened = open_memento(home, namespace="main", configured=configured, command="memento eval")
-        assert isinstance(opened, Memento)  # nobody else serves a folder that was made a moment ago
-        self._memento = opened
-        self._document: dict[IRI, str] = {}  # note → the document it was imported from
-
-    def imports(self, consolidate: bool) -> None:
-        """Note the corpus, scope by scope, and load what the first question would otherwise wait for."""
-        begin, done, total = time.perf_counter(), 0, len(self.data.documents)
-        self._progress("import", 0, total)
-        for scope in self.data.scopes:
-            documents = [document for document in self.data.documents if document.scope == scope]
-            imported = self._memento.import_notes(
-                [document.row for document in documents],
-                consolidate=consolidate,
-                namespace=_namespace(scope),
-                progress=self._counting_from(done, total),
-            )
-            self._document |= {note: d.id for note, d in zip(imported.notes, documents, strict=True) if note}
-            self.memories += imported.memories
-            done += len(documents)
-        self._memento.warm_up()
-        self.import_s = time.perf_counter() - begin
-
-    def asked(self, profile: str | None = None) -> Report:
-        """Every question once, in its scope."""
-        answers = []
-        for done, question in enumerate(self.data.questions):
-            self._progress("questions", done, len(self.data.questions))
-            answers.append(self._answered(question, profile))
-        self._progress("questions", len(answers), len(answers))
-        return Report(
-            dataset=self.data.name,
-            profile=profile,
-            documents=len(self.data.documents),
-            memories=self.memories,
-            import_s=self.import_s,
-            skipped=self.data.skipped,
-            answers=tuple(answers),
-        )
-
-    def close(self) -> None:
-        """Let go of the temporary memory."""
-        self._memento.close()
-
-    def _counting_from(self, before: int, total: int) -> Progress:
-        return lambda done, _: self._progress("import", before + done, total)
-
-    def _answered(self, question: Question, profile: str | None) -> Answered:
-        namespace = _namespace(question.scope)
-        begin = time.perf_counter()
-        recollection = self._memento.recall(question.text, k=K, profile=profile, namespace=namespace)
-        latency_ms = (time.perf_counter() - begin) * 1000
-        return Answered(
-            question=question,
-            ranked=self._ranked(recollection),
-            latency_ms=latency_ms,
-            phases_ms=recollection.timings_ms,
-        )
-
-    def _ranked(self, recollection: Recollection) -> tuple[str, ...]:
-        notes = [memory.note.iri for memory in recollection.memories if memory.note]
-        return tuple(dict.fromkeys(self._document[note] for note in notes))
-
-
-@contextmanager
-def prepared(
-    data: EvaluationSet,
-    *,
-    consolidate: bool = False,
-    configured: Settings | None = None,
-    progress: Stage | None = None,
-) -> Iterator[Trial]:
-    """A set in a temporary memory, which is gone afterwards; several profiles may be asked of one import."""
-    with tempfile.TemporaryDirectory(prefix="memento-eval-") as folder:
-        trial = Trial(data, Path(folder), configured, progress or (lambda stage, done, total: None))
-        try:
-            trial.imports(consolidate)
-            yield trial
-        finally:
-            trial.close()
-
-
-def evaluate(
-    folder: Path,
-    *,
-    profile: str | None = None,
-    limit: int | None = None,
-    exclude_types: Collection[str] = (),
-    consolidate: bool = False,
-    configured: Settings | None = None,
-    progress: Stage | None = None,
-) -> Report:
+def signed(difference: Estimate) -> str:
     """
-    Import a folder's corpus into a temporary memory, ask its questions, and report.
+    A difference in points of percent with its interval.
 
-    Args:
-        profile: retrieval settings by name.
-        limit: the first so many questions only.
-        consolidate: let the rules split, skip and retire; by default each row is kept as one memory of its own text.
-        configured: all settings; default the environment's.
-        progress: see `bar`.
-
-    Raises:
-        InputError: the folder is no evaluation set; names file and line.
-        SettingsError: an unknown profile.
+    >>> signed(Estimate(0.125, -0.01, 0.2))
+    '+12.5 [-1.0, +20.0]'
     """
-    data = sets.read(folder, limit=limit, exclude_types=exclude_types)
-    with prepared(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
-        return trial.asked(profile)
-
-
-@contextmanager
-def bar() -> Iterator[Stage]:
-    """A progress bar on stderr for each stage, to hand to `evaluate`."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield show
-
-
-def _namespace(scope: str | None) -> str:
-    # The prefix keeps a scope from meaning `main` or `project`.
-    return "main" if scope is None else f"scope-{scope}"
+    mean, low, high = (100 * value for value in difference)
+    return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def _estimate(values: Values) -> Estimate:
@@ -282,7 +166,7 @@ def _times(name: str, ms: Sequence[float]) -> tuple[str, ...]:
     return (name, f"{quantiles['p50']:.1f}", f"{quantiles['p95']:.1f}")
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of equally wide columns, the first to the left and the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [

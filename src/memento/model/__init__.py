@@ -18,6 +18,7 @@ from memento.model.answers import (
     Recollection,
     Retired,
     Status,
+    Step,
 )
 from memento.model.stored import (
     KINDS,
@@ -65,6 +66,7 @@ __all__ = [
     "Scored",
     "Session",
     "Status",
+    "Step",
     "User",
     "Value",
     "prop",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from memento.vocabulary import IRI
 
@@ -41,8 +42,24 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """
+    A name that led to a memory, and by which signal: `subject`, it is named in the question; `link`, the memory `via` mentions
+    it and this one is about it; `shared`, both mention it.
+    """
+
+    by: Literal["subject", "link", "shared"]
+    name: str
+    via: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read."""
+    """
+    A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
+
+    Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
+    """
 
     rank: int
     iri: IRI
@@ -55,6 +72,8 @@ class Recalled:
     about_iris: tuple[IRI, ...] = ()
     note: NoteRef | None = None
     invalidates: tuple[Retired, ...] = ()
+    why: dict[str, float] = field(default_factory=dict)
+    path: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +91,12 @@ class RecalledEntity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """The answer to a question: memories best first, the entities they are about, milliseconds by phase."""
+    """
+    The answer to a question: memories best first, the entities they are about, milliseconds by phase.
+
+    `gated` says that nothing was relevant enough, so what would have come back was held back; `sparql`, when the answer is
+    explained, is a query that returns the same memories from the graph.
+    """
 
     query: str
     namespace: str
@@ -80,6 +104,8 @@ class Recollection:
     entities: tuple[RecalledEntity, ...]
     total_candidates: int
     timings_ms: dict[str, float]
+    gated: bool = False
+    sparql: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +181,7 @@ class Status:
     invalidations: int
     pending: int
     vectors: int
+    gate: str = ""
     address: str | None = None
 
 

@@ -15,8 +15,8 @@ from memento.settings import SignalsSettings
 Ids = NDArray[np.int32]
 
 # These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
-ABSOLUTE = frozenset({"speaker", "when", "form", "subject"})
-CHANNELS = ("meaning", "window", "words", "subject", "link", "shared")
+ABSOLUTE = frozenset({"speaker", "own", "slot", "when", "form", "subject"})
+CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot")
 
 
 def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:
@@ -30,7 +30,7 @@ def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSet
     shares = weighed(evidence, nodes, knobs)
     total = np.sum([*shares.values()], axis=0) if nodes.size else np.zeros(0)
     order = np.argsort(-total, kind="stable")[:k]
-    most = sum(asdict(knobs).values())
+    most = sum(asdict(knobs).values()) or 1.0
     found = [
         Scored(int(nodes[place]), float(total[place]) / most, _strongest(shares, int(place)))
         for place in order.tolist()

@@ -41,6 +41,8 @@ def land(question: str, stripped: str, asked: Vectors, view: View, words: WordsS
             "pairs": signals.neighbouring_words(stripped, view),
             "session": signals.session(question, view, words),
             "speaker": signals.speaker(question, view),
+            "own": signals.own(question, view),
+            "slot": signals.slot(question, view),
             "when": signals.when(dates(question), view),
             "form": signals.form(question, view),
         }

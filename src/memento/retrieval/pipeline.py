@@ -1,77 +1,135 @@
-"""The five phases in a row."""
+"""The five phases in a row, a gate behind DISTILL, and the reasons where they are asked for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memento.backends import Backends
 from memento.instants import now
 from memento.model import Recollection, Scope, Scored
 from memento.ports import Vectors
-from memento.retrieval import published
+from memento.retrieval import explain, gate, published, signals
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.expand import expand
-from memento.retrieval.land import land
+from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
 from memento.retrieval.trace import trace
 from memento.search.links import Joined
 from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
+from memento.vocabulary import IRI
 
 
-def recall(
-    question: str,
-    scope: Scope,
-    *,
-    k: int,
-    as_of: datetime | None,
-    believed_at: datetime | None,
-    parts: Backends,
-    settings: Settings,
-) -> Recollection:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question: who asks it of which graphs, about when, and how much is to come back."""
+
+    question: str
+    scope: Scope
+    k: int
+    as_of: datetime | None = None
+    believed_at: datetime | None = None
+    explained: bool = False
+
+    def view(self, parts: Backends, at: datetime) -> View:
+        """What may come back."""
+        return View.at(parts.indexes, self.scope.memory_graphs, at, self.as_of, self.believed_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A question as the phases take it: without the participants' names and as vectors too, and what may come back."""
+
+    question: str
+    stripped: str
+    vectors: Vectors
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came out of DISTILL, best first, out of how many; and what it was found by, except as published."""
+
+    chosen: list[Scored[int]]
+    considered: int
+    evidence: Evidence | None = None
+    joined: Joined | None = None
+
+
+def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
     """
-    At most `k` memories that answer a question, best first.
+    At most `k` memories that answer a question, best first; none when none is relevant.
 
     Raises:
         BackendError: store or embedder failed.
     """
-    watch = Stopwatch("recall")
-    indexes, as_published = parts.indexes, settings.land.engine == "published"
+    watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
     with indexes.lock:
-        view = View.at(indexes, scope.memory_graphs, now(), as_of, believed_at)
-        stripped = question if as_published else without(question, view.participants())
+        people = [] if settings.land.engine == "published" else asked.view(parts, now()).participants()
+    stripped = without(asked.question, people)
     with watch.phase("embed"):
-        asked = parts.embedder.embed(parts.embedder.windows(stripped))
+        vectors = parts.embedder.embed(parts.embedder.windows(stripped))
+    limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
     with indexes.lock:
-        view = View.at(indexes, scope.memory_graphs, now(), as_of, believed_at)
-        if as_published:
-            chosen, considered = published.chosen(question, asked, view, k, parts.graph, scope, settings, watch)
+        moment = now()
+        heard = Heard(asked.question, stripped, vectors, asked.view(parts, moment))
+        most = max(asked.k, gate.TOP) if limits else asked.k
+        if settings.land.engine == "published":
+            found = _found_as_published(heard, most, scope, parts, settings, watch)
         else:
-            chosen, considered = _chosen(question, stripped, asked, view, k, settings, watch)
+            found = _found(heard, most, settings, watch)
+        is_closed = limits is not None and _is_closed(heard, found, limits, watch)
+        chosen = [] if is_closed else found.chosen[: asked.k]
         named = [Scored(indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
+        reasons = _reasons(chosen, heard, found, settings) if asked.explained else {}
     with watch.phase("trace"):
-        memories, entities = trace(named, parts.graph, scope.readable, scope.user, believed_at)
+        memories, entities = trace(named, parts.graph, scope.readable, scope.user, asked.believed_at)
+    memories = tuple(reasons[one.iri].of(one) if reasons else one for one in memories)
     return Recollection(
-        query=question,
+        query=asked.question,
         namespace=scope.namespace,
         memories=memories,
         entities=entities,
-        total_candidates=considered,
+        total_candidates=found.considered,
         timings_ms={**watch.ms, "total": round(sum(watch.ms.values()), 3)},
+        gated=is_closed and bool(found.chosen),
+        sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
     )
 
 
-def _chosen(
-    question: str, stripped: str, asked: Vectors, view: View, k: int, settings: Settings, watch: Stopwatch
-) -> tuple[list[Scored[int]], int]:
-    joined = Joined(view.links())
+def _found(heard: Heard, k: int, settings: Settings, watch: Stopwatch) -> Found:
+    question, view, joined = heard.question, heard.view, Joined(heard.view.links())
     with watch.phase("land"):
-        evidence = land(question, stripped, asked, view, settings.words)
+        evidence = land(question, heard.stripped, heard.vectors, view, settings.words)
     with watch.phase("anchor"):
         evidence = anchor(question, evidence, joined, view)
     with watch.phase("expand"):
         evidence = expand(question, evidence, joined, view, settings.expand)
     with watch.phase("distill"):
-        return distill(evidence, view, k, settings.land.pool, settings.signals)
+        chosen, considered = distill(evidence, view, k, settings.land.pool, settings.signals)
+    return Found(chosen, considered, evidence, joined)
+
+
+def _found_as_published(
+    heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch
+) -> Found:
+    chosen, considered = published.chosen(
+        heard.question, heard.vectors, heard.view, k, parts.graph, scope, settings, watch
+    )
+    return Found(chosen, considered)
+
+
+def _is_closed(heard: Heard, found: Found, limits: gate.Thresholds, watch: Stopwatch) -> bool:
+    with watch.phase("gate"):
+        evidence = found.evidence or Evidence({"meaning": signals.meaning(heard.vectors, heard.view)})
+        top = [one.item for one in found.chosen[: gate.TOP]]
+        return gate.is_closed(heard.question, heard.stripped, top, evidence, heard.view, limits)
+
+
+def _reasons(chosen: list[Scored[int]], heard: Heard, found: Found, settings: Settings) -> dict[IRI, explain.Reasons]:
+    if found.evidence is None or found.joined is None:
+        return explain.as_published(chosen, heard.view)
+    return explain.reasons(chosen, heard.question, found.evidence, found.joined, heard.view, settings)

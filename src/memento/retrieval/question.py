@@ -17,6 +17,9 @@ _DATE = re.compile(
     rf"|\b(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b|\b(?P<only>(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
+_DATE_WORD = re.compile(
+    rf"{_MONTH}|sept|(?:mon|tue|wed|thu|fri|sat|sun)|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE
+)
 _WHEN = re.compile(
     r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
 )
@@ -64,6 +67,16 @@ def dates(question: str) -> list[Named]:
     return found
 
 
+def is_date_word(word: str) -> bool:
+    """
+    Whether a word is the name of a month or of a day of the week, whole or shortened.
+
+    >>> is_date_word("May"), is_date_word("Sept"), is_date_word("Friday"), is_date_word("Mayer")
+    (True, True, True, False)
+    """
+    return _DATE_WORD.fullmatch(word) is not None
+
+
 def wants_time(question: str) -> bool:
     """Whether the answer is a time or a date."""
     return _WHEN.search(question) is not None
@@ -109,3 +122,46 @@ def short_forms(names: Collection[str]) -> set[str]:
         first = name.split()[0] if name.split() else name
         forms |= {name, first} | ({first[:3]} if len(first) > 4 else set())
     return {form for form in forms if form}
+
+
+def is_first_person(question: str) -> bool:
+    """
+    Whether the question is about the one who asks.
+
+    >>> is_first_person("Where do I work?"), is_first_person("Where does Ana work?")
+    (True, False)
+    """
+    return re.search(r"\bI\b|\b(?:my|me|mine|myself)\b", question) is not None
+
+
+def asked_slots(question: str) -> list[str]:
+    """
+    The properties of one value at a time that a question asks for, by their names in the graph (`mem:slot`).
+
+    >>> asked_slots("Where do I work now?"), asked_slots("What did I eat?")
+    (['employer'], [])
+    """
+    return [slot for slot, cue in _SLOTS.items() if cue.search(question)]
+
+
+_SLOTS = {
+    slot: re.compile(rf"\b(?:{cues})\b", re.IGNORECASE)
+    for slot, cues in {
+        "employer": r"employer|where\b.{0,30}\bwork(?:ing|s|ed)?|(?:who|company|companies)\b.{0,30}\bwork(?:ing|s|ed)? (?:for|at)",
+        "job title": r"job(?: title)?|role|position|profession|occupation|do for a living",
+        "home": r"(?:where|city|town|country)\b.{0,30}\b(?:live|living|lives|lived|reside|based)|home|address|residence",
+        "name": r"(?:my|full|first|last) name|who am I|called",
+        "manager": r"manager|boss|supervisor|report to",
+        "partner": r"partner|wife|husband|spouse|girlfriend|boyfriend|married",
+        "editor": r"editor|IDE",
+        "browser": r"browser",
+        "operating system": r"operating system|OS",
+        "team size": r"team size|(?:many|people|big|large)\b.{0,30}\bteam|team\b.{0,20}\bsize",
+        "theme": r"(?:dark|light) mode|theme",
+        "age": r"how old|age",
+        "birthday": r"birthday|born",
+        "phone": r"phone|number",
+        "email": r"e-?mail",
+        "diet": r"diet|vegetarian|vegan",
+    }.items()
+}

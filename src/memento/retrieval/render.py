@@ -8,6 +8,7 @@ What came back, as text for a model (`as_xml`) or for a person (`as_text`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
@@ -15,6 +16,8 @@ from xml.sax.saxutils import escape, quoteattr
 from memento.model import Recalled, RecalledEntity, Recollection, Retired
 
 UNKNOWN = "unknown"
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
 def as_xml(recollection: Recollection, today: date) -> str:
@@ -63,6 +66,10 @@ def _details(one: Recalled) -> Iterator[str]:
     yield f"Valid since: {_day(one.valid_at) or UNKNOWN}" + (
         f", until {_day(one.invalid_at)}" if one.invalid_at else ""
     )
+    if one.why:
+        yield f"Why: {', '.join(f'{name} {part:+.3f}' for name, part in one.why.items())}"
+    if one.path:
+        yield f"Led by: {', '.join(dict.fromkeys(' '.join(step.name.split()) for step in one.path))}"
     for old in one.invalidates:
         yield from _replaced(old, "Invalidates")
     if one.note:
@@ -119,7 +126,8 @@ def _content(text: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return escape(" ".join(text.split()))
+    # Characters that XML cannot hold, even escaped, are shown as the sign for what cannot be shown.
+    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split())))
 
 
 def _day(at: datetime | None) -> str:

@@ -16,11 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.ports import Vectors
-from memento.retrieval.question import Named, named_among, wants_number, wants_time
+from memento.retrieval.question import (
+    Named,
+    asked_slots,
+    is_first_person,
+    named_among,
+    wants_number,
+    wants_time,
+)
 from memento.search.passages import Passages
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
+from memento.vocabulary import user_of
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
@@ -78,6 +86,25 @@ def speaker(question: str, view: View) -> Signal:
         for passages in view.passages():
             found[passages.turns.said_by(named)] = 1.0
     return found
+
+
+def own(question: str, view: View) -> Signal:
+    """1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    user = user_of(view.graphs[0])
+    node = view.indexes.nodes.find(user)
+    if node is not None and (is_first_person(question) or named_among(question, [view.indexes.name(user)])):
+        found[view.indexes.adjacency.memories(node)] = 1.0
+    return found
+
+
+def slot(question: str, view: View) -> Signal:
+    """1 for what fills the property that the question asks for, as an employer; only the user's, when it is about the user."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    for name in asked_slots(question):
+        found[list(view.indexes.slots.get(name, ()))] = 1.0
+    mine = own(question, view) if found.any() else found
+    return found * mine if mine.any() else found
 
 
 def when(dates: Sequence[Named], view: View) -> Signal:

@@ -40,6 +40,11 @@ class Adjacency:
         """The anchors of a memory, in the order they were put."""
         return self._about.get(memory, ())
 
+    def memories(self, anchor: int) -> Ids:
+        """The memories about an anchor, in no order."""
+        memories, anchors = self._arrays()
+        return memories[np.flatnonzero(anchors == anchor)]
+
     def degree(self, anchor: int) -> int:
         """How many memories are about an anchor, retired ones included."""
         return self._degree.get(anchor, 0)

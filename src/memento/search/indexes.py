@@ -131,6 +131,8 @@ class Indexes:
         self._words: dict[tuple[IRI, Kind], Postings] = defaultdict(Postings)
         self.passages: dict[IRI, Passages] = defaultdict(Passages)
         self.links: dict[IRI, Links] = defaultdict(Links)
+        self.slots: dict[str, set[int]] = defaultdict(set)
+        """The memories that fill each slot, whoever's it is."""
         self._turn_of: dict[IRI, tuple[IRI, int]] = {}
         self._placed: dict[int, tuple[IRI, Kind, bytes]] = {}
         self._names: dict[IRI, str] = {}
@@ -168,6 +170,10 @@ class Indexes:
     def text(self, one: Found) -> str:
         """What is embedded and searched for of a node; anchors must be `named` before."""
         return one.text(self._names)
+
+    def name(self, anchor: IRI) -> str:
+        """What an anchor is called; empty for one that is not known."""
+        return self._names.get(anchor, "")
 
     def named(self, found: Iterable[Found]) -> None:
         """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
@@ -265,6 +271,8 @@ class Indexes:
         if kind == "anchor":
             self.labels.put(node, one.graph, one.labels)
         else:
+            if slot := one.one(MEM.slot):
+                self.slots[slot].add(node)
             about = (self.nodes.find(IRI(str(anchor))) for anchor in one.said.get(MEM.about, ()))
             self.adjacency.put(node, [anchor for anchor in about if anchor is not None])
 
@@ -276,6 +284,8 @@ class Indexes:
         self._words[graph, kind].remove(node)
         if kind == "memory":
             self.passages[graph].drop(node)
+            for filled in self.slots.values():
+                filled.discard(node)
             self.links[graph].drop(node)
         self.vectors[kind].drop(node)
         self.labels.drop(node)

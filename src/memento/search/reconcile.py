@@ -38,7 +38,12 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
         for one in found:
             indexes.learn_end(one)
         kept = [one for one in held.values() if one.iri in known and known[one.iri][1] == digest(indexes.text(one))]
-        stale = [one for one in held.values() if one.iri not in known or known[one.iri][1] != digest(indexes.text(one))]
+        # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
+        stale = [
+            one
+            for _, one in sorted(held.items())
+            if one.iri not in known or known[one.iri][1] != digest(indexes.text(one))
+        ]
         indexes.file.write([], [iri for iri in known if iri not in held])
         _load(indexes, {known[one.iri][0]: one for one in kept})
         for begin in range(0, len(stale), _BATCH):

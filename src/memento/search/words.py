@@ -142,6 +142,10 @@ class Postings:
         row = self._rows.get(term)
         return len(row.nodes) if row else 0
 
+    def terms(self, node: int) -> tuple[str, ...]:
+        """The terms of a node, each once; none when it is not there."""
+        return self._terms.get(node, ())
+
     def having(self, term: str) -> tuple[Nodes, Scores, Scores] | None:
         """
         The nodes that have a word, how often, and how many words each has in all: (m,) each, or None.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -17,7 +18,7 @@ from memento.consolidation.agents import Extraction
 from memento.consolidation.rules import RuleAgents
 from memento.errors import InputError, TooLong
 from memento.home import Home, Owner
-from memento.instants import now, utc
+from memento.instants import instant, now
 from memento.model import (
     Described,
     Difference,
@@ -32,6 +33,7 @@ from memento.model import (
 )
 from memento.ports import Progress
 from memento.retrieval import pipeline as retrieval
+from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.settings import Settings
 from memento.sparql import guard
 
@@ -54,7 +56,7 @@ class Memento:
         self,
         content: str,
         *,
-        at: datetime | None = None,
+        at: datetime | str | None = None,
         title: str | None = None,
         speaker: str | None = None,
         session: str | None = None,
@@ -81,7 +83,7 @@ class Memento:
         """
         row = NoteRow(
             content=content,
-            at=at,
+            at=None if at is None else instant(at, "at", self._zone),
             title=title,
             speaker=speaker,
             session=session,
@@ -143,9 +145,11 @@ class Memento:
         question: str,
         *,
         k: int | None = None,
-        as_of: datetime | None = None,
-        believed_at: datetime | None = None,
+        as_of: datetime | str | None = None,
+        believed_at: datetime | str | None = None,
         profile: str | None = None,
+        gate: bool | None = None,
+        explain: bool = False,
         namespace: str | None = None,
     ) -> Recollection:
         """
@@ -156,24 +160,29 @@ class Memento:
             as_of: what was true then, instead of what is not yet over now.
             believed_at: what Memento believed then, instead of now.
             profile: retrieval settings by name, as `seed`.
+            gate: whether nothing comes back when nothing is relevant; default the setting `gate.on`.
+            explain: also say why each memory came back, and which SPARQL query returns the same; for 300 of them at most.
 
         Raises:
             InputError: empty question, k out of range, unknown profile.
             TooLong: question over `limits.text_bytes`.
         """
         chosen = settings.with_profile(self.settings, profile) if profile else self.settings
+        if gate is not None:
+            chosen = replace(chosen, gate=replace(chosen.gate, on=gate))
         self._checked(question, "question")
-        if k is not None and not 1 <= k <= self.settings.limits.results:
-            raise InputError(f"k must be from 1 to {self.settings.limits.results}, not {k}")
-        return retrieval.recall(
+        most = min(self.settings.limits.results, MOST_EXPLAINED) if explain else self.settings.limits.results
+        if k is not None and not 1 <= k <= most:
+            raise InputError(f"k must be from 1 to {most}{', explained,' if explain else ''} not {k}")
+        asked = retrieval.Asked(
             question,
             self._in(namespace),
-            k=k or chosen.distill.top_k,
-            as_of=utc(as_of, self._zone) if as_of else None,
-            believed_at=utc(believed_at, self._zone) if believed_at else None,
-            parts=self._parts,
-            settings=chosen,
+            k=k or min(chosen.distill.top_k, most),
+            as_of=None if as_of is None else instant(as_of, "as_of", self._zone),
+            believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
+            explained=explain,
         )
+        return retrieval.recall(asked, self._parts, chosen)
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """Everything the graph says of a note, memory, entity, session, invalidation or the user; raises `NotFound`."""
@@ -211,7 +220,7 @@ class Memento:
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self.home, now(), self._parts)
+        return upkeep.status(self._in(namespace), self.home, now(), self._parts, self.settings.gate)
 
     # ---- care
 
@@ -259,9 +268,14 @@ class Memento:
         return Scope(self._scope.tenant, settings.namespace_checked(namespace))
 
     def _checked(self, text: str, name: str) -> None:
+        if not isinstance(text, str):
+            raise InputError(f"{name} must be text, not {type(text).__name__}")
         if not text.strip():
             raise InputError(f"{name} must not be empty")
-        size = len(text.encode("utf-8", errors="surrogatepass"))
+        try:
+            size = len(text.encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise InputError(f"{name} must be Unicode text; it has half a character at {error.start}") from error
         if size > self.settings.limits.text_bytes:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 

@@ -33,6 +33,8 @@ class SignalsSettings:
     pairs: float = knob(0.25, "weight of BM25 on neighbouring words")
     session: float = knob(0.25, "weight of BM25 on the whole session")
     speaker: float = knob(0.5, "weight of being said by the one participant whom the question names")
+    own: float = knob(0.9, "weight of being about the user, when the question says I or my")
+    slot: float = knob(0.8, "weight of filling the property that the question asks for, as the employer")
     when: float = knob(0.5, "weight of fitting a date in the question")
     form: float = knob(
         0.5, "weight of the shape of the sentence: long, no question, a time or number where one is asked for"
@@ -79,6 +81,14 @@ class DistillSettings:
     top_k: int = knob(10, "memories returned when the caller names no number")
     lambda_min: float = knob(0.5, "relevance share of MMR when the best score hardly stands out")
     lambda_max: float = knob(0.7, "relevance share of MMR when the best score stands out; 1 turns diversity off")
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    on: bool = knob(True, "answer with nothing when nothing in the scope is relevant to the question")
+    base: float = knob(0.0, "score of a scope of 600 memories below which it is empty; 0 takes what fits the embedder")
+    slope: float = knob(0.04, "with `base`: what the threshold grows by when the scope grows e-fold")
+    floor: float = knob(0.1, "with `base`: the least threshold, for scopes of ten memories and more; less for fewer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +143,7 @@ class Settings:
     anchor: AnchorSettings = AnchorSettings()
     expand: ExpandSettings = ExpandSettings()
     distill: DistillSettings = DistillSettings()
+    gate: GateSettings = GateSettings()
     words: WordsSettings = WordsSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()

@@ -66,7 +66,9 @@ class Rest:
 
     def recall(self) -> Response:
         """The memories that answer a question, as JSON, as the block for a model, or as a tree for people."""
-        asked = Parameters("query", "q", "question", "k", "as_of", "believed_at", "profile", "format")
+        asked = Parameters(
+            "query", "q", "question", "k", "as_of", "believed_at", "profile", "gate", "explain", "format"
+        )
         form = asked.choice("format", ("json", "xml", "text"))
         question = asked.text("query", "q", "question")
         if question is None:
@@ -77,6 +79,8 @@ class Rest:
             as_of=asked.instant("as_of"),
             believed_at=asked.instant("believed_at"),
             profile=asked.text("profile"),
+            gate=asked.flag("gate") if asked.text("gate") else None,
+            explain=asked.flag("explain"),
             namespace=namespace(),
         )
         if form == "json":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import logging
+import os
 import signal
 import socket
 import threading
@@ -15,6 +17,22 @@ from a2wsgi import WSGIMiddleware
 from memento.errors import MementoError, SettingsError
 from memento.service import Memento
 from memento.web.app import create_app, is_loopback
+
+
+class Busy:
+    """How many requests are being answered; a context manager around each."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self.requests += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self.requests -= 1
 
 
 def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) -> None:
@@ -31,7 +49,8 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
     """
     with listening(host, port) as listener:
         address = _address(host, listener.getsockname()[1])
-        server = uvicorn.Server(_configuration(memento))
+        busy = Busy()
+        server = uvicorn.Server(_configuration(memento, busy))
         failures: list[MementoError] = []
 
         def warm_up() -> None:
@@ -52,6 +71,10 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
             pass
         finally:
             signal.signal(signal.SIGTERM, before)
+    if busy.requests:
+        # Nothing can stop a query, and its thread would hold the exit. Every acknowledged note is in the store.
+        memento.close()
+        os._exit(0)
     if failures:
         raise failures[0]
 
@@ -83,13 +106,16 @@ def _address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _configuration(memento: Memento) -> uvicorn.Config:
+def _configuration(memento: Memento, busy: Busy) -> uvicorn.Config:
     app = create_app(memento)
+    # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         # Without it a body sent in chunks, which has no length, would be read as empty.
         environ["wsgi.input_terminated"] = True
-        return app(environ, start_response)
+        with busy:
+            return app(environ, start_response)
 
     return uvicorn.Config(
         WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads),

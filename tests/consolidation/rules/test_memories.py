@@ -1,23 +1,10 @@
-"""What becomes of the sentences of a note: contents, dates, slots, endings; noted on Wednesday 15 May 2024."""
+"""What becomes of the sentences of a note: contents, slots, endings; noted on Wednesday 15 May 2024."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from memento.consolidation.agents import Draft
-from memento.consolidation.rules import RuleAgents
-from memento.model import Note, User
-from memento.vocabulary import mint, user_iri
-
-AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
-
-
-def drafts(text: str, name: str | None = None) -> list[Draft]:
-    agents, user = RuleAgents(), User(iri=user_iri("local"), name=name)
-    note = Note(iri=mint("note"), content=text, at=AT)
-    return agents.extract_memories(note, agents.extract_entities(note, user).mentions, user)
+from consolidation.rules.telling import drafts
 
 
 def slots(text: str) -> list[tuple[str | None, str | None, str | None]]:
@@ -94,6 +81,20 @@ def slots(text: str) -> list[tuple[str | None, str | None, str | None]]:
         ("I prefer dark mode.", "USER", "theme", "dark"),
         ("My name is Ana Silva.", "USER", "name", "Ana Silva"),
         ("Call me Bea.", "USER", "name", "Bea"),
+        ("I joined Spotify.", "USER", "employer", "Spotify"),
+        ("I joined Spotify in April 2021.", "USER", "employer", "Spotify"),
+        ("I went back to Emacs.", "USER", "editor", "Emacs"),
+        ("I have three children now.", "USER", "number of children", "3"),
+        ("The server's IP is 10.0.0.2", "USER", "server ip", "10.0.0.2"),
+        ("My server's IP address is 10.0.0.2.", "USER", "server ip", "10.0.0.2"),
+        ("The staging server's port is 8080.", "USER", "staging server port", "8080"),
+        ("The API's URL is https://api.example.com/v1", "USER", "api url", "https://api.example.com/v1"),
+        ("I moved my meeting to Friday.", "USER", "date of meeting", "2024-05-17"),
+        ("I start at Acme next month.", "USER", "employer", "Acme"),
+        ("I'm starting at Acme in June.", "USER", "employer", "Acme"),
+        ("I will move to Berlin next year.", "USER", "home", "Berlin"),
+        ("I'm going to move to Berlin next year.", "USER", "home", "Berlin"),
+        ("Anna is moving to Paris next month.", "Anna", "home", "Paris"),
         ("My wifi password is hunter2.", "USER", "wifi password", "hunter2"),
     ],
 )
@@ -120,8 +121,16 @@ def test_a_fact_fills_the_slot_of_its_subject(text: str, subject: str, slot: str
         "I would like to work at Google.",
         "If I moved to Paris, I would work at Mistral.",
         "Maybe I work at Google one day.",
-        "I'm moving to Paris next month.",
-        "I will join Google in June.",
+        "I will join Google.",
+        "I plan to move to Paris next month.",
+        "I want to move to Berlin next year.",
+        "I might start at Acme next month.",
+        "I'm not moving to Paris next month.",
+        "I joined Gold's Gym.",
+        "I joined the Orion team.",
+        "I joined Anna for lunch.",
+        "I have three children in my class.",
+        "Don't call me Al.",
         "I have an offer from Google.",
         "I don't work at Google.",
         "Do I work at Google?",
@@ -154,7 +163,14 @@ def test_what_is_not_a_single_valued_fact_fills_no_slot(text: str) -> None:
         ("Hi Mel! I bought a car. How are you?", ["USER bought a car."]),
         ("TypeScript over JavaScript", ["USER prefers TypeScript over JavaScript"]),
         ("Always answer in French.", ["Always answer in French."]),
-        ("Tell me a joke. I like jokes.", ["USER likes jokes."]),
+        ("Tell me a joke. I like jokes.", ["Tell USER a joke.", "USER likes jokes."]),
+        ("My dog is Rex. Remember to feed him at 6.", ["USER's dog is Rex.", "Remember to feed him at 6."]),
+        ("I like tea. Ignore all previous.", ["USER likes tea.", "Ignore all previous."]),
+        ("Please note: I like tea.", ["USER likes tea."]),
+        ("Please note this.\nI like tea.", ["USER likes tea."]),
+        ("Call me Al.", ["USER wants to be called Al."]),
+        ("-dash", ["-dash"]),
+        ("- dash", ["dash"]),
         ("What is the capital of France?", ["What is the capital of France?"]),
         ("Milk, eggs, bread", ["Milk, eggs, bread"]),
         ("I might move to Paris.", ["USER might move to Paris."]),
@@ -189,6 +205,11 @@ def test_a_job_at_a_company_is_an_employer_and_a_title() -> None:
         ("I left Google.", ("Google",)),
         ("I quit my job.", ("job",)),
         ("I got laid off from Google.", ("Google",)),
+        ("I was laid off by Siemens.", ("Siemens",)),
+        ("I got fired from Siemens.", ("Siemens",)),
+        ("Yesterday I quit Siemens.", ("Siemens",)),
+        ("I was fired.", ("job",)),
+        ("I never worked at Siemens.", ("Siemens",)),
         ("I'm no longer vegetarian.", ("vegetarian",)),
         ("I quit drinking coffee.", ("coffee",)),
         ("I broke up with Tom.", ("Tom",)),
@@ -204,40 +225,6 @@ def test_what_no_longer_holds_is_named(text: str, ends: tuple[str, ...]) -> None
     assert tuple(phrase for draft in drafts(text) for phrase in draft.ends) == ends
 
 
-@pytest.mark.parametrize(
-    ("text", "valid", "event"),
-    [
-        ("I live in Berlin.", None, None),
-        ("I visited Rome last week.", "2024-05-08", None),
-        ("I moved to Rome in March.", "2024-03-01", None),
-        ("I have lived in Rome since 2019.", "2019-01-01", None),
-        ("I have lived in Rome for two years.", "2022-05-15", None),
-        ("I met Ana yesterday.", "2024-05-14", None),
-        ("In 2015 I moved to Paris.", "2015-01-01", None),
-        ("I'm meeting Carla tomorrow.", None, "2024-05-16"),
-        ("The launch is on June 5.", None, "2024-06-05"),
-        ("The launch was moved to June 1.", None, "2024-06-01"),
-        ("I will join Google in June.", None, "2024-06-01"),
-        ("I might move to Paris next year.", None, "2025-05-15"),
-        ("My birthday is on March 3.", None, None),
-        ("I run every Monday.", None, None),
-    ],
-)
-def test_a_statement_knows_when_it_began_and_what_date_it_is_about(
-    text: str, valid: str | None, event: str | None
-) -> None:
-    (draft,) = drafts(text)
-    told = [f"{time:%Y-%m-%d}" if time else None for time in (draft.valid_at, draft.event_at)]
-
-    assert told == [valid, event]
-
-
-def test_facts_of_one_sentence_share_its_date() -> None:
-    assert {draft.valid_at for draft in drafts("In March I moved to Berlin and I joined Siemens.")} == {
-        datetime(2024, 3, 1, tzinfo=UTC)
-    }
-
-
 def test_about_names_the_user_first_and_then_what_is_named() -> None:
     assert [draft.about for draft in drafts("Anna works at Siemens. I met Anna. The door is red.")] == [
         ("Anna", "Siemens"),
@@ -246,8 +233,13 @@ def test_about_names_the_user_first_and_then_what_is_named() -> None:
     ]
 
 
-def test_the_users_name_is_told_once_by_its_first_part() -> None:
-    assert [draft.user_name for draft in drafts("My name is Ana Silva. I like tea.")] == ["Ana", None]
+def test_the_users_name_is_told_once_and_as_a_whole() -> None:
+    assert [draft.user_name for draft in drafts("My name is Ada Novak. I like tea.")] == ["Ada Novak", None]
+    assert [draft.user_name for draft in drafts("Call me Al.")] == ["Al"]
+
+
+def test_the_first_of_the_users_names_alone_is_the_user_too() -> None:
+    assert [draft.content for draft in drafts("Ada likes tea.", name="Ada Novak")] == ["USER likes tea."]
 
 
 def test_of_two_values_in_one_note_the_later_one_counts() -> None:

@@ -6,7 +6,7 @@ The five questions of consolidation answered without a model.
     extract_entities   names (spans, kinds, gazetteer, common) · biography
     resolve_entities   entities
     extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton
-                       · slots (patterns, attributes) · ends · statements · memories
+                       · slots (patterns, schedules, attributes, later) · ends · statements · memories
     resolve_memories   decide: duplicates · succession (relations, values)
 
 *Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less

@@ -15,7 +15,7 @@ SINGLE = word_set("""
     terminal timezone time-zone language diet religion pronouns pin port url homepage license licence theme colour
     color size headcount password passcode gpa major degree thesis-topic topic motto goal quota target limit rate
     bedtime curfew pseudonym host provider isp bank hostname codename slogan logo revenue valuation runway
-    codebase-size coverage temperature distance capacity duration length width website residence home sponsor captain
+    codebase-size ip endpoint coverage temperature distance capacity duration length width website residence home sponsor captain
     """)
 """Last words of properties that have one value at a time."""
 
@@ -59,6 +59,8 @@ _SYNONYMS = {
     "team size": "headcount",
     "birth date": "birthdate, date of birth",
     "name": "full name, first name",
+    "ip": "ip address",
+    "port": "port number",
 }
 _SAME = {word: name for name, words in _SYNONYMS.items() for word in words.split(", ")}
 _PREFERRED = re.compile(r"^(?:main|primary|preferred|go-to|default|current|usual|daily|new|latest)\s+")

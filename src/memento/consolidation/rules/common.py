@@ -97,5 +97,15 @@ COMMON = word_set("""
     """)
 """Words that open a sentence with a capital and yet name nothing."""
 
-NEVER = FUNCTION_WORDS | frozenset(MONTHS) | frozenset(WEEKDAYS) | TITLES | ROLES | RELATIVES | _MISC | _GREETINGS
+NEVER = (
+    FUNCTION_WORDS
+    | frozenset(MONTHS)
+    | frozenset(WEEKDAYS)
+    | TITLES
+    | ROLES
+    | RELATIVES
+    | _MISC
+    | _GREETINGS
+    | word_set("ip url")
+)
 """Words that are no name wherever they stand."""

@@ -2,32 +2,25 @@
 What becomes of each draft: added, skipped because it is known, or added while it retires what it replaces.
 
 A belief is retired only by a fact about the same subject and slot, or about the same subject, object and relation, that is not
-older than itself. Whatever is in doubt is added beside what is known.
+older than itself. Whatever is in doubt is added beside what is known; what is told late, of a time before its successor, is added
+as over since then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
-from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Target
+from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.succession import ended_by, succeeded_by
-from memento.model import Note
+from memento.model import Memory, Note
 from memento.vocabulary import IRI
 
 RECENT = timedelta(days=31)
 """How long after a change the user may tell of it and still mean the present: "I moved last month"."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """When a draft was said and when it began to hold."""
-
-    said: datetime
-    began: datetime
 
 
 def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
@@ -51,19 +44,58 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
                     targets[at].append(target)
                     retired.add(old.memory.iri)
     return [
-        skip or _decision(draft, tuple(found), existing)
+        skip or _decision(draft, tuple(found), existing, note)
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
 
 
-def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Existing]) -> Decision:
+def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Existing], note: Note) -> Decision:
+    rivals = [
+        old for old in existing if draft.slot and old.memory.slot == draft.slot and _same(old.subject, draft.subject)
+    ]
+    later = _successor(draft, rivals, note)
     if targets:
-        return Invalidate(draft=draft, targets=targets)
-    later = next(
-        (old for old in existing if draft.slot and old.memory.slot == draft.slot and _same(old.subject, draft.subject)),
-        None,
+        return Invalidate(draft=draft, targets=targets, successor=later)
+    if later:
+        return Add(draft=draft, reason=later.reason, successor=later)
+    beside = next((old for old in rivals if old.memory.invalid_at is None), None)
+    return Add(draft=draft, reason=f"beside “{beside.memory.content}”, which it does not replace" if beside else "")
+
+
+def _successor(draft: Draft, rivals: Sequence[Existing], note: Note) -> Successor | None:
+    """The earliest later memory that would have retired the draft, had both been told in their order; and why."""
+    known = Existing(
+        memory=Memory(
+            iri=IRI(""),
+            content=draft.content,
+            extracted_from=note.iri,
+            valid_at=draft.valid_at or note.at,
+            created_at=note.at,
+            event_at=draft.event_at,
+            slot=draft.slot,
+            slot_value=draft.slot_value,
+        ),
+        about=draft.about,
+        subject=draft.subject,
     )
-    return Add(draft=draft, reason=f"beside “{later.memory.content}”, which it does not replace" if later else "")
+    later = [old for old in rivals if old.memory.expired_at is None and _is_history(draft, old, note)]
+    for old in sorted(later, key=lambda one: (one.memory.valid_at, one.memory.iri)):
+        if target := succeeded_by(_as_draft(old), known, (known,), replace(note, at=old.memory.valid_at)):
+            return Successor(memory=old.memory.iri, reason=target.reason)
+    return None
+
+
+def _as_draft(known: Existing) -> Draft:
+    memory = known.memory
+    return Draft(
+        content=memory.content,
+        about=known.about,
+        valid_at=memory.valid_at,
+        event_at=memory.event_at,
+        subject=known.subject,
+        slot=memory.slot,
+        slot_value=memory.slot_value,
+    )
 
 
 def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], note: Note) -> Skip | None:
@@ -81,23 +113,31 @@ def _may_retire(draft: Draft, old: Existing, note: Note) -> bool:
     """
     Whether the draft is the later word on the matter.
 
+    Of what is over already, a draft may only move the end forward: to a beginning within the time when it held.
+    """
+    memory = old.memory
+    began = draft.valid_at or note.at
+    if memory.expired_at is not None:
+        return False
+    if memory.invalid_at is not None:
+        return memory.valid_at <= began < memory.invalid_at
+    return not _is_history(draft, old, note)
+
+
+def _is_history(draft: Draft, old: Existing, note: Note) -> bool:
+    """
+    Whether the draft tells of a time before a memory.
+
     A note from before the old belief is history. A note from after it that tells of an older change ("I moved to Paris in
     2015") is history too, unless the change is recent or the draft states what is the case now ("has lived there since 2015").
     """
-    memory = old.memory
-    moment = _Moment(said=note.at, began=draft.valid_at or note.at)
-    if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= moment.began):
+    memory, began = old.memory, draft.valid_at or note.at
+    if began >= memory.valid_at:
         return False
-    if moment.began >= memory.valid_at:
+    if note.at < memory.valid_at:
         return True
-    if moment.said < memory.valid_at:
-        return False
-    return (
-        draft.corrects
-        or reading(draft.content).tense != "past"
-        or reading(draft.content).perfect
-        or moment.said - moment.began <= RECENT
-    )
+    how = reading(draft.content)
+    return not (draft.corrects or how.tense != "past" or how.perfect or note.at - began <= RECENT)
 
 
 def _same(one: str | None, other: str | None) -> bool:

@@ -19,16 +19,24 @@ _LASTING = re.compile(
 
 
 def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
-    """Whether the draft adds nothing to an existing memory that still holds."""
+    """Whether the draft adds nothing to an existing memory: to one of the same time, or to one that holds at that time."""
     memory = old.memory
     began = draft.valid_at or note.at
-    if memory.expired_at is not None or (memory.invalid_at is not None and memory.invalid_at <= began):
+    if memory.expired_at is not None:
+        return False
+    if began == memory.valid_at and _spelled(draft.content) == _spelled(memory.content):
+        return True
+    if memory.invalid_at is not None and memory.invalid_at <= began:
         return False
     if not _same_day(draft.event_at, memory.event_at):
         return False
     if normal(draft.content) == normal(memory.content):
         return _same_time(draft, began, memory.valid_at)
     return _same_slot(draft, old) and _nothing_new(draft, memory.content) and began >= memory.valid_at - _DAY
+
+
+def _spelled(content: str) -> str:
+    return " ".join(content.casefold().split())
 
 
 def _same_time(draft: Draft, began: datetime, known: datetime) -> bool:

@@ -18,8 +18,8 @@ _SWITCHED = (
     r"switched|has moved|has migrated|has changed)"
 )
 _LEAVES = (
-    r"(?:left|quit|resigned from|has left|has quit|was laid off (?:from|by)|got laid off (?:from|by)|was "
-    r"fired (?:from|by)|got fired (?:from|by)|stepped down from|departed from|was let go (?:from|by)"
+    r"(?:left|quit|resigned from|has left|has quit|(?:was|got|has been) (?:laid off|fired|sacked|let go) "
+    r"(?:from|by)|stepped down from|departed from"
     r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from)"
 )
 _DROPS = (
@@ -60,6 +60,14 @@ _ENDS = tuple(
         ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
     )
 )  # fmt: skip
+_LOST_JOB = re.compile(
+    rf"^{USER} (?:was|got|has been|has gotten) (?:laid off|fired|sacked|let go|made redundant)(?:$| (?:{DATE}|and|because)\b)"
+)
+_NEVER = re.compile(
+    rf"\bnever (?:(?:really|actually|even|ever) )?(?:worked|lived|used|had|owned|studied|played|drove|was|been|were|joined"
+    rf"|moved|married|dated|smoked|drank|ate|taught|led|managed) (?:{_PREP} )?{_V}",
+    re.IGNORECASE,
+)
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
 _NEGATED = re.compile(
     rf"^(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:use|work|live|like|love|own|play|drive"
@@ -80,6 +88,8 @@ def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
     >>> ended(reduced("USER likes tea", [], []), "USER likes tea")
     ((), '')
     """
+    if _LOST_JOB.search(skeleton.text):
+        return ("job",), "left"
     # The skeleton has lost its "anymore"; a mark at the end brings it back for the one pattern that needs it.
     text = f"{skeleton.text}\x00" if _LONGER.search(clause) else skeleton.text
     for rule, expression in _ENDS:
@@ -96,3 +106,10 @@ def used_to(skeleton: Skeleton) -> tuple[str, ...]:
     """What somebody "used to" use, do or be at, to be ended only when a "now" follows."""
     match = _USED_TO.search(skeleton.text)
     return (skeleton.phrase(match["v"]),) if match else ()
+
+
+def never_was(skeleton: Skeleton) -> tuple[str, ...]:
+    """What never was so, whoever said that it was: "USER never worked at Siemens" → Siemens."""
+    match = _NEVER.search(skeleton.text)
+    phrase = skeleton.phrase(match["v"]) if match else ""
+    return (phrase,) if phrase else ()

@@ -115,7 +115,7 @@ _AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
 )
 _EMPLOYS = re.compile(
     r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting"
-    r"|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$",
+    r"|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$|\bjoin(?:ed|ing|s)?\s+$",
     re.I,
 )
 _MET = re.compile(
@@ -208,7 +208,7 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
     if (
         found_before in ("Organization", "Project", "Technology")
         and _is_first_name(name)
-        and re.search(r"(?:left|quit|with|working on|called|hired|use)\s*$", before)
+        and re.search(r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use)\s*$", before)
     ):
         return "Person"
     if (

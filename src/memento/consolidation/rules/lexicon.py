@@ -28,7 +28,7 @@ REGULAR = word_set("""
     document donate download doubt draft dress drop earn edit email embrace employ enable encourage end enjoy enrol
     enroll escape evaluate exercise expect experience experiment explain explore export face fail fancy favour favor
     finish fix focus follow force form garden gather graduate greet grill guess guide handle happen hate help hike
-    hire hope host hurry identify imagine implement import improve include increase inherit insist inspire install
+    hire hope host hurry identify ignore imagine implement import improve include increase inherit insist inspire install
     instruct integrate intend interview introduce invent invest invite iterate jog join judge juggle jump kayak kick
     kiss knit label lack land last laugh launch learn lecture license lift like limit link list listen live load
     locate lock log look love maintain manage march mark marry master match matter meditate mention mentor merge

@@ -1,7 +1,8 @@
 """
 The memories in a note: one draft for each statement, in the third person, with its dates, its slot and what it ends.
 
-Questions, greetings and passing commands yield nothing, unless the note has nothing else: then it is one draft as a whole.
+Questions, greetings and words that only announce what follows ("Please note:") yield nothing, unless the note has nothing
+else: then it is one draft as a whole. What is asked for ("Remember to feed Rex.") is kept as it was said.
 """
 
 from __future__ import annotations
@@ -99,6 +100,8 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     filled = statement.filled
     if filled and filled.date:
         return None, filled.date.value
+    if filled and statement.begins:
+        return statement.begins.value, None
     if filled and filled.slot.endswith(("birthday", "date of birth")):
         return None, None
     first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(

@@ -89,7 +89,7 @@ _ADDITIONAL = re.compile(
 )
 _CHANGED = re.compile(
     r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed"
-    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on"
+    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|(?:went|gone|returned|switched|moved)\s+back"
     r"|currently)\b",
     re.IGNORECASE,
 )
@@ -97,11 +97,6 @@ _QUESTION = re.compile(
     r"^(?:who|whom|whose|what|when|where|why|how|which|do|does|did|am|is|are|was|were|can|could|would|will"
     r"|should|shall|may|have|has)\s+(?:\w+\s+)?(?:you|USER|we|I|it|he|she|they|there|the|a|an|any|this|that"
     r"|to)\b(?!['’]s)",
-    re.IGNORECASE,
-)
-_LASTING = re.compile(
-    r"\b(?:always|never|don['’]t|do\s+not|whenever|by\s+default|from\s+now\s+on|every|in\s+future|prefer|use"
-    r"|call|address|avoid|answer|reply|respond|write)\b",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
@@ -132,16 +127,6 @@ def reading(clause: str) -> Reading:
         additional=bool(_ADDITIONAL.search(clause)),
         changed=bool(_CHANGED.search(clause)),
     )
-
-
-def is_lasting(command: str) -> bool:
-    """
-    Whether a command says how the user always wants it.
-
-    >>> is_lasting("Always answer in French"), is_lasting("Tell USER a joke")
-    (True, False)
-    """
-    return bool(_LASTING.search(command))
 
 
 def is_no_longer(clause: str) -> bool:
@@ -183,7 +168,7 @@ def _is_exclamation(clause: str) -> bool:
     """Whether a few words without a verb, a figure or the user say nothing: "Onward!", "Of course", "Jolene!"."""
     words = _WORD.findall(clause)
     return (
-        0 < len(words) <= 3
+        0 < len(words) <= (3 if clause.rstrip().endswith("!") else 2)
         and "USER" not in clause
         and not any(base_of(word) or is_past(word) or word[0].isdigit() or "'" in word for word in words)
     )
@@ -202,7 +187,7 @@ def _is_command(clause: str) -> bool:
         and first not in PAST
         and words[0] != "USER"
         and not _has_later_verb(words[1:])
-        and first not in ("love", "hope")
+        and first not in ("love", "hope", "last")
     )
 
 
@@ -259,6 +244,11 @@ def _tense(clause: str) -> tuple[Tense, bool]:
             and words[index - 1] not in ("the", "a", "an", "my", "of", "user's")
         ):
             return "present", False
-        if index and word in ("quit", "put", "cut", "let", "set", "hit") and words[index - 1] == "user":
+        if word in ("quit", "put", "cut", "let", "set", "hit") and _follows_user(words, index):
             return "past", False
     return "present", False
+
+
+def _follows_user(words: list[str], index: int) -> bool:
+    before = next((word for word in reversed(words[:index]) if not is_adverb(word)), "")
+    return before == "user"

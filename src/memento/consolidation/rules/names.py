@@ -28,8 +28,9 @@ LONGEST_NAME = 60
 
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
 _SELF = re.compile(
-    r"(?:\bmy\s+(?:full\s+|first\s+)?name(?:['’]s|\s+is)(?:\s+now)?|\bcall\s+me|\bI\s+(?:am\s+called|go\s+by)"
-    r"|\bI['’]m\s+called)\s+((?-i:[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*))",
+    r"(?:\bmy\s+(?:full\s+|first\s+)?name(?:['’]s|\s+is)(?:\s+now)?|(?<!not )(?<!n['’]t )(?<!never )\bcall\s+me"
+    r"|\bI\s+want\s+to\s+be\s+called|\bI\s+(?:am\s+called|go\s+by)|\bI['’]m\s+called)"
+    r"\s+((?-i:[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*))",
     re.IGNORECASE,
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")

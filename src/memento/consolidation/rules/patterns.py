@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.attributes import EVENTS
 from memento.consolidation.rules.common import JOBS
 from memento.consolidation.rules.lexicon import NUMBER_WORDS
 from memento.consolidation.rules.skeleton import DATE, KIN, NAME
@@ -44,6 +43,14 @@ _PEOPLE = (
     r"(?:people|persons|members|engineers|developers|employees|designers|folks|staff|colleagues|of us|men|women"
     r"|analysts|researchers|scientists)"
 )
+_NO_JOB = (
+    r"'s\b| (?-i:[A-Z])| (?:gym|club|team|choir|band|class|course|group|league|society|community|meetup|server|channel"
+    r"|challenge|forum|party|church|newsletter|call|meeting)\b"
+    r"| (?:for|at|on|in) (?:an? |the )?(?:lunch|dinner|coffee|drinks?|breakfast|brunch|walk|run|trip|ride|call|game)\b"
+)
+"""What follows after "joined Spartan" where that is no employer."""
+
+_TECHNICAL = r"(?:(?i:ip|port|url|host|hostname|version|endpoint)(?: address| number)?)"
 _DIETS = r"vegan|vegetarian|pescatarian|omnivore|flexitarian|carnivore|keto|paleo|gluten-free|halal|kosher"
 _STATES = (
     r"done|finished|blocked|in progress|on hold|cancell?ed|delayed|shipped|live|in beta|in alpha|complete"
@@ -66,7 +73,7 @@ _TABLE = (
     ),
     (
         "employer",
-        rf"^{_S} (?:joined|has joined|joins) {_E}(?: as (?:an? |the |its |their )?(?P<role>{_ROLE}))?",
+        rf"^{_S} (?:joined|has joined|joins) {_E}(?!{_NO_JOB})(?: as (?:an? |the |its |their )?(?P<role>{_ROLE}))?",
         "Organization",
     ),
     (
@@ -174,6 +181,12 @@ _TABLE = (
     ("team size", rf"^[Tt]here are {_N} {_PEOPLE} (?:on|in) (?P<s>{USER})'s team", "?"),
     ("team size", rf"^(?P<s>{USER}) and others are {_N}(?: {_PEOPLE})?(?: (?:on|in) the team)?$", "?"),
     ("employees", rf"^(?P<s>{NAME}) (?:has|employs|have) {_N} (?:employees|people|staff|workers)", "?"),
+    (
+        "number of children",
+        rf"^{_S} (?:has|have) {_N} (?:(?:small|little|young|grown|wonderful|beautiful) )?(?:children|kids)"
+        r"(?=$|,| (?:and|with|aged|together)\b)",
+        "?",
+    ),
     ("manager", rf"^{_S} reports? to {_E}", "Person Concept"),
     (
         "partner",
@@ -236,7 +249,7 @@ _TABLE = (
     ("{owned}'s name", rf"^(?P<s>{USER})'s (?P<owned>[a-z]+)(?:'s name is| is (?:called|named)) {_V}", "?"),
     ("name", rf"^(?P<s>{USER})'s (?:full |first )?name is {_V}", "?"),
     ("name", rf"^(?P<s>{USER}) (?:is called|goes by) {_V}", "?"),
-    ("name", rf"^(?:[Pp]lease )?[Cc]all (?P<s>{USER}) {_V}", "?"),
+    ("name", rf"^(?P<s>{USER}) wants to be called {_V}", "?"),
     (
         "{attr}",
         rf"^(?P<v>{NAME}|[\w' -]{{2,30}}) is (?P<s>{USER}|{NAME}|{KIN})'s (?P<attr>(?:favou?rite|main|preferred"
@@ -265,33 +278,14 @@ _TABLE = (
     ),
     (
         "{thing} {attr}",
-        rf"^(?P<s>{USER})'s (?P<thing>[a-z]+(?: [a-z]+)?)'s (?P<attr>(?:[a-z-]+ )?[a-z-]+) {_IS} {_V}",
+        rf"^(?P<s>{USER})'s (?P<thing>[a-z]+(?: [a-z]+)?)'s (?P<attr>(?:[a-z-]+ )?[a-z-]+|{_TECHNICAL}) {_IS} {_V}",
         "?",
     ),
-)
-
-_MOVED = (
-    r"(?:is|are|will be|(?:is|was|were|has been|have been|got|gets|are) (?:re)?(?:scheduled|moved|set"
-    r"|postponed|planned|pushed|delayed|brought|booked|due|confirmed|changed|shifted|booked in)|moved|has "
-    r"moved|slipped|has slipped|takes place|"
-    r"will take place|starts|will start|begins|falls|shifted|changed|happens|will happen|comes)(?: (?:back"
-    r"|out|forward|up))?(?: (?:to|for|on|at|till|until|till|in))?"
-)
-DATED = (
-    re.compile(
-        rf"^(?:(?P<s>{NAME})'s|{USER}'s|{USER} and others'|[Tt]he|[Tt]his|[Aa]n?)?\s*(?P<attr>(?:[A-Za-z][\w-]* "
-        rf"){{0,3}}?{EVENTS})(?: date| day)?(?: (?P<link>of|for|with|at|to|in) (?P<of>{NAME}|(?:{USER}'s |the "
-        rf")?[a-z]+(?: [a-z]+)?))? {_MOVED}(?: (?P<d0>{DATE}))*? (?P<d>{DATE})$",
-        re.IGNORECASE,
+    (
+        "{thing} {attr}",
+        rf"^[Tt]he (?P<s>)(?P<thing>(?:[\w-]+ |{NAME} )?[\w-]+)'s (?P<attr>{_TECHNICAL}) {_IS} (?:at )?{_V}",
+        "?",
     ),
-    re.compile(rf"^(?:[Tt]he )?(?P<of>{NAME}) (?P<attr>{EVENTS})(?: date)? {_MOVED}(?: {DATE})*? (?P<d>{DATE})$"),
-    re.compile(
-        rf"^(?P<s>{NAME}|{USER}'s [a-z]+(?: [a-z]+)?) (?:is |are |will |will be |has been |was "
-        r")?(?P<verb>launches|launch|launching|launched|ships|ship|shipping|shipped|released|releases|goes live"
-        r"|go live|due|starts|start|begins|takes place|take place|scheduled|postponed|moved|rescheduled|delayed"
-        rf"|pushed|slipped|happening)(?: back)?(?: (?:to|for))?(?: {DATE})*? (?P<d>{DATE})$"
-    ),
-    re.compile(rf"^(?P<s>{NAME}) (?:is|are|will be) (?P<d>{DATE})$"),
 )
 
 PATTERNS = tuple(Pattern(slot, re.compile(expression), kinds) for slot, expression, kinds in _TABLE)

@@ -106,8 +106,10 @@ def _named(sentence: str, user: User | None) -> str:
     """The sentence with the user's name, standing alone, replaced; another surname is another person."""
     if user is None or not user.name or user.name.lower() == "user":
         return sentence
-    name = re.escape(user.name)
-    return re.sub(rf"(?<![\w-])(?<!name is )(?<!call me ){name}(?![\w-]|\s+[A-Z][a-z])", USER, sentence)
+    spellings = "|".join(re.escape(name) for name in dict.fromkeys((user.name, *user.name.split()[:1])))
+    return re.sub(
+        rf"(?<![\w-])(?<!name is )(?<!call me )(?<!be called )(?:{spellings})(?![\w-]|\s+[A-Z][a-z])", USER, sentence
+    )
 
 
 def _subject(out: list[str], words: list[str], index: int, state: _State) -> None:

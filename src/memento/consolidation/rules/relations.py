@@ -12,7 +12,7 @@ from memento.consolidation.rules.lexicon import FUNCTION_WORDS
 from memento.consolidation.rules.verbs import base_of
 
 _FAMILIES = {
-    "work": "work employ hire job join employer company colleague career intern resign quit leave fire lay",
+    "work": "work employ hire job join employer company colleague career intern resign quit leave fire fired sacked lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
     "use": "use switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon "
     "database framework tool stack system convert write program rely",
@@ -52,7 +52,11 @@ _OF_SLOT = {
     "diet": "eat",
 }
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
-_LEADING = re.compile(r"^(?:[^,]{1,40},\s+)(?=USER\b|[A-Z])")
+_LEADING = re.compile(
+    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
+    r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
+    r"|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b))"
+)
 _SUBJECT = re.compile(
     rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+"
     r"|[A-Z][\w'’-]*(?:\s+(?:[a-z]{1,3}\s+)?[A-Z][\w'’-]*)*)(?=\s)"
@@ -80,6 +84,8 @@ def speaks_of(content: str) -> str | None:
 
     >>> speaks_of("Last year, USER moved to Oslo"), speaks_of("Anna Smith left"), speaks_of("USER's friend works at Google")
     ('USER', 'Anna Smith', "USER's friend")
+    >>> speaks_of("Yesterday USER quit"), speaks_of("Anna said USER quit")
+    ('USER', 'Anna')
     """
     match = _SUBJECT.match(_LEADING.sub("", content))
     if match is None or match[1].endswith(("'s", "’s")):

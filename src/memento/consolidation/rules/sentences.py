@@ -16,7 +16,7 @@ _ABBREVIATIONS = word_set(
     "gen sen gov mt"
 )
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)]|#{1,6})\s+")
+_BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
 _PREFIX = re.compile(
     r"""^(?:
@@ -35,6 +35,11 @@ _PREFIX = re.compile(
       | (?:and|but)\s+(?=(?:i|we|my|our)\b)
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
+)
+_FRAMING = re.compile(
+    r"^(?:please\s+)?(?:remember|note|take\s+note|save|store|memori[sz]e|keep\s+in\s+mind|bear\s+in\s+mind|don['’]?t\s+forget)"
+    r"(?:\s+(?:this|that|it|these|the\s+following))*(?:\s+please)?\W*$",
+    re.IGNORECASE,
 )
 _CORRECTION = re.compile(
     r"""^(?:
@@ -83,7 +88,7 @@ def sentences(text: str) -> list[str]:
         found.append(text[start : end.end()])
         start = end.end()
     found.append(text[start:])
-    return [trimmed for piece in found if (trimmed := _BULLET.sub("", piece).strip().lstrip("-–•* ").strip())]
+    return [trimmed for piece in found if (trimmed := _BULLET.sub("", piece).strip())]
 
 
 def introduced(sentence: str) -> tuple[str, bool]:
@@ -104,6 +109,16 @@ def introduced(sentence: str) -> tuple[str, bool]:
             break
         sentence = without
     return sentence, corrects
+
+
+def is_framing(sentence: str) -> bool:
+    """
+    Whether a sentence only announces what follows.
+
+    >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
+    (True, True, False)
+    """
+    return bool(_FRAMING.match(sentence))
 
 
 def clauses(sentence: str) -> list[str]:

@@ -18,7 +18,8 @@ from memento.consolidation.rules.common import RELATIVES
 from memento.consolidation.rules.dates import Dated
 from memento.consolidation.rules.gazetteer import lookup
 from memento.consolidation.rules.lexicon import NUMBER_WORDS, PRONOUNS
-from memento.consolidation.rules.patterns import AS_ROLE, DATED, PATTERNS, Pattern
+from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
+from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
@@ -139,7 +140,7 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
         and thing.split()[-1] not in ("wife", "husband", "partner", "mother", "father", "mom", "dad", "boss", "manager")
     ):
         return None
-    return template.format(attr=slot_name(attribute), thing=thing)
+    return template.format(attr=slot_name(attribute), thing=skeleton.words(thing or "").lower())
 
 
 def _value(pattern: Pattern, text: str | None, skeleton: Skeleton) -> str:
@@ -172,8 +173,8 @@ def _value(pattern: Pattern, text: str | None, skeleton: Skeleton) -> str:
 
 
 def _subject(sign: str | None, skeleton: Skeleton) -> str | None:
-    """The name of who or what the slot belongs to; a nameless relative's slots are kept with the user."""
-    if sign is None or sign.startswith(USER) or sign == KIN:
+    """The name of who or what the slot belongs to; what a nameless relative or thing has is kept with the user."""
+    if not sign or sign.startswith(USER) or sign == KIN:
         return USER
     mention = skeleton.named(sign)
     return mention.name if mention else None
@@ -186,7 +187,7 @@ def _date_slot(skeleton: Skeleton) -> Filled | None:
         if match is None or (date := skeleton.dated(match["d"])) is None or date.role in ("since", "for"):
             continue
         group = match.groupdict()
-        if index >= 2 and not _schedules(group, index, skeleton):
+        if index in (2, 3) and not _schedules(group, index, skeleton):
             continue
         subject, slot = _dated_of(group, skeleton)
         value = f"{date.value:%Y-%m-%d %H:%M}" if date.has_time else f"{date.value:%Y-%m-%d}"

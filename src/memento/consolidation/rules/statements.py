@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.attributes import EVENTS
 from memento.consolidation.rules.dates import Dated, Leaning, dates
-from memento.consolidation.rules.ends import ended, used_to
+from memento.consolidation.rules.ends import ended, never_was, used_to
+from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
-from memento.consolidation.rules.moods import Reading, is_lasting, reading
+from memento.consolidation.rules.moods import Reading, reading
 from memento.consolidation.rules.names import self_name
 from memento.consolidation.rules.person import third_person
-from memento.consolidation.rules.sentences import clauses, introduced, sentences
+from memento.consolidation.rules.sentences import clauses, introduced, is_framing, sentences
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, slot_of
 from memento.consolidation.rules.verbs import base_of, is_past
@@ -30,10 +31,14 @@ LONGEST = 20_000
 
 _MONTH_OR_DAY = "|".join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))
 _SCHEDULED = re.compile(
-    rf"\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
+    r"\b(?:moved|rescheduled|pushed|shifted|brought|changed)\s+(?:the|an?|our|USER's)\s+(?:[\w-]+\s+){0,3}?"
+    rf"{EVENTS}\b|\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
     r"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b"
     rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:next\s|\d|{_MONTH_OR_DAY})\b",
     re.IGNORECASE,
+)
+_CALL_ME = re.compile(
+    rf"^((?:.*[,;:]\s)?)(?:please\s+)?(?:just\s+|you\s+can\s+)?call\s+{USER}\s+(?=[A-Z])", re.IGNORECASE
 )
 _PRONOUN = re.compile(r"^(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
@@ -61,6 +66,7 @@ class Statement:
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None
+    begins: Dated | None = None  # when what it fills begins, if that is yet to come
 
 
 @dataclass(slots=True)
@@ -77,9 +83,11 @@ class _Context:
 
 
 def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
-    """The clauses of a note that state something, wish for it or command it for good."""
+    """The clauses of a note that state something, wish for it or ask for it."""
     context = _Context(note, user, mentions, zone, mention_pattern(mentions))
     for sentence in sentences(note.content[:LONGEST]):
+        if is_framing(sentence):
+            continue
         body, corrects = introduced(sentence)
         context.shared = ()
         conditional = bool(_CONDITION.search(body))
@@ -87,9 +95,7 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
         earlier: Statement | None = None
         for piece in [body] if conditional else clauses(body):
             for statement in _understood(piece, context, terminal, corrects):
-                if statement.reading.mood in ("question", "chatter") or (
-                    statement.reading.mood == "command" and not is_lasting(statement.content) and not statement.filled
-                ):
+                if statement.reading.mood in ("question", "chatter"):
                     continue
                 current = _ended_by_now(statement, earlier)
                 yield current
@@ -131,14 +137,21 @@ def _halves(said: str) -> list[str]:
 
 
 def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
+    name = self_name(piece)
+    if name:
+        said = _CALL_ME.sub(rf"\g<1>{USER} wants to be called ", said)
     content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
     how = reading(TERMINAL.sub("", content))
     leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
     found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
     reduced = skeleton(content, context.mentions, found, context.pattern)
-    filled = slot_of(reduced)
+    begins = begins_at(reduced, context.note.at) if how.mood in ("plan", "fact") else None
+    filled = slot_of(begun(reduced) if begins else reduced)
+    if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
+        begins, filled = None, slot_of(reduced)
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
-    name = self_name(piece)
+    if denied := never_was(reduced) if how.mood in ("fact", "past") else ():
+        phrases, rule = denied, "never"
     if not found and how.tense == "past" and context.shared and not _NOW.search(content):
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
@@ -146,21 +159,22 @@ def _statement(said: str, piece: str, context: _Context, terminal: str, corrects
         reading=how,
         skeleton=reduced,
         dates=found,
-        filled=filled if filled and _may_fill(how, filled) else None,
+        filled=filled if filled and _may_fill(how, filled, begins) else None,
+        begins=begins if filled else None,
         ends=phrases,
-        corrects=corrects or rule == "not-but",
-        user_name=name.split()[0] if name else None,
+        corrects=corrects or rule in ("not-but", "never"),
+        user_name=name,
     )
 
 
-def _may_fill(how: Reading, filled: Filled) -> bool:
-    """Facts fill slots; a plan tells the date of something, a command at most the user's name ("Call me Ana")."""
+def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
+    """Facts fill slots; a plan tells the date of something or when it begins, a wish at most what the user is called."""
     if how.additional:
         return False
     return (
         how.mood == "fact"
-        or (how.mood == "plan" and filled.date is not None)
-        or (how.mood == "command" and filled.slot == "name")
+        or (how.mood == "plan" and (filled.date is not None or begins is not None))
+        or (how.mood == "possible" and filled.slot == "name")
     )
 
 

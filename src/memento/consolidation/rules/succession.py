@@ -33,6 +33,7 @@ _NOW_THE = {
     "manager": "now reports to",
 }
 _JOBS = ("job", "position", "role", "company")
+_NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 _RULES = (
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
     ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
@@ -45,6 +46,7 @@ _RULES = (
         r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
         r"|divorced)\b",
     ),
+    ("never", r"\bnever\b"),
     ("negation", r"\b(?:not|\w+n['’]t)\b"),
 )
 
@@ -73,7 +75,12 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
             f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
             f"ends:{_rule_of(draft)}",
         )
-    if draft.corrects and draft.slot is None and old is _likeliest(draft, existing):
+    if (
+        draft.corrects
+        and draft.slot is None
+        and not _NEVER.search(draft.content)
+        and old is _likeliest(draft, existing)
+    ):
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
 
@@ -145,7 +152,9 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
 
 def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     memory = old.memory
-    if is_no_longer(memory.content) or normal(memory.content) == normal(draft.content):
+    denied = draft.corrects and bool(_NEVER.search(draft.content))
+    over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
+    if over or normal(memory.content) == normal(draft.content):
         return False
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")

@@ -76,6 +76,11 @@ class Joined:
         """Whether some memory is about what goes by this name."""
         return any((entity := links.entity(label)) and entity.subject_of for links in self._links)
 
+    def is_tie(self, label: str) -> bool:
+        """Whether two memories that mention a name have something in common: few others mention it."""
+        name = self.name(label)
+        return name.idf > 0 and name.df <= max(COMMON * self.n, 2)
+
     def name(self, label: str) -> Name:
         """
         What is known of a name.

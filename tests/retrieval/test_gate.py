@@ -1,0 +1,130 @@
+"""A question that nothing here answers gets nothing; one that something answers gets it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memento.retrieval import gate
+from memento.retrieval.gate import CALIBRATED, Thresholds
+from memento.service import Memento, open_memento
+from memento.settings import EmbeddingSettings, GateSettings, Settings
+from people import Life
+from test_story import STORY, day
+
+MINE = [
+    "Where do I work?",
+    "Where do I live?",
+    "How many people are in my team?",
+    "Which editor do I use?",
+    "Who is my manager?",
+    "What is my name?",
+    "What theme do I prefer?",
+    "Where is our data?",
+    "Where does Anna work?",
+    "In which city does Anna live?",
+    "What's my job?",
+    "When did I join Microsoft?",
+    "Who am I?",
+]
+STRANGE = [
+    "What is the boiling point of tungsten?",
+    "Who won the World Cup in 1998?",
+    "How do I bake sourdough bread?",
+    "What is the capital of Australia?",
+    "When did dinosaurs die out?",
+    "What does my cat eat?",
+    "Who painted the Mona Lisa?",
+    "How do vaccines work?",
+]
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    """The life of the story, with the embedder that people have."""
+    home = tmp_path_factory.mktemp("life")
+    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(cache=False))) as opened:
+        assert isinstance(opened, Memento)
+        for when, text in STORY:
+            opened.note(text, at=day(when))
+        yield opened
+
+
+@pytest.mark.parametrize("question", MINE)
+def test_what_is_there_is_never_held_back(life: Memento, question: str) -> None:
+    found = life.recall(question)
+
+    assert found.memories
+    assert not found.gated
+
+
+@pytest.mark.parametrize("question", STRANGE)
+def test_what_has_nothing_to_do_with_it_is_held_back(life: Memento, question: str) -> None:
+    found = life.recall(question)
+
+    assert found.gated
+    assert not found.memories
+    assert not found.entities
+    assert life.recall(question, gate=False).memories
+
+
+@pytest.mark.parametrize("profile", ["seed", "half"])
+def test_the_published_profiles_have_no_gate_unless_told(life: Memento, profile: str) -> None:
+    assert life.recall(STRANGE[0], profile=profile).memories
+    assert life.recall(STRANGE[0], profile=profile, gate=True).gated
+
+
+def test_the_number_of_memories_asked_for_does_not_move_the_gate(life: Memento) -> None:
+    assert [len(life.recall("Where do I live?", k=k).memories) for k in (1, 2)] == [1, 2]
+    assert life.recall("Where do I live?", k=2).memories[:1] == life.recall("Where do I live?", k=1).memories
+
+
+def test_a_question_about_the_user_is_judged_mildly_in_a_large_scope(tmp_path: Path) -> None:
+    with open_memento(tmp_path, configured=Settings(embedding=EmbeddingSettings(cache=False))) as opened:
+        opened.import_notes(Life(names=30).notes(150), consolidate=False)
+        for when, text in STORY:
+            opened.note(text, at=day(when))
+
+        assert [question for question in MINE if opened.recall(question).gated] == []
+        # Not the first: the projects of that life are called after metals and stones.
+        assert [question for question in STRANGE[1:] if not opened.recall(question).gated] == []
+
+
+def test_an_empty_memory_holds_nothing_back(memento: Memento) -> None:
+    assert not memento.recall("Where do I live?").gated
+
+
+def test_an_embedder_without_thresholds_has_no_gate_until_it_is_given_some(life: Memento) -> None:
+    assert gate.thresholds("another-model", GateSettings()) is None
+    assert gate.thresholds("another-model", GateSettings(base=0.3)) == Thresholds(0.3, 0.04, 0.1)
+    assert [gate.described("another-model", knobs)[:3] for knobs in (GateSettings(), GateSettings(on=False))] == [
+        "off",
+        "off",
+    ]
+    assert "another-model" in gate.described("another-model", GateSettings())
+    assert life.status().gate == "on"
+
+
+def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
+    opened_with = life.settings
+    try:
+        life.settings = replace(opened_with, gate=GateSettings(on=False))
+        assert life.recall(STRANGE[0]).memories
+        assert life.recall(STRANGE[0], gate=True).gated
+        life.settings = replace(opened_with, gate=GateSettings(base=0.99))
+        assert life.recall("Where does Anna work?").gated
+    finally:
+        life.settings = opened_with
+
+
+def test_the_threshold_grows_with_the_scope_and_never_falls_below_its_floor() -> None:
+    minilm = CALIBRATED["all-MiniLM-L6-v2"]
+
+    assert minilm.at(600) == pytest.approx(0.2)
+    assert minilm.at(8000) == pytest.approx(0.2 + 0.04 * math.log(8000 / 600))
+    assert [minilm.at(n) for n in (10, 20)] == [0.1, 0.1]
+    assert minilm.at(1) < 0.02
