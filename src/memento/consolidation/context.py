@@ -13,7 +13,7 @@ from memento.graph.mapping import node
 from memento.model import Memory, Scope
 from memento.search.view import View
 from memento.settings import WordsSettings
-from memento.vocabulary import IRI, MEM
+from memento.vocabulary import IRI
 
 
 def existing(
@@ -58,10 +58,7 @@ def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: i
 def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     memories = [node(Memory, iri, said) for iri, said in said_of(iris, scope, parts).items()]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
-    names = {
-        iri: str(next(iter(said.get(MEM.name, ())), iri))
-        for iri, said in said_of(sorted(anchors), scope, parts).items()
-    }
+    names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
     # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
     names |= {iri: name for name, iri in named.items()}
     names[scope.user] = USER

@@ -21,7 +21,7 @@ from memento.consolidation.write import Understood, change, content_hash
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.instants import now, utc
-from memento.model import Imported, Note, Noted, NoteRow, Scope, Session, User
+from memento.model import Imported, Memory, Note, Noted, NoteRow, Scope, Session, User
 from memento.ports import Progress
 from memento.search.indexes import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
@@ -86,7 +86,7 @@ def consolidate(
         session=session,
         speaker=_speaker(row, user),
         title=(row.title or "").strip() or None,
-        retirable={one.memory.iri: one.memory for one in known if _is_written_in(one, scope, parts)},
+        retirable=_retirable(known, scope, parts),
     )
     return _written(understood, watch, parts)
 
@@ -235,9 +235,10 @@ def _existing(
     return existing(drafts, hashes, named, scope, received, knobs.similar_memories, parts)
 
 
-def _is_written_in(one: Existing, scope: Scope, parts: Backends) -> bool:
-    """Whether a memory lies in the graph that is written: a note retires nothing in a namespace it does not belong to."""
+def _retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:
+    """The memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
     indexes = parts.indexes
     with indexes.lock:
-        found = indexes.nodes.find(one.memory.iri)
-        return found is not None and bool(indexes.nodes.within([scope.graph], "memory")[found])
+        inside = indexes.nodes.within([scope.graph], "memory")
+        found = [(one.memory, indexes.nodes.find(one.memory.iri)) for one in known]
+        return {memory.iri: memory for memory, place in found if place is not None and inside[place]}

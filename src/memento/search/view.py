@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from memento.model import Scored
 from memento.ports import Vectors
 from memento.rank.walks import Csr
@@ -52,8 +54,11 @@ class View:
         """The `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
         nodes, scores = bm25(question, self.indexes.words(self.graphs, "memory"), knobs.k1, knobs.b)
         seen = self.visible[nodes]
-        found = sorted(zip((-scores[seen]).tolist(), nodes[seen].tolist(), strict=True))[:k]
-        return [Scored(node, -score, label) for score, node in found]
+        nodes, scores = nodes[seen], scores[seen]
+        best = np.lexsort((nodes, -scores))[:k]
+        return [
+            Scored(node, score, label) for node, score in zip(nodes[best].tolist(), scores[best].tolist(), strict=True)
+        ]
 
     def passages(self) -> list[Passages]:
         """What the memories of each graph are read together with."""
