@@ -180,7 +180,7 @@ def test_what_memento_believed_then_is_kept_apart_from_what_was_true_then(mement
 
 def test_a_forgotten_memory_comes_back_no_more_and_an_erased_one_leaves_no_trace(memento: Memento) -> None:
     [kept] = memento.note("I adore pistachio ice cream.").memories
-    [gone] = memento.note("The door code is 4711.").memories
+    [gone] = memento.note("The door code is kumquat.").memories
     memento.forget(kept)
     erased = memento.forget(gone, erase=True)
 
@@ -188,7 +188,7 @@ def test_a_forgotten_memory_comes_back_no_more_and_an_erased_one_leaves_no_trace
     assert len(erased.notes) == 1
     assert contents(memento, "ice cream") == contents(memento, "door code") == []
     assert [one.iri for one in memento.list(past=True)] == [kept]
-    assert b"4711" not in memento.query("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
+    assert b"kumquat" not in memento.query("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
     with pytest.raises(NotFound):
         memento.get(gone)
     assert memento.check() == ()
