@@ -1,5 +1,5 @@
 """
-Nouns as quads, and back: each field lies in the graph under the predicate that `model.py` names beside it.
+Nouns as quads, and back: each field lies in the graph under the predicate that `model/stored.py` names beside it.
 
 *Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad.
 """

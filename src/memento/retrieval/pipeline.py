@@ -68,7 +68,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
     """
     watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
     with indexes.lock:
-        people = [] if settings.land.engine == "published" else asked.view(parts, now()).participants()
+        people = [] if settings.land.engine == "published" else indexes.participants(scope.memory_graphs)
     stripped = without(asked.question, people)
     with watch.phase("embed"):
         vectors = parts.embedder.embed(parts.embedder.windows(stripped))

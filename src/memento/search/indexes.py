@@ -10,7 +10,7 @@ the graph however they came about.
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -142,9 +142,13 @@ class Indexes:
         """The postings of some graphs, for `words.bm25`."""
         return [self._words[graph, kind] for graph in graphs if (graph, kind) in self._words]
 
-    def anchor_graphs(self, graphs: Sequence[IRI]) -> list[IRI]:
-        """Of some graphs, those that hold anchors."""
-        return [graph for graph in graphs if (graph, "anchor") in self._words]
+    def participants(self, graphs: Sequence[IRI]) -> list[str]:
+        """Who takes part in the conversations of some graphs, the most talkative first."""
+        counted: Counter[str] = Counter()
+        for graph in graphs:
+            if graph in self.passages:
+                counted.update(self.passages[graph].turns.speakers)
+        return [name for name, _ in counted.most_common()]
 
     def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """

@@ -31,8 +31,7 @@ class Turns:
     def __init__(self) -> None:
         self._turns: dict[int, Turn] = {}
         self._order: dict[IRI, list[tuple[int, int]]] = {}
-        self.speakers: Counter[str] = Counter()
-        """Who speaks in this graph, by the number of turns."""
+        self._spoken: dict[str, set[int]] = {}
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -43,7 +42,7 @@ class Turns:
         self._turns[turn.node] = turn
         insort(self._order.setdefault(turn.session, []), (turn.position, turn.node))
         if turn.speaker:
-            self.speakers[turn.speaker] += 1
+            self._spoken.setdefault(turn.speaker, set()).add(turn.node)
 
     def drop(self, node: int) -> None:
         """Let a turn go; harmless when it is not there."""
@@ -55,7 +54,12 @@ class Turns:
         if not order:
             del self._order[turn.session]
         if turn.speaker:
-            self.speakers -= Counter([turn.speaker])
+            self._spoken[turn.speaker].discard(node)
+
+    @property
+    def speakers(self) -> Counter[str]:
+        """Who speaks in this graph, by the number of turns."""
+        return Counter({name: len(nodes) for name, nodes in self._spoken.items() if nodes})
 
     def get(self, node: int) -> Turn | None:
         """The turn that a memory is, or None when it belongs to no conversation."""
@@ -78,4 +82,4 @@ class Turns:
 
     def said_by(self, names: Collection[str]) -> list[int]:
         """The turns of some speakers, in no order."""
-        return [node for node, turn in self._turns.items() if turn.speaker in names]
+        return [node for name in names for node in self._spoken.get(name, ())]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -70,10 +69,7 @@ class View:
 
     def participants(self) -> list[str]:
         """Who takes part in the conversations of these graphs, the most talkative first."""
-        counted: Counter[str] = Counter()
-        for passages in self.passages():
-            counted.update(passages.turns.speakers)
-        return [name for name, _ in counted.most_common()]
+        return self.indexes.participants(self.graphs)
 
     def matrix(self) -> Csr:
         """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
