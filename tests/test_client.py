@@ -94,7 +94,7 @@ def test_a_time_without_an_offset_is_read_in_the_time_zone_of_the_user(client: C
 def test_a_portion_of_an_import_after_another_goes_on_where_it_ended(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memento.client.PORTION", 2)
+    monkeypatch.setattr("memento.client.calls.PORTION", 2)
     seen: list[tuple[int, int]] = []
     rows = [NoteRow(content=f"Ada read book number {n}.", session="s", position=n) for n in range(5)]
     done = client.import_notes(rows, consolidate=False, progress=lambda *state: seen.append(state))

@@ -13,6 +13,7 @@ Every way Memento fails.
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
     │   ├── EmbeddingError       the embedder
+    │   ├── ModelError           the language model
     │   └── Unreachable          no service answers where one should
     ├── FolderInUse              another process owns the data folder            409
     ├── StaleIndex               an index does not fit the graph; answered by a rebuild
@@ -102,6 +103,10 @@ class GraphError(BackendError):
 
 class EmbeddingError(BackendError):
     """The embedder failed or was given empty text."""
+
+
+class ModelError(BackendError):
+    """The language model did not answer, or not as it was asked to; the message names provider and model, never a key."""
 
 
 class Unreachable(BackendError):

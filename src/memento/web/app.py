@@ -12,7 +12,7 @@ import logging
 import re
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from memento import __version__, telemetry
@@ -38,10 +38,11 @@ def create_app(memento: Memento) -> Flask:
     @app.before_request
     def limited() -> None:
         _refuse_strangers()
+        g.memory = memento
         request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
 
-    app.register_blueprint(Rest(memento).blueprint())
-    app.register_blueprint(Sparql(memento).blueprint())
+    app.register_blueprint(Rest().blueprint())
+    app.register_blueprint(Sparql().blueprint())
     _add_pages(app, memento)
     app.register_error_handler(MementoError, _failed)
     app.register_error_handler(HTTPException, _refused)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
-from flask import request
+from flask import g, request
 from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
 from memento.intake.portable import Record
+from memento.service import Memento
 
 
 class Parameters:
@@ -58,6 +59,11 @@ class Parameters:
         if text not in choices:
             raise InputError(f"{name} must be one of {', '.join(choices)}, not {text!r}")
         return text
+
+
+def memory() -> Memento:
+    """The memory as the caller of this request may see it."""
+    return cast(Memento, g.memory)
 
 
 def namespace() -> str | None:

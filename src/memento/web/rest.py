@@ -11,8 +11,7 @@ from memento.errors import InputError
 from memento.intake.portable import Record, note_row, parsed
 from memento.model import NoteRow
 from memento.retrieval.render import as_text, as_xml
-from memento.service import Memento
-from memento.web.asked import Parameters, json_object, loaded, namespace
+from memento.web.asked import Parameters, json_object, loaded, memory, namespace
 from memento.wire import encode
 
 NOTE_FIELDS = ("content", "at", "title", "speaker", "session", "position", "idempotency_key")
@@ -20,9 +19,6 @@ NOTE_FIELDS = ("content", "at", "title", "speaker", "session", "position", "idem
 
 class Rest:
     """The addresses below `/memory`."""
-
-    def __init__(self, memento: Memento) -> None:
-        self._memento = memento
 
     def blueprint(self) -> Blueprint:
         """The routes; the fixed ones win over an IRI."""
@@ -44,7 +40,7 @@ class Rest:
         Parameters()
         body = json_object(*NOTE_FIELDS, "namespace")
         row = note_row(body)
-        noted = self._memento.note(
+        noted = memory().note(
             row.content,
             at=row.at,
             title=row.title,
@@ -61,7 +57,7 @@ class Rest:
         asked = Parameters("consolidate")
         consolidate = asked.flag("consolidate", default=True)
         return answered(
-            self._memento.import_notes(_rows(request.get_data()), consolidate=consolidate, namespace=namespace())
+            memory().import_notes(_rows(request.get_data()), consolidate=consolidate, namespace=namespace())
         )
 
     def recall(self) -> Response:
@@ -73,7 +69,7 @@ class Rest:
         question = asked.text("query", "q", "question")
         if question is None:
             raise InputError("query is missing: ask as /memory/recall?query=Where+do+I+live")
-        found = self._memento.recall(
+        found = memory().recall(
             question,
             k=asked.number("k"),
             as_of=asked.instant("as_of"),
@@ -87,7 +83,7 @@ class Rest:
             return answered(found)
         if form == "text":
             return Response(as_text(found) + "\n", mimetype="text/plain")
-        today = datetime.now(ZoneInfo(self._memento.settings.consolidation.time_zone)).date()
+        today = datetime.now(ZoneInfo(memory().settings.consolidation.time_zone)).date()
         return Response(as_xml(found, today) + "\n", mimetype="application/xml")
 
     def list(self) -> Response:
@@ -95,7 +91,7 @@ class Rest:
         asked = Parameters("limit", "offset", "past")
         limit, offset = asked.number("limit"), asked.number("offset")
         return answered(
-            self._memento.list(
+            memory().list(
                 limit=50 if limit is None else limit,
                 offset=offset or 0,
                 past=asked.flag("past"),
@@ -106,27 +102,27 @@ class Rest:
     def get(self, iri: str) -> Response:
         """Everything known of an IRI."""
         Parameters()
-        return answered(self._memento.get(iri, namespace=namespace()))
+        return answered(memory().get(iri, namespace=namespace()))
 
     def forget(self, iri: str) -> Response:
         """Hide a memory or the memories of a note; with `erase=true` delete their text."""
         erase = Parameters("erase").flag("erase")
-        return answered(self._memento.forget(iri, erase=erase, namespace=namespace()))
+        return answered(memory().forget(iri, erase=erase, namespace=namespace()))
 
     def status(self) -> Response:
         """How the service stands."""
         Parameters()
-        return answered(self._memento.status(namespace=namespace()))
+        return answered(memory().status(namespace=namespace()))
 
     def check(self) -> Response:
         """Differences between graph and indexes; an empty list when all is well."""
         Parameters()
-        return answered(self._memento.check())
+        return answered(memory().check())
 
     def rebuild(self) -> Response:
         """Make the indexes anew; how many texts that were."""
         Parameters()
-        return answered(self._memento.rebuild())
+        return answered(memory().rebuild())
 
 
 def answered(noun: object, status: int = 200) -> Response:

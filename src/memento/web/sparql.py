@@ -7,8 +7,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import Forbidden, InputError
-from memento.service import Memento
-from memento.web.asked import namespace
+from memento.web.asked import memory, namespace
 
 DATASET = ("default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri")
 READ_ONLY = "this endpoint only answers queries: write with POST /memory/notes and DELETE /memory/{iri}"
@@ -26,9 +25,6 @@ The parameter or header `namespace` / `Memento-Namespace` chooses the graphs; up
 class Sparql:
     """The address `/sparql`."""
 
-    def __init__(self, memento: Memento) -> None:
-        self._memento = memento
-
     def blueprint(self) -> Blueprint:
         """The route."""
         routes = Blueprint("sparql", __name__)
@@ -40,7 +36,7 @@ class Sparql:
         sparql = _query()
         if sparql is None:
             return Response(ABOUT, mimetype="text/plain")
-        body, media = self._memento.query(sparql, accept=request.headers.get("Accept", ""), namespace=namespace())
+        body, media = memory().query(sparql, accept=request.headers.get("Accept", ""), namespace=namespace())
         response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
         response.headers["Vary"] = "Accept"
         return response

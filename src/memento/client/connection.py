@@ -1,0 +1,129 @@
+"""
+One request to a running service and its answer, with the errors that the service raised.
+
+*Because:* `http.client` and no richer library: a command that talks to a running service must not take 0.1 s, and `httpx2` takes
+half of that to import.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+
+from memento.errors import InputError, MementoError, Unreachable
+
+ROUTES: Mapping[str, tuple[str, str]] = {
+    "note": ("POST", "/memory/notes"),
+    "forget": ("DELETE", "/memory/{iri}"),
+    "recall": ("GET", "/memory/recall"),
+    "get": ("GET", "/memory/{iri}"),
+    "list": ("GET", "/memory/list"),
+    "status": ("GET", "/memory/status"),
+    "check": ("GET", "/memory/check"),
+    "rebuild": ("POST", "/memory/rebuild"),
+}
+"""Verb and path by method; the arguments of a POST are its body, those of the others its query."""
+
+
+class Answer(NamedTuple):
+    """What came back over HTTP."""
+
+    status: int
+    media: str
+    body: bytes
+
+
+class Connection:
+    """The way to a running service; every request has a connection of its own."""
+
+    def __init__(
+        self, address: str, *, namespace: str = "main", token: str | None = None, timeout_s: float | None = None
+    ) -> None:
+        """
+        Args:
+            address: as `http://127.0.0.1:6366`.
+            namespace: where calls that name none go.
+            timeout_s: seconds to wait for a sign of life; default for ever, as a rebuild takes as long as it takes.
+        """
+        self.address = address.rstrip("/")
+        self.namespace = namespace
+        self._token = token
+        self._timeout_s = timeout_s
+
+    def ask(self, method: str, /, **arguments: object) -> bytes:
+        """
+        The JSON that a method of the service answers with, for callers that need no nouns.
+
+        Raises:
+            MementoError: what the service raised.
+            Unreachable: no service answers.
+        """
+        verb, path = ROUTES[method]
+        given: dict[str, object] = {"namespace": self.namespace}
+        given |= {name: _written(value) for name, value in arguments.items() if value is not None}
+        path = path.replace("{iri}", quote(str(given.pop("iri", "")), safe=""))
+        if verb == "POST":
+            body = json.dumps(given).encode()
+            return self.send(verb, path, body, {"Content-Type": "application/json"}).body
+        return self.send(verb, addressed(path, given)).body
+
+    def send(self, verb: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+        """One request and its answer; raises as `ask`."""
+        address = urlsplit(self.address)
+        kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+        connection = kind(address.netloc, timeout=self._timeout_s)
+        sent = {**(headers or {}), **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
+        try:
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # too long, perhaps: the answer may lie there all the same
+                connection.request(verb, path, body or None, sent)
+            response = connection.getresponse()
+            answer = Answer(response.status, response.headers.get_content_type(), response.read())
+        except UnicodeEncodeError as error:
+            raise InputError(f"this cannot be sent: {error}") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Unreachable(f"no service answers at {self.address}: start it with `memento serve`") from error
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            raise _failure(answer, self.address)
+        return answer
+
+
+def error_called(code: str, message: str) -> MementoError:
+    """
+    The error of a class by its `code`; one that this version does not know is a plain `MementoError`.
+
+    >>> error_called("not_found", "nothing here")
+    NotFound('nothing here')
+    """
+    kinds = [MementoError]
+    for kind in kinds:
+        if (error := kind(message)).code == code:
+            return error
+        kinds += kind.__subclasses__()
+    return MementoError(message)
+
+
+def _failure(answer: Answer, address: str) -> MementoError:
+    try:
+        told = json.loads(answer.body)["error"]
+        return error_called(str(told["code"]), str(told["message"]))
+    except (ValueError, KeyError, TypeError):
+        return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
+
+
+def addressed(path: str, parameters: Mapping[str, object]) -> str:
+    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, errors='replace')}"
+
+
+def _written(value: object) -> object:
+    """A time as ISO 8601, without an offset when it has none: the service knows the user's time zone."""
+    if isinstance(value, bool):
+        return json.dumps(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -1,0 +1,26 @@
+"""What keeps the memory in order."""
+
+from __future__ import annotations
+
+from memento import upkeep
+from memento.model import Difference
+from memento.ports import Progress
+from memento.service.held import Held
+
+
+class Care(Held):
+    """Checks and rebuilds."""
+
+    def check(self) -> tuple[Difference, ...]:
+        """Every difference between the graph and its indexes, and every violated shape; empty when all is well."""
+        with self._writing:
+            return tuple(upkeep.check(self._parts))
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
+        with self._writing:
+            return upkeep.rebuild(self._parts, progress)
+
+    def warm_up(self) -> None:
+        """Load the embedder, so that the first question is as fast as the next; `status().ready` is True afterwards."""
+        self._parts.warm_up()
