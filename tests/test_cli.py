@@ -285,3 +285,25 @@ def test_help_and_a_recall_by_a_service_wait_for_no_heavy_library() -> None:
     assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "msgspec", "httpx2", "memento.model"} & set(
         loaded
     )
+
+
+def test_a_token_is_told_once_listed_without_its_secret_and_revoked() -> None:
+    made = printed(
+        "token", "create", "phone", "--scope", "write", "--namespace", "work", "--namespace", "home", "--json"
+    )
+    listed = printed("token", "list", "--json")
+
+    assert made["token"].startswith("mem_")
+    assert [(one["name"], one["right"], one["namespaces"]) for one in listed] == [("phone", "write", ["work", "home"])]
+    assert made["token"] not in json.dumps(listed)
+    assert "phone: write, tenant local, work, home" in printed("token", "list")
+    printed("token", "revoke", "phone")
+    assert printed("token", "list", "--json") == []
+
+
+def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:
+    printed("token", "create", "phone")
+
+    assert "phone" in failed("token", "create", "phone", code=2)
+    assert "read, write, admin" in failed("token", "create", "tablet", "--scope", "everything", code=2)
+    assert "tablet" in failed("token", "revoke", "tablet", code=2)

@@ -29,13 +29,14 @@ from memento.errors import (
     NotFound,
     ShapeViolation,
     TooLong,
+    Unauthorised,
     Unreachable,
 )
 from memento.model import NoteRow, Recollection
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
-HERE_ONLY = {"warm_up", "serve_at"}
+HERE_ONLY = {"warm_up", "serve_at", "seen_by"}
 
 
 class Quiet(WSGIRequestHandler):
@@ -227,6 +228,25 @@ def test_a_running_service_is_reached_by_python_and_by_the_command(tmp_path: Pat
     with open_memento(tmp_path, configured=OFFLINE) as again:
         assert isinstance(again, Memento)
         assert "USER works at Google." in {one.content for one in again.list()}
+
+
+def test_a_service_for_other_machines_asks_for_tokens_and_its_owner_still_gets_in(tmp_path: Path) -> None:
+    token = memento_command(tmp_path, "token", "create", "phone", "--scope", "read").stdout.strip()
+    with serving(tmp_path, "--host", "0.0.0.0") as process:
+        reached = open_memento(tmp_path)
+        assert isinstance(reached, Client)
+        reached.note("I live in Lisbon.")
+        assert "Lisbon" in memento_command(tmp_path, "recall", "Where do I live?").stdout
+        phone = Client(reached.address, token=token)
+        assert phone.recall("Where do I live?").memories
+        with pytest.raises(Forbidden, match="phone"):
+            phone.note("I live in Oslo.")
+        with pytest.raises(Unauthorised) as refused:
+            Client(reached.address, token="mem_wrong").status()
+        assert "mem_wrong" not in str(refused.value)
+        process.terminate()
+        assert process.stderr is not None
+        assert token not in process.stderr.read()
 
 
 def test_a_body_without_a_length_is_read_to_its_end(tmp_path: Path) -> None:

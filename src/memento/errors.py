@@ -8,7 +8,8 @@ Every way Memento fails.
     │   ├── Conflict             an idempotency key reused for another note      409
     │   ├── NotAcceptable        no offered media type is wanted                 406
     │   ├── TooLong              more text than a note or a question may have    413
-    │   ├── Forbidden            a query that may not run here                   403
+    │   ├── Unauthorised         no token, or one that is not known here         401
+    │   ├── Forbidden            what this caller may not do                     403
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
@@ -75,8 +76,14 @@ class TooLong(InputError):
     status = 413
 
 
+class Unauthorised(InputError):
+    """A token is needed, or the one that came is not known here."""
+
+    status = 401
+
+
 class Forbidden(InputError):
-    """A query that would change data or reach out of the store."""
+    """What this caller may not do, or a query that would change data or reach out of the store."""
 
     status = 403
 

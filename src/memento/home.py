@@ -4,6 +4,7 @@ The data folder and who owns it.
     {home}/store/         Oxigraph, the truth
     {home}/vectors.sqlite derived, may be deleted
     {home}/memento.toml   settings, if any
+    {home}/tokens.json    digests of the tokens, if any
     {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
@@ -16,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -44,11 +45,12 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that has a data folder open; `address` is set while it serves."""
+    """The process that has a data folder open; `address` is set while it serves, and `token` opens every door there."""
 
     pid: int
     command: str
     address: str | None = None
+    token: str | None = field(default=None, repr=False)
 
 
 class Home:
@@ -86,6 +88,10 @@ class Home:
         return self.path / "erased"
 
     @property
+    def tokens(self) -> Path:
+        return self.path / "tokens.json"
+
+    @property
     def settings(self) -> Path:
         return self.path / "memento.toml"
 
@@ -116,8 +122,9 @@ class Home:
     def publish(self, owner: Owner) -> None:
         """Let others know who owns the folder and where the service answers; readable by this user alone."""
         fresh = self.path / "owner.json.new"
+        fresh.touch(mode=0o600)
+        fresh.chmod(0o600)  # before there is a token in it, whatever an earlier process left there
         fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
-        fresh.chmod(0o600)
         fresh.replace(self.path / "owner.json")
 
     def owner(self) -> Owner | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import chain
 
 from memento import __version__
+from memento.access import Access
 from memento.backends import Backends
 from memento.graph import shapes
 from memento.home import Home
@@ -14,10 +15,10 @@ from memento.ports import Progress
 from memento.retrieval import gate
 from memento.search import reconcile
 from memento.settings import GateSettings
-from memento.vocabulary import MEM, namespace_of
+from memento.vocabulary import MEM, graph_iri, namespace_of
 
 
-def status(scope: Scope, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
+def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
     """Counts over the readable graphs of a scope, and how the service stands."""
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
@@ -25,12 +26,12 @@ def status(scope: Scope, home: Home, now: datetime, parts: Backends, knobs: Gate
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
         vectors = len(parts.indexes.nodes)
-    names = {namespace_of(graph) for graph in parts.graph.graphs() if graph.startswith(f"{_MEMORIES}{scope.tenant}:")}
+    names = {namespace_of(graph) for graph in parts.graph.graphs() if graph.startswith(graph_iri(scope.tenant, ""))}
     return Status(
         version=__version__,
         home=str(home.path),
         namespace=scope.namespace,
-        namespaces=tuple(sorted(names)),
+        namespaces=tuple(sorted(filter(access.sees, names))),
         ready=parts.warm,
         embedder=parts.embedder.fingerprint,
         notes=counts.get(MEM.Note, 0),

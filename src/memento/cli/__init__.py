@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from memento.cli import care as _care
 from memento.cli import commands as _commands
+from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _commands)
+_registered = (_care, _commands, _tokens)

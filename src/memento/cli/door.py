@@ -61,13 +61,15 @@ class Instant(click.ParamType[datetime]):
             self.fail(f"{value!r} is no ISO 8601 time such as 2025-01-31 or 2025-01-31T09:00:00Z", param, ctx)
 
 
-def common(of: F, *, outermost: bool = False) -> F:
+def common(of: F, *, outermost: bool = False, without: str = "") -> F:
     """The options that may stand before or after the name of a command; the environment counts for the outermost."""
     home = "MEMENTO_HOME" if outermost else None
     namespace = ["MEMENTO_NAMESPACE", "MEMENTO_SCOPE_NAMESPACE"] if outermost else None
-    options = (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON.", callback=_choose, expose_value=False),
-        click.option(
+    options = {
+        "json": click.option(
+            "--json", "as_json", is_flag=True, help="Print JSON.", callback=_choose, expose_value=False
+        ),
+        "namespace": click.option(
             "--namespace",
             metavar="NAME",
             envvar=namespace,
@@ -75,7 +77,7 @@ def common(of: F, *, outermost: bool = False) -> F:
             callback=_choose,
             expose_value=False,
         ),
-        click.option(
+        "home": click.option(
             "--home",
             metavar="DIR",
             envvar=home,
@@ -83,9 +85,9 @@ def common(of: F, *, outermost: bool = False) -> F:
             callback=_choose,
             expose_value=False,
         ),
-    )
-    for option in options:
-        of = option(of)
+    }
+    for name, option in options.items():
+        of = of if name == without else option(of)
     return of
 
 

@@ -58,7 +58,7 @@ def running(chosen: Chosen) -> Client | None:
         return None
     from memento.client import Client
 
-    return Client(owner.address, namespace=_namespace(chosen))
+    return Client(owner.address, namespace=_namespace(chosen), token=owner.token)
 
 
 def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:

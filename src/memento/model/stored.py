@@ -41,6 +41,7 @@ class Scope:
 
     tenant: str = "local"
     namespace: str = "main"
+    with_main: bool = True  # whether reads cover `main` too
 
     @property
     def graph(self) -> IRI:
@@ -49,8 +50,8 @@ class Scope:
 
     @property
     def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, and `main`."""
-        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main"))))
+        """The graphs whose memories this scope may recall: its own, and mostly `main`."""
+        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main")))) if self.with_main else (self.graph,)
 
     @property
     def readable(self) -> tuple[IRI, ...]:

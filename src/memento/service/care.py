@@ -13,11 +13,13 @@ class Care(Held):
 
     def check(self) -> tuple[Difference, ...]:
         """Every difference between the graph and its indexes, and every violated shape; empty when all is well."""
+        self._as_owner()
         with self._writing:
             return tuple(upkeep.check(self._parts))
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
+        self._as_owner()
         with self._writing:
             return upkeep.rebuild(self._parts, progress)
 

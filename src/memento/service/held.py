@@ -1,14 +1,22 @@
-"""What every part of the service holds: the data folder, the parts, the scope, the settings and the lock for writers."""
+"""
+What every part of the service holds: the data folder, the parts, the scope, the settings and the lock for writers.
+
+*Guarantees:* every method that names a namespace goes through `_in`, which is where a caller's rights are checked, so that no
+door can forget it.
+"""
 
 from __future__ import annotations
 
+import copy
 import threading
+from typing import Self
 from zoneinfo import ZoneInfo
 
 from memento import settings
+from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.consolidation.rules import RuleAgents
-from memento.errors import InputError, TooLong
+from memento.errors import Forbidden, InputError, TooLong
 from memento.home import Home
 from memento.model import Scope
 from memento.settings import Settings
@@ -22,14 +30,35 @@ class Held:
         self.settings = settings
         self._parts = backends
         self._scope = scope
+        self._access = OWNER
+        self.tokens = Tokens(home.tokens)
         self._agents = RuleAgents(settings.consolidation.time_zone)
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
 
-    def _in(self, namespace: str | None) -> Scope:
-        if namespace is None:
-            return self._scope
-        return Scope(self._scope.tenant, settings.namespace_checked(namespace))
+    def seen_by(self, access: Access) -> Self:
+        """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
+        seen = copy.copy(self)
+        seen._access = access
+        return seen
+
+    def _in(self, namespace: str | None, right: Right = "read") -> Scope:
+        """
+        Where a call reads and writes.
+
+        Raises:
+            Forbidden: the caller has no such right, or no access to the namespace.
+            InputError: it can be no namespace.
+        """
+        self._access.needs(right)
+        chosen = self._access.namespace(namespace, self._scope.namespace)
+        return Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+
+    def _as_owner(self) -> None:
+        """Raises `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
+        self._access.needs("admin")
+        if self._access.tenant != OWNER.tenant or self._access.namespaces:
+            raise Forbidden(f"this concerns the whole data folder: it takes a token of the tenant {OWNER.tenant!r}")
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

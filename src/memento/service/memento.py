@@ -22,7 +22,8 @@ class Memento(Writing, Reading, Care):
 
     def serve_at(self, address: str) -> None:
         """Tell other processes where this one answers."""
-        self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address))
+        token = self.tokens.for_owner()
+        self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""

@@ -43,12 +43,12 @@ def open_memento(
     configured = configured or settings.load(home.settings, profile=profile)
     scope = Scope(namespace=settings.namespace_called(namespace or namespace_name or configured.scope.namespace))
     if (serving := home.serving_owner()) and serving.address:
-        return Client(serving.address, namespace=scope.namespace)
+        return Client(serving.address, namespace=scope.namespace, token=serving.token)
     try:
         home.acquire(command, wait_s)
     except FolderInUse:
         if (serving := home.serving_owner()) and serving.address:
-            return Client(serving.address, namespace=scope.namespace)
+            return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
     try:
         return Memento(home, open_backends(home, configured), scope, configured)

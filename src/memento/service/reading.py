@@ -98,4 +98,4 @@ class Reading(Held):
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self.home, now(), self._parts, self.settings.gate)
+        return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings.gate)

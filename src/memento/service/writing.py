@@ -55,7 +55,7 @@ class Writing(Held):
             position=position,
             idempotency_key=idempotency_key,
         )
-        return self._consolidated(row, self._in(namespace), keep=False)
+        return self._consolidated(row, self._in(namespace, "write"), keep=False)
 
     def import_notes(
         self,
@@ -75,7 +75,7 @@ class Writing(Held):
         Raises:
             InputError: a row is empty or too long; names the row, counted from 1; nothing is stored.
         """
-        scope, listed, keep = self._in(namespace), list(rows), not consolidate
+        scope, listed, keep = self._in(namespace, "write"), list(rows), not consolidate
         for number, row in enumerate(listed, start=1):
             self._checked(row.content, f"content of row {number}")
         return consolidation.imported(
@@ -101,7 +101,7 @@ class Writing(Held):
             NotFound: no memory or note with that IRI in this namespace.
         """
         with self._writing:
-            return library.forget(iri, self._in(namespace), erase, now(), self._parts)
+            return library.forget(iri, self._in(namespace, "write"), erase, now(), self._parts)
 
     def _consolidated(self, row: NoteRow, scope: Scope, keep: bool, extraction: Extraction | None = None) -> Noted:
         self._checked(row.content, "content")

@@ -126,8 +126,9 @@ class LimitsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    host: str = knob("127.0.0.1", "address the service listens on; only loopback until tokens exist")
+    host: str = knob("127.0.0.1", "address the service listens on; other than loopback only where there are tokens")
     port: int = knob(6366, "port the service listens on")
+    token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
     threads: int = knob(256, "requests served at once")
     lock_wait_s: float = knob(10.0, "seconds a command waits for another command to let go of the data folder")
 

@@ -2,21 +2,20 @@
 The Flask application over a `Memento`: every HTTP door, and one translation of errors for all of them.
 
 *Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
-gets nothing: names other than loopback (DNS rebinding) and writes from other origins are refused.
+gets nothing, and a caller gets their own tenant's memory: `access.admission` says who is who.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import re
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from memento import __version__, telemetry
-from memento.errors import Forbidden, MementoError
+from memento.access import Caller, admitted
+from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
@@ -24,6 +23,11 @@ from memento.web.sparql import Sparql
 logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
+OPEN = ("/health",)
+"""What anybody may ask who reaches the port: it tells nothing but whether the service is up."""
+
+PROXIED = ("/v1/", "/api/")
+"""Where Authorization is the key of a model provider."""
 
 
 def create_app(memento: Memento) -> Flask:
@@ -37,8 +41,8 @@ def create_app(memento: Memento) -> Flask:
 
     @app.before_request
     def limited() -> None:
-        _refuse_strangers()
-        g.memory = memento
+        if request.path not in OPEN:
+            g.memory = _admitted(memento)
         request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
 
     app.register_blueprint(Rest().blueprint())
@@ -48,26 +52,6 @@ def create_app(memento: Memento) -> Flask:
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)
     return app
-
-
-def is_loopback(host: str) -> bool:
-    """
-    Whether a name or an address can only mean this machine.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _add_pages(app: Flask, memento: Memento) -> None:
@@ -86,24 +70,24 @@ def _add_pages(app: Flask, memento: Memento) -> None:
         return Response(telemetry.exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _refuse_strangers() -> None:
-    """
-    Only programs of this machine may ask, and only pages of this machine may write.
-
-    Raises:
-        Forbidden: the Host header, or the Origin of anything but a read, is not loopback.
-    """
-    if not is_loopback(_host_of(f"//{request.host}")):
-        raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {request.host[:80]!r}")
-    origin = request.headers.get("Origin")
-    if origin and request.method not in ("GET", "HEAD", "OPTIONS") and not is_loopback(_host_of(origin)):
-        raise Forbidden(f"a page from {origin[:80]!r} may not write here")
+def _admitted(memento: Memento) -> Memento:
+    """The memory as the caller may see it; raises `Unauthorised` or `Forbidden`."""
+    caller = Caller(
+        address=request.remote_addr or "",
+        method=request.method,
+        headers={name.lower(): value for name, value in request.headers.items()},
+        is_proxied=request.path.startswith(PROXIED),
+    )
+    return memento.seen_by(admitted(caller, memento.tokens, required=memento.settings.server.token_required))
 
 
 def _failed(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
-    return _told(error.status, error.code, str(error))
+    response = _told(error.status, error.code, str(error))
+    if isinstance(error, Unauthorised):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="memento"'
+    return response
 
 
 def _refused(error: HTTPException) -> Response:

@@ -14,9 +14,10 @@ from typing import Any, cast
 import uvicorn
 from a2wsgi import WSGIMiddleware
 
+from memento.access import is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.service import Memento
-from memento.web.app import create_app, is_loopback
+from memento.web.app import create_app
 
 
 class Busy:
@@ -44,10 +45,10 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
         ready: called with the address, once, when the first question would be answered at full speed.
 
     Raises:
-        SettingsError: the host is not loopback, or the port cannot be had.
+        SettingsError: the host is not loopback and there is no token, or the port cannot be had.
         MementoError: the embedder cannot be loaded.
     """
-    with listening(host, port) as listener:
+    with listening(host, port, has_tokens=bool(memento.tokens.issued())) as listener:
         address = _address(host, listener.getsockname()[1])
         busy = Busy()
         server = uvicorn.Server(_configuration(memento, busy))
@@ -79,15 +80,16 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
         raise failures[0]
 
 
-def listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
     """
-    A socket that listens; raises `SettingsError` when the host is not loopback or the port cannot be had.
+    A socket that listens; raises `SettingsError` when the port cannot be had, or nobody could use it.
 
-    Anybody who reaches the port may read and write, until tokens exist: so only this machine may.
+    Other machines need a token: without one, an address that they reach would only refuse them.
     """
-    if not is_loopback(host):
+    if not is_loopback(host) and not has_tokens:
         raise SettingsError(
-            f"host must be a loopback address such as 127.0.0.1 or ::1 (tokens do not exist yet), not {host!r}"
+            f"host must be a loopback address such as 127.0.0.1 or ::1, not {host!r}, "
+            "unless there is a token: make one with `memento token create NAME`"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -103,6 +105,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def _address(host: str, port: int) -> str:
+    """Where programs of this machine reach the service: an address that stands for all of them is not one to ask."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -120,6 +124,7 @@ def _configuration(memento: Memento, busy: Busy) -> uvicorn.Config:
     return uvicorn.Config(
         WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads),
         log_config=None,
+        proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
         lifespan="off",
         timeout_graceful_shutdown=5,

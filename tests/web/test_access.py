@@ -1,0 +1,125 @@
+"""Every address and every role: who gets what, over a memory in which another tenant has a canary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+
+from memento.access import Access
+from memento.instants import now
+from memento.service import Memento
+from memento.web.app import create_app
+
+CANARY = "Quetzalcoatl"
+ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
+
+ROLES = ("nobody", "reader", "writer", "admin", "other")
+"""No token; tokens of the tenant `local` with each right; a token of another tenant with every right."""
+
+# Status by role, in the order of ROLES: the caller's own memory answers, what the caller may not do is 403.
+READ = (401, 200, 200, 200, 200)
+NOTE = (401, 403, 201, 200, 201)  # the second who says the same adds nothing
+CARE = (401, 403, 403, 200, 403)
+
+TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
+    ("GET", "/"): (READ, {}),
+    ("GET", "/health"): ((503,) * 5, {}),
+    ("GET", "/metrics"): (READ, {}),
+    ("GET", "/memory"): (READ, {}),
+    ("GET", "/memory/list"): (READ, {}),
+    ("GET", "/memory/status"): (READ, {}),
+    ("GET", "/memory/check"): (CARE, {}),
+    ("POST", "/memory/rebuild"): (CARE, {}),
+    ("GET", "/memory/recall"): (READ, {"query_string": {"query": "Where do I live?"}}),
+    ("POST", "/memory/notes"): (NOTE, {"json": {"content": "I live in Oslo."}}),
+    ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),
+    ("GET", "/memory/<path:iri>"): ((401, 200, 200, 200, 404), {}),
+    ("DELETE", "/memory/<path:iri>"): ((401, 403, 200, 200, 404), {}),
+    ("GET", "/sparql"): (READ, {"query_string": {"query": "SELECT * { GRAPH ?g { ?s ?p ?o } }"}}),
+    ("POST", "/sparql"): (READ, {"data": b"ASK {}", "content_type": "application/sparql-query"}),
+}
+
+
+@pytest.fixture
+def doors(memento: Memento) -> Iterator[tuple[FlaskClient, dict[str, dict[str, str]], str]]:
+    """The application, the headers of each role, and a memory of the tenant `local`."""
+    rights = {"reader": "read", "writer": "write", "admin": "admin"}
+    tokens = {
+        role: memento.tokens.create(role, tenant="local", namespaces=[], right=right, at=now())  # type: ignore[arg-type]
+        for role, right in rights.items()
+    }
+    tokens["other"] = memento.tokens.create("other", tenant="rival", namespaces=[], right="admin", at=now())
+    memento.seen_by(Access(tenant="rival", right="write")).note(f"I live in {CANARY}.")
+    [iri] = memento.note("I live in Lisbon.").memories
+    headers = {role: {"Authorization": f"Bearer {token}"} for role, token in tokens.items()} | {"nobody": {}}
+    with create_app(memento).test_client() as client:
+        yield client, headers, iri
+
+
+def test_the_table_has_every_address(doors: tuple[FlaskClient, dict[str, dict[str, str]], str]) -> None:
+    served = {
+        (method, rule.rule)
+        for rule in doors[0].application.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.endpoint != "static"
+    }
+
+    assert served == set(TABLE)
+
+
+@pytest.mark.parametrize(("method", "path"), TABLE, ids=[" ".join(key) for key in TABLE])
+def test_each_role_gets_what_it_may(
+    method: str, path: str, doors: tuple[FlaskClient, dict[str, dict[str, str]], str]
+) -> None:
+    client, headers, iri = doors
+    wanted, how = TABLE[method, path]
+    address = path.replace("<path:iri>", quote(iri, safe=""))
+    got = {}
+    for role in ROLES:
+        answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)
+        got[role] = answer.status_code
+        assert role == "other" or CANARY not in answer.text, (role, answer.text)
+
+    assert got == dict(zip(ROLES, wanted, strict=True))
+
+
+def test_a_tenant_finds_its_own_and_nothing_of_another(
+    doors: tuple[FlaskClient, dict[str, dict[str, str]], str],
+) -> None:
+    client, headers, _ = doors
+    everything = {"query": "SELECT ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"}
+    asked = {"query": "Where do I live?", "gate": "false"}
+    for role, own, foreign in (("other", CANARY, "Lisbon"), ("reader", "Lisbon", CANARY)):
+        for address, question in (("/sparql", everything), ("/memory/recall", asked), ("/memory/list", {})):
+            told = client.get(address, query_string=question, headers=headers[role], environ_base=ELSEWHERE).text
+            assert own in told and foreign not in told, (role, address)
+
+
+def test_a_narrow_token_neither_reads_nor_writes_another_namespace(memento: Memento) -> None:
+    token = memento.tokens.create("narrow", tenant="local", namespaces=["work"], right="write", at=now())
+    memento.note("I live in Lisbon.")
+    headers = {"X-Memento-Token": token}
+    with create_app(memento).test_client() as client:
+        wrote = client.post("/memory/notes", json={"content": "My boss is Ana."}, headers=headers)
+        refused = client.post("/memory/notes", json={"content": "I am tall.", "namespace": "main"}, headers=headers)
+        listed = client.get("/memory/list", headers=headers).text
+        known = client.get("/memory/status", headers=headers).json
+
+    assert (wrote.status_code, refused.status_code) == (201, 403)
+    assert "work" in refused.text
+    assert "Ana" in listed and "Lisbon" not in listed
+    assert known is not None and known["namespaces"] == ["work"]
+
+
+def test_a_wrong_token_is_refused_even_here_and_never_repeated(memento: Memento) -> None:
+    secret = "mem_canary-of-a-secret"
+    with create_app(memento).test_client() as client:
+        answer = client.get("/memory/status", headers={"Authorization": f"Bearer {secret}"})
+
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="memento"'
+    assert secret not in answer.text
