@@ -31,6 +31,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/metrics"): (READ, {}),
     ("GET", "/memory"): (READ, {}),
     ("GET", "/memory/list"): (READ, {}),
+    ("GET", "/memory/openapi.json"): (READ, {}),
     ("GET", "/memory/status"): (READ, {}),
     ("GET", "/memory/check"): (CARE, {}),
     ("POST", "/memory/rebuild"): (CARE, {}),

@@ -11,6 +11,7 @@ from memento.errors import InputError
 from memento.intake.portable import Record, note_row, parsed
 from memento.model import NoteRow
 from memento.retrieval.render import as_text, as_xml
+from memento.web import openapi
 from memento.web.asked import Parameters, json_object, loaded, memory, namespace
 from memento.wire import encode
 
@@ -29,6 +30,7 @@ class Rest:
         routes.get("/list")(self.list)
         routes.get("/status")(self.status)
         routes.get("/check")(self.check)
+        routes.get("/openapi.json")(self.openapi)
         routes.post("/rebuild")(self.rebuild)
         routes.get("")(self.list)
         routes.get("/<path:iri>")(self.get)
@@ -118,6 +120,11 @@ class Rest:
         """Differences between graph and indexes; an empty list when all is well."""
         Parameters()
         return answered(memory().check())
+
+    def openapi(self) -> Response:
+        """These addresses, described for programs."""
+        Parameters()
+        return Response(openapi.page(), mimetype="application/json")
 
     def rebuild(self) -> Response:
         """Make the indexes anew; how many texts that were."""

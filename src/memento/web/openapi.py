@@ -1,0 +1,197 @@
+"""
+`/memory/openapi.json`: the REST addresses for programs that read OpenAPI 3.1.
+
+*Because:* what an address takes is written here once more, beside the views, as a view reads its parameters by name; answers
+are described by the nouns themselves. A test holds the page and the addresses to each other, and asks them what the page says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from memento import __version__
+from memento.model import Described, Difference, Forgotten, Imported, Listed, Noted, NoteRow, Recollection, Status
+from memento.vocabulary import IRI
+from memento.wire import encode
+
+Schema = Mapping[str, Any]
+
+TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
+FLAG: Schema = {"type": "boolean"}
+TIME: Schema = {"type": "string", "format": "date-time"}
+NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
+ERROR: Schema = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        }
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What one address does: its parameters by name, its body, the noun it answers with, the ways it fails."""
+
+    does: str
+    answers: Any = None
+    parameters: Mapping[str, Schema] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+    body: Schema | None = None
+    media: str = "application/json"
+    created: bool = False
+    fails: tuple[int, ...] = ()
+
+
+def _note() -> Schema:
+    fields: dict[str, Schema] = {
+        "content": TEXT,
+        "at": {**TIME, "description": "when it was said; default now"},
+        "title": {"type": "string"},
+        "speaker": {"type": "string", "description": "who said it, when it was not the user"},
+        "session": {"type": "string"},
+        "position": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
+        "idempotency_key": {"type": "string", "description": "a retry with the same key is the same note"},
+        "namespace": NAMESPACE,
+    }
+    return {"type": "object", "required": ["content"], "properties": fields, "additionalProperties": False}
+
+
+def operations() -> dict[tuple[str, str], Operation]:
+    """Every address below `/memory`, by verb and path as OpenAPI writes it."""
+    asked: dict[str, Schema] = {
+        "query": TEXT,
+        "k": {"type": "integer", "minimum": 1, "maximum": 300},
+        "as_of": {**TIME, "description": "what was true then"},
+        "believed_at": {**TIME, "description": "what Memento believed then"},
+        "profile": {"enum": ["seed", "half"]},
+        "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
+        "explain": FLAG,
+    }
+    page: dict[str, Schema] = {
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
+        "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
+        "past": {**FLAG, "description": "also the retired and the forgotten"},
+    }
+    listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=page)
+    row = msgspec.json.schema(NoteRow)["$defs"]["NoteRow"]["properties"]
+    rows = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
+    }
+    return {
+        ("post", "/memory/notes"): Operation(
+            does="Remember a first-person note", answers=Noted, body=_note(), created=True, fails=(409, 413, 415)
+        ),
+        ("post", "/memory/import"): Operation(
+            does=f"Remember many notes, as rows with {', '.join(row)}",
+            answers=Imported,
+            parameters={"consolidate": {**FLAG, "default": True}},
+            body=rows,
+            fails=(409, 413, 415),
+        ),
+        ("get", "/memory/recall"): Operation(
+            does="The memories that answer a question",
+            answers=Recollection,
+            parameters=asked,
+            needed=("query",),
+            fails=(413,),
+        ),
+        ("get", "/memory/list"): listing,
+        ("get", "/memory"): listing,
+        ("get", "/memory/status"): Operation(
+            does="What the namespace holds, and how the service stands", answers=Status
+        ),
+        ("get", "/memory/check"): Operation(
+            does="Differences between graph and indexes, and violated shapes", answers=tuple[Difference, ...]
+        ),
+        ("post", "/memory/rebuild"): Operation(does="Make every index anew; how many texts that were", answers=int),
+        ("get", "/memory/{iri}"): Operation(
+            does="Everything the graph says of an IRI", answers=Described, needed=("iri",), fails=(404,)
+        ),
+        ("delete", "/memory/{iri}"): Operation(
+            does="Hide a memory or the memories of a note; with `erase`, delete their text",
+            answers=Forgotten,
+            parameters={"erase": FLAG},
+            needed=("iri",),
+            fails=(404,),
+        ),
+    }
+
+
+@cache
+def page() -> bytes:
+    """The whole description as JSON."""
+    table = operations()
+    answers = [one.answers for one in table.values()]
+    schemas, components = msgspec.json.schema_components(
+        answers, schema_hook=_iri, ref_template="#/components/schemas/{name}"
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for ((verb, path), one), schema in zip(table.items(), schemas, strict=True):
+        paths.setdefault(path, {})[verb] = _described(verb, path, one, schema)
+    return encode(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "Memento", "version": __version__, "summary": "A memory for LLM agents, as a graph."},
+            "paths": paths,
+            "components": {
+                "schemas": {**components, "Error": ERROR},
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+            "security": [{}, {"token": []}],
+        }
+    )
+
+
+def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str, Any]:
+    parameters = [_parameter(name, of, name in one.needed) for name, of in one.parameters.items()]
+    parameters.append(_parameter("namespace", NAMESPACE, needed=False))
+    if "{iri}" in path:
+        parameters.append({"name": "iri", "in": "path", "required": True, "schema": TEXT})
+    statuses = [200, 201] if one.created else [200]
+    answers = {str(status): _answer(status, schema) for status in statuses}
+    answers |= {str(status): _answer(status, {"$ref": "#/components/schemas/Error"}) for status in _failing(one)}
+    told: dict[str, Any] = {"summary": one.does, "operationId": _name(verb, path), "parameters": parameters}
+    if one.body is not None:
+        told["requestBody"] = {"required": True, "content": {one.media: {"schema": one.body}}}
+    return {**told, "responses": answers}
+
+
+def _failing(one: Operation) -> list[int]:
+    return sorted({400, 401, 403, 503, *one.fails})
+
+
+def _parameter(name: str, schema: Schema, needed: bool) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": needed, "schema": schema}
+
+
+def _answer(status: int, schema: Schema) -> dict[str, Any]:
+    return {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": schema}}}
+
+
+def _name(verb: str, path: str) -> str:
+    """
+    A name for generated clients.
+
+    >>> _name("get", "/memory/{iri}"), _name("post", "/memory/notes")
+    ('get_memory_iri', 'post_memory_notes')
+    """
+    return f"{verb}{path.replace('/', '_').replace('{', '').replace('}', '')}"
+
+
+def _iri(cls: type) -> dict[str, Any]:
+    if cls is IRI:
+        return {"type": "string", "format": "iri"}
+    raise NotImplementedError(f"{cls.__name__} has no form in JSON")
