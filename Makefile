@@ -46,6 +46,7 @@ crash: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/memento config docs > docs/settings.md
+	$(BIN)/memento connect docs > docs/clients.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
