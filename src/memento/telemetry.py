@@ -1,21 +1,33 @@
 """
 How long things took and how often they happened: one process-wide tally that `/metrics` prints and recalls report.
 
-Log lines are constant event names with fields, never note text.
+Log lines are JSON: a constant event name with fields, never the text of a note or a key. An error is logged by its class and the
+lines of code it went through, as its message may hold what somebody wrote.
+
+With the extra `memento[otel]` and an endpoint in the settings, phases are OpenTelemetry spans too.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
+import traceback
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from memento.errors import MissingPart
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 _lock = threading.Lock()
 _counts: dict[str, int] = defaultdict(int)
 _seconds: dict[str, float] = defaultdict(float)
+_tracer: Tracer | None = None
 
 
 class Stopwatch:
@@ -38,7 +50,8 @@ class Stopwatch:
         """Time one phase; also added to the process's tally, as `{work}.{name}`."""
         begin = time.perf_counter()
         try:
-            yield
+            with _span(f"{self.work}.{name}"):
+                yield
         finally:
             spent = time.perf_counter() - begin
             self.ms[name] = round(self.ms.get(name, 0.0) + spent * 1000, 3)
@@ -65,5 +78,57 @@ def exposition() -> str:
 
 
 def configure_logging(level: str = "WARNING") -> None:
-    """Log to stderr in one line each; only the command line calls this."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True)
+    """Log to stderr, one JSON object a line; only the command line calls this."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Lines())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class Lines(logging.Formatter):
+    """
+    One JSON object for each event: `at`, `level`, `logger`, `event`, and the fields that came with it.
+
+    >>> record = logging.makeLogRecord({"name": "memento.web", "levelname": "ERROR", "msg": "web.failed", "code": "graph_error"})
+    >>> json.loads(Lines().format(record))["code"]
+    'graph_error'
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
+        # `msg` without its arguments: the text around them is ours, they may be anybody's.
+        told: dict[str, Any] = {"at": at, "level": record.levelname, "logger": record.name, "event": str(record.msg)}
+        told |= {key: value for key, value in vars(record).items() if key not in _ORDINARY}
+        if record.exc_info and record.exc_info[0]:
+            told["error"] = record.exc_info[0].__name__
+            told["through"] = [f"{f.filename}:{f.lineno} {f.name}" for f in traceback.extract_tb(record.exc_info[2])]
+        return json.dumps(told, default=lambda value: type(value).__name__)
+
+
+_ORDINARY = {*vars(logging.makeLogRecord({})), "message", "asctime"}
+
+
+def trace_to(endpoint: str) -> None:
+    """
+    Send phases as spans to an OTLP endpoint over HTTP, as `http://127.0.0.1:4318/v1/traces`, from now on.
+
+    Raises:
+        MissingPart: the extra is not installed.
+    """
+    global _tracer
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise MissingPart("traces need OpenTelemetry: pip install 'memento[otel]'") from error
+    provider = TracerProvider(resource=Resource.create({"service.name": "memento"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+    _tracer = provider.get_tracer("memento")
+
+
+def _span(name: str) -> AbstractContextManager[object]:
+    if _tracer is None:
+        return nullcontext()
+    # An error's message may hold what somebody wrote.
+    return _tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False)

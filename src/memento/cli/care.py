@@ -20,10 +20,13 @@ from memento.errors import FolderInUse
 def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
     """Serve the memory over HTTP until stopped."""
     from memento.client import Client
-    from memento.telemetry import configure_logging
+    from memento.telemetry import configure_logging, trace_to
 
     configure_logging()
-    knobs = chosen.settings().server
+    configured = chosen.settings()
+    knobs = configured.server
+    if configured.telemetry.otlp_endpoint:
+        trace_to(configured.telemetry.otlp_endpoint)
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
     with opened(chosen, "serve") as memento:

@@ -20,6 +20,7 @@ from memento.settings.groups import (
     ServerSettings,
     Settings,
     SignalsSettings,
+    TelemetrySettings,
     WordsSettings,
 )
 from memento.settings.loading import (
@@ -49,6 +50,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SignalsSettings",
+    "TelemetrySettings",
     "WordsSettings",
     "check",
     "groups",

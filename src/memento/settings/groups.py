@@ -134,6 +134,11 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TelemetrySettings:
+    otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All groups; frozen, so that a profile or a test makes a changed copy."""
 
@@ -150,3 +155,4 @@ class Settings:
     consolidation: ConsolidationSettings = ConsolidationSettings()
     limits: LimitsSettings = LimitsSettings()
     server: ServerSettings = ServerSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
