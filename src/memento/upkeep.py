@@ -33,6 +33,7 @@ def status(scope: Scope, home: Home, now: datetime, parts: Backends, knobs: Gate
         namespaces=tuple(sorted(names)),
         ready=parts.warm,
         embedder=parts.embedder.fingerprint,
+        runtime=parts.embedder.runtime,
         notes=counts.get(MEM.Note, 0),
         memories=counts.get(MEM.Memory, 0),
         current=current,
