@@ -84,6 +84,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("rdflib", {"graph"}),
         ("sqlite3", {"search"}),
         ("sentence_transformers", {"search"}),
+        ("onnxruntime", {"search"}),
         ("flask", {"web"}),
         ("uvicorn", {"web"}),
         ("mcp", {"mcp"}),

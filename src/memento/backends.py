@@ -88,7 +88,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     graph = Oxigraph(home.store)
     try:
         load_ontology(graph)
-        embedder = embedder_of(settings.embedding, cache_folder() if settings.embedding.cache else None)
+        embedder = embedder_of(settings.embedding, cache_folder())
         indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder))
         reconcile(graph, indexes)
     except BaseException:

@@ -34,6 +34,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         namespaces=tuple(sorted(filter(access.sees, names))),
         ready=parts.warm,
         embedder=parts.embedder.fingerprint,
+        runtime=parts.embedder.runtime,
         notes=counts.get(MEM.Note, 0),
         memories=counts.get(MEM.Memory, 0),
         current=current,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import ablation
+import embedding
 import gate
 import import_speed
 import measure
@@ -125,6 +126,11 @@ def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:
 
     assert notes == Life(names=30).notes(500)
     assert len({note.content for note in notes}) == 500
+
+
+@pytest.mark.bench
+def test_embedding_at_full_size() -> None:
+    embedding.main([])
 
 
 @pytest.mark.bench

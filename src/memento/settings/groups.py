@@ -104,6 +104,12 @@ class EmbeddingSettings:
         "the embedder: all-MiniLM-L6-v2 on this machine, or hashed character trigrams that need no model",
         ("minilm", "trigram"),
     )
+    runtime: str = knob(
+        "auto",
+        "what runs all-MiniLM-L6-v2: torch, or onnxruntime (`memento[onnx]`), which needs half the time for the same vectors; "
+        "`auto` takes the second where it is installed",
+        ("auto", "torch", "onnx"),
+    )
     threads: int = knob(1, "threads for one question or note; imports use all cores")
     batch: int = knob(16, "texts embedded at once; small batches of like lengths are the fastest")
     cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")

