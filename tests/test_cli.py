@@ -110,6 +110,17 @@ def test_memories_are_listed_described_and_forgotten() -> None:
     assert printed("forget", iri, "--erase", "--json")["erased"] is True
 
 
+def test_a_timeline_tells_from_when_to_when_and_why() -> None:
+    run("note", "I work at Google.", "--at", "2024-01-08")
+    run("note", "I work at Microsoft.", "--at", "2025-03-03")
+    whole = printed("timeline", "me")
+
+    assert whole.splitlines()[0] == "2024-01-08 to 2025-03-03  USER works at Google."
+    assert "now works at Microsoft" in whole.splitlines()[1]
+    assert printed("timeline", "me", "--limit", "1").startswith("1 earlier ones")
+    assert len(printed("timeline", "me", "--as-of", "2024-06-01", "--json")["memories"]) == 1
+
+
 def test_rows_are_imported_and_kept(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text('{"text": "Ada lives in Lisbon.", "timestamp": "2024-01-01"}\n{"content": "Bob lives in Porto."}\n')

@@ -1,4 +1,4 @@
-"""The memories as a collection: one described, many listed, some forgotten."""
+"""The memories as a collection: one described, many listed, some in the order of their history, some forgotten."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import cast
 
+import numpy as np
+
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.instants import iso
-from memento.model import Change, Described, Forgotten, Listed, Quad, Scope, Value
+from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, Scope, Timeline, Value
 from memento.ports import Row
 from memento.vocabulary import IRI, MEM, TYPE, namespace_of
 
@@ -43,6 +45,55 @@ def listed(scope: Scope, limit: int, offset: int, past: bool, now: datetime, par
     return [_listed(rows[iri]) for iri in iris if iri in rows]
 
 
+def timeline(
+    subject: str,
+    scope: Scope,
+    limit: int,
+    parts: Backends,
+    *,
+    now: datetime,
+    as_of: datetime | None = None,
+    believed_at: datetime | None = None,
+) -> Timeline:
+    """
+    The history of what an entity, the user, a memory or a note stands for, oldest first; of more than `limit` the latest.
+
+    Args:
+        subject: an IRI, the name of an entity, or `me`.
+        as_of: only what was true then.
+        believed_at: as far as it was known then; what was forgotten since comes back.
+
+    Raises:
+        NotFound: nothing in the readable graphs goes by that name.
+    """
+    iris = _subjects(subject, scope, parts)
+    indexes, graphs = parts.indexes, scope.memory_graphs
+    with indexes.lock:
+        nodes = indexes.nodes
+        if as_of is None:
+            told = nodes.told(graphs, now=now, believed_at=believed_at)
+        else:
+            told = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        ids = [node for node in _history(iris, scope, parts) if told[node]]
+        # In the order they became true; of the same day, in the order they were written.
+        ids.sort(key=lambda node: (int(nodes.days()[node]), node))
+        chosen = [nodes.iri(node) for node in ids[-limit:]]
+    rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
+    # The first ending counts, as two may have been written; later rows of the same memory are passed over.
+    first = {row["memory"]: row for row in reversed(rows)}
+    memories = sorted(
+        (_believed(row, as_of or now, believed_at or now) for row in first.values()),
+        key=lambda one: (one.valid_at, one.iri),
+    )
+    return Timeline(
+        subject=subject,
+        namespace=scope.namespace,
+        iris=tuple(iris),
+        memories=tuple(memories),
+        earlier=max(len(ids) - limit, 0),
+    )
+
+
 def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
     """
     Let a memory, or all memories of a note, be believed no more from `now` on; with `erase` delete their text as well.
@@ -72,6 +123,54 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: B
     found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
     parts.erase(Change(removes=tuple(dict.fromkeys(_quad(row) for row in found))), scope, texts)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
+
+
+def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """What a subject may mean: the IRI itself, or every anchor of that name."""
+    if subject.strip().lower() in ("me", "i", "myself", "user"):
+        return [scope.user]
+    with parts.indexes.lock:
+        found = parts.indexes.labels.find(subject, (*scope.memory_graphs, scope.self_graph))
+        if found:
+            return [parts.indexes.nodes.iri(node) for node in found]
+    if subject.startswith("urn:"):
+        return [_named(subject)]
+    raise NotFound(
+        f"nothing in the namespace {scope.namespace!r} is called {subject[:80]!r}: "
+        "give the name of an entity as a recall shows it, an IRI, or `me`"
+    )
+
+
+def _history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """The ids of the memories about some anchors, or of those that a memory or a note hangs together with."""
+    indexes = parts.indexes
+    anchors = indexes.nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
+    known = [node for node in map(indexes.nodes.find, iris) if node is not None and anchors[node]]
+    if known:
+        return [int(node) for node in np.unique(np.concatenate([indexes.adjacency.memories(node) for node in known]))]
+    rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
+    if not rows and iris[0] != scope.user:
+        raise NotFound(f"there is no entity, memory or note <{iris[0]}> in the namespace {scope.namespace!r}")
+    ids = (indexes.nodes.find(cast(IRI, row["memory"])) for row in rows)
+    return [node for node in ids if node is not None]
+
+
+def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
+    retired = cast("datetime | None", row.get("retiredAt"))
+    known = retired is None or retired <= believed_at
+    invalid = cast("datetime | None", row.get("invalidAt")) if known else None
+    corrected = known and row.get("mode") == "correction"
+    return Believed(
+        iri=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        note=cast(IRI, row["note"]),
+        valid_at=cast(datetime, row["validAt"]),
+        created_at=cast(datetime, row["createdAt"]),
+        state="corrected" if corrected else "ended" if invalid and invalid <= true_at else "holds",
+        invalid_at=invalid,
+        successor=cast("IRI | None", row.get("successor")) if known else None,
+        reason=str(row["reason"]) if known and "reason" in row else None,
+    )
 
 
 def _quad(row: Row) -> Quad:

@@ -51,6 +51,15 @@ def error_of(answer: TestResponse, status: int) -> str:
     return str(told(answer)["error"]["message"])
 
 
+def test_the_history_of_a_subject_has_an_address(web: FlaskClient) -> None:
+    noted(web, "I work at Google.", at="2024-01-08")
+    noted(web, "I work at Microsoft.", at="2025-03-03")
+    answer = web.get("/memory/timeline", query_string={"subject": "me", "as_of": "2024-06-01"})
+
+    assert [memory["content"] for memory in told(answer)["memories"]] == ["USER works at Google."]
+    assert "subject is missing" in error_of(web.get("/memory/timeline"), 400)
+
+
 def test_a_note_is_recalled_with_its_history(web: FlaskClient) -> None:
     noted(web, "I work at Google.", at="2024-01-08")
     noted(web, "I work at Microsoft.", at="2025-03-03T09:00:00+01:00")

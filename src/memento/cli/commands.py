@@ -80,6 +80,18 @@ def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
     _print(chosen, answer, lambda: shown.listing(answer))
 
 
+@command("timeline")
+@click.argument("subject")
+@click.option("--as-of", type=Instant(), help="Only what was true then.")
+@click.option("--believed-at", type=Instant(), help="As far as it was known then.")
+@click.option("--limit", type=int, default=50, show_default=True, help="Most memories to show, the latest.")
+def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
+    """The history of SUBJECT: the name of an entity, an IRI, or `me`."""
+    with opened(chosen, "timeline") as memento:
+        answer = ask(memento, "timeline", subject=subject, **details)
+    _print(chosen, answer, lambda: shown.timeline(answer))
+
+
 @command("forget")
 @click.argument("iri")
 @click.option("--erase", is_flag=True, help="Delete the text too, and the note when nothing else needs it.")

@@ -40,6 +40,17 @@ def listing(memories: Iterable[Json]) -> str:
     return "\n".join(lines) or "Nothing here yet."
 
 
+def timeline(found: Json) -> str:
+    """A line for each memory, oldest first: from when to when, its text, and what ended it."""
+    lines = [_dim(f"{found['earlier']:,} earlier ones are not shown")] if found["earlier"] else []
+    for one in found["memories"]:
+        wrong = " (corrected)" if one["state"] == "corrected" else ""
+        lines.append(f"{day(one['valid_at'])} to {day(one['invalid_at'])}  {clean(one['content'])}{wrong}")
+        if one["reason"]:
+            lines.append(f"            {_dim(clean(one['reason']))}")
+    return "\n".join(lines) or "Nothing is known of its history."
+
+
 def described(found: Json) -> str:
     """Type, properties, and who points at it."""
     lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]

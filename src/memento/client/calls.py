@@ -21,7 +21,18 @@ from memento.errors import InputError, MementoError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memento.model import Described, Difference, Forgotten, Imported, Listed, Noted, NoteRow, Recollection, Status
+    from memento.model import (
+        Described,
+        Difference,
+        Forgotten,
+        Imported,
+        Listed,
+        Noted,
+        NoteRow,
+        Recollection,
+        Status,
+        Timeline,
+    )
     from memento.ports import Progress
 
 T = TypeVar("T")
@@ -115,6 +126,21 @@ class Client(Connection):
 
         answer = self.ask("list", limit=limit, offset=offset, past=past, namespace=namespace)
         return _made(tuple[Listed, ...], answer)
+
+    def timeline(
+        self,
+        subject: str,
+        *,
+        as_of: datetime | str | None = None,
+        believed_at: datetime | str | None = None,
+        limit: int = 50,
+        namespace: str | None = None,
+    ) -> Timeline:
+        """See `Memento.timeline`."""
+        from memento.model import Timeline
+
+        when = {"as_of": as_of, "believed_at": believed_at}
+        return _made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
 
     def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
         """See `Memento.query`."""

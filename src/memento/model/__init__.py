@@ -5,6 +5,7 @@ All are frozen, keyword-only and compare by value; times are aware and in UTC.
 """
 
 from memento.model.answers import (
+    Believed,
     Described,
     Difference,
     Forgotten,
@@ -19,6 +20,7 @@ from memento.model.answers import (
     Retired,
     Status,
     Step,
+    Timeline,
 )
 from memento.model.stored import (
     KINDS,
@@ -41,6 +43,7 @@ from memento.model.stored import (
 
 __all__ = [
     "KINDS",
+    "Believed",
     "Change",
     "Described",
     "Difference",
@@ -67,6 +70,7 @@ __all__ = [
     "Session",
     "Status",
     "Step",
+    "Timeline",
     "User",
     "Value",
     "prop",

@@ -122,6 +122,37 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Believed:
+    """
+    One memory in a timeline.
+
+    `state` is how it stands at the time that was asked about: it `holds`, it `ended` because something else came true, or it was
+    `corrected`, as it had never been true. `successor` and `reason` say what ended it, where something did.
+    """
+
+    iri: IRI
+    content: str
+    note: IRI
+    valid_at: datetime
+    created_at: datetime
+    state: Literal["holds", "ended", "corrected"]
+    invalid_at: datetime | None = None
+    successor: IRI | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """The history of a subject: its memories in the order they became true; `earlier` counts those that were left out."""
+
+    subject: str
+    namespace: str
+    iris: tuple[IRI, ...]
+    memories: tuple[Believed, ...]
+    earlier: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
     """Everything the graph says of one IRI, as (predicate, value) pairs, and who points at it, as (subject, predicate)."""
 

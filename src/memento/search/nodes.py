@@ -119,6 +119,20 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
+    def told(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
+        """
+        (size,) True for the memories in some graphs that history tells of at `believed_at`: those that were over or corrected by
+        then are among them, those that were forgotten are not.
+        """
+        _, _, believed_from, believed_until, known_since = self._times
+        believed = _ms(believed_at, _ms(now, 0))
+        mask = self.within(graphs, "memory")
+        # A correction ends a belief at the very instant at which it is known; forgetting ends it alone.
+        mask &= (believed < believed_until) | (known_since == believed_until)
+        if believed_at is not None:
+            mask &= believed_from <= believed
+        return np.asarray(mask, dtype=np.bool_)
+
     def days(self) -> NDArray[np.int64]:
         """(size,) the day since 1970 from which each node was true."""
         return np.asarray(self._times[0] // 86_400_000, dtype=np.int64)

@@ -8,7 +8,7 @@ from datetime import datetime
 from memento import library, settings, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
-from memento.model import Described, Listed, Recollection, Status
+from memento.model import Described, Listed, Recollection, Status, Timeline
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.service.held import Held
@@ -80,6 +80,41 @@ class Reading(Held):
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
         return tuple(library.listed(self._in(namespace), limit, offset, past, now(), self._parts))
+
+    def timeline(
+        self,
+        subject: str,
+        *,
+        as_of: datetime | str | None = None,
+        believed_at: datetime | str | None = None,
+        limit: int = 50,
+        namespace: str | None = None,
+    ) -> Timeline:
+        """
+        The history of an entity, the user, a memory or a note: its memories in the order they became true, with what ended them.
+
+        Args:
+            subject: an IRI, the name of an entity, or `me`. Of a memory the history is what it replaced and what replaced it.
+            as_of: only what was true then.
+            believed_at: as far as Memento knew then, instead of now.
+            limit: most memories; the latest are kept.
+
+        Raises:
+            NotFound: nothing goes by that name or IRI.
+            InputError: empty subject, or limit out of range.
+        """
+        self._checked(subject, "subject")
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        return library.timeline(
+            subject,
+            self._in(namespace),
+            limit,
+            self._parts,
+            now=now(),
+            as_of=None if as_of is None else instant(as_of, "as_of", self._zone),
+            believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
+        )
 
     def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
         """

@@ -28,6 +28,7 @@ class Rest:
         routes.post("/import")(self.imported)
         routes.get("/recall")(self.recall)
         routes.get("/list")(self.list)
+        routes.get("/timeline")(self.timeline)
         routes.get("/status")(self.status)
         routes.get("/check")(self.check)
         routes.get("/openapi.json")(self.openapi)
@@ -97,6 +98,22 @@ class Rest:
                 limit=50 if limit is None else limit,
                 offset=offset or 0,
                 past=asked.flag("past"),
+                namespace=namespace(),
+            )
+        )
+
+    def timeline(self) -> Response:
+        """The history of an entity, the user, a memory or a note."""
+        asked = Parameters("subject", "as_of", "believed_at", "limit")
+        subject, limit = asked.text("subject"), asked.number("limit")
+        if subject is None:
+            raise InputError("subject is missing: ask as /memory/timeline?subject=Google, by IRI, or by the word me")
+        return answered(
+            memory().timeline(
+                subject,
+                as_of=asked.instant("as_of"),
+                believed_at=asked.instant("believed_at"),
+                limit=50 if limit is None else limit,
                 namespace=namespace(),
             )
         )

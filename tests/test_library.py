@@ -1,0 +1,104 @@
+"""The history of a subject: in the order of the times, on both time axes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memento.errors import InputError, NotFound
+from memento.instants import now
+from memento.model import Timeline
+from memento.service import Memento
+
+
+@pytest.fixture
+def worker(memento: Memento) -> Memento:
+    """Three employers, of which the last is true."""
+    memento.note("I work at Siemens.", at="2020-01-01")
+    memento.note("I work at Google.", at="2022-01-01")
+    memento.note("I work at Microsoft.", at="2024-05-05")
+    return memento
+
+
+def contents(found: Timeline) -> list[str]:
+    return [one.content for one in found.memories]
+
+
+def test_the_history_of_the_user_is_told_in_the_order_it_became_true(worker: Memento) -> None:
+    found = worker.timeline("me")
+
+    assert contents(found) == ["USER works at Siemens.", "USER works at Google.", "USER works at Microsoft."]
+    assert [one.state for one in found.memories] == ["ended", "ended", "holds"]
+    assert found.memories[0].successor == found.memories[1].iri
+    assert "Google" in str(found.memories[0].reason)
+    assert found.memories[0].invalid_at == found.memories[1].valid_at
+
+
+def test_an_entity_is_found_by_its_name_and_by_its_iri(worker: Memento) -> None:
+    by_name = worker.timeline("google")
+
+    assert contents(by_name) == ["USER works at Google."]
+    assert worker.timeline(by_name.iris[0]).memories == by_name.memories
+
+
+def test_a_memory_tells_what_it_replaced_and_what_replaced_it(worker: Memento) -> None:
+    middle = worker.timeline("me").memories[1]
+
+    assert contents(worker.timeline(middle.iri)) == contents(worker.timeline("me"))
+    assert contents(worker.timeline(middle.note)) == ["USER works at Google."]
+
+
+def test_only_what_was_true_then_is_told_as_of_a_day(worker: Memento) -> None:
+    found = worker.timeline("me", as_of="2023-01-01")
+
+    assert contents(found) == ["USER works at Google."]
+    assert found.memories[0].state == "holds"
+
+
+def test_what_was_learned_later_is_not_told_of_an_earlier_belief(worker: Memento) -> None:
+    before = now()
+    worker.note("I work at Apple.", at=before + timedelta(seconds=1))
+
+    assert contents(worker.timeline("me"))[-1] == "USER works at Apple."
+    assert contents(worker.timeline("me", believed_at=before - timedelta(hours=1))) == []
+
+
+def test_what_was_forgotten_is_no_longer_told(worker: Memento) -> None:
+    before = now()
+    forgotten = worker.timeline("me").memories[1].iri
+    worker.forget(forgotten)
+
+    assert "USER works at Google." not in contents(worker.timeline("me"))
+    assert "USER works at Google." in contents(worker.timeline("me", believed_at=before))
+
+
+def test_the_latest_are_kept_when_there_are_more_than_asked_for(worker: Memento) -> None:
+    found = worker.timeline("me", limit=2)
+
+    assert contents(found) == ["USER works at Google.", "USER works at Microsoft."]
+    assert found.earlier == 1
+
+
+def test_an_empty_memory_has_a_user_without_history(memento: Memento) -> None:
+    assert memento.timeline("me").memories == ()
+
+
+def test_another_namespace_is_not_told_of(worker: Memento) -> None:
+    worker.note("I work at Apple.", namespace="secret")
+
+    assert "USER works at Apple." not in contents(worker.timeline("me"))
+    with pytest.raises(NotFound, match="Apple"):
+        worker.timeline("Apple")
+
+
+@pytest.mark.parametrize("subject", ["Nobody", "urn:memento:entity:none", "urn:memento:memory:none"])
+def test_an_unknown_subject_is_an_error_that_says_what_would_be_one(worker: Memento, subject: str) -> None:
+    with pytest.raises(NotFound, match="namespace 'main'"):
+        worker.timeline(subject)
+
+
+@pytest.mark.parametrize(("subject", "limit"), [("", 5), ("me", 0), ("me", 1001)])
+def test_an_impossible_question_is_refused(memento: Memento, subject: str, limit: int) -> None:
+    with pytest.raises(InputError):
+        memento.timeline(subject, limit=limit)
