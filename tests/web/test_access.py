@@ -33,6 +33,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/list"): (READ, {}),
     ("GET", "/memory/openapi.json"): (READ, {}),
     ("GET", "/memory/status"): (READ, {}),
+    ("GET", "/memory/timeline"): (READ, {"query_string": {"subject": "me"}}),
     ("GET", "/memory/check"): (CARE, {}),
     ("POST", "/memory/rebuild"): (CARE, {}),
     ("GET", "/memory/recall"): (READ, {"query_string": {"query": "Where do I live?"}}),

@@ -16,7 +16,18 @@ from typing import Any
 import msgspec
 
 from memento import __version__
-from memento.model import Described, Difference, Forgotten, Imported, Listed, Noted, NoteRow, Recollection, Status
+from memento.model import (
+    Described,
+    Difference,
+    Forgotten,
+    Imported,
+    Listed,
+    Noted,
+    NoteRow,
+    Recollection,
+    Status,
+    Timeline,
+)
 from memento.vocabulary import IRI
 from memento.wire import encode
 
@@ -110,6 +121,18 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         ("get", "/memory/list"): listing,
         ("get", "/memory"): listing,
+        ("get", "/memory/timeline"): Operation(
+            does="The history of an entity, the user, a memory or a note",
+            answers=Timeline,
+            parameters={
+                "subject": {**TEXT, "description": "an IRI, a name, or the word me"},
+                "as_of": TIME,
+                "believed_at": TIME,
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
+            },
+            needed=("subject",),
+            fails=(404, 413),
+        ),
         ("get", "/memory/status"): Operation(
             does="What the namespace holds, and how the service stands", answers=Status
         ),
