@@ -4,7 +4,7 @@ ANCHOR: the places that EXPAND starts from: what the question names, the best me
 *Flow:* names in the text give a signal (`subject`) and with it the best memories; the graph then says which entities the question
 names and which those memories are about (`queries/retrieval/entities.rq`), and each weighs as much as it is rare.
 
-*But:* the user is no anchor unless the settings say so: most memories are about the user.
+*But:* the user comes with a question that says "I", not with the memories, unless the settings say so: most are about the user.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from memento.model import Anchor, Scope
 from memento.ports import Graph
 from memento.rank.walks import rarity
 from memento.retrieval.land import Evidence
+from memento.retrieval.question import is_first_person, named_among
 from memento.retrieval.signals import Signal, spread
 from memento.search.labels import Labels
 from memento.search.links import Joined, subject_signal
@@ -76,27 +77,26 @@ def anchors(
     of it, the larger the better the seed is.
     """
     nodes, goods = seeds[0][: knobs.seeds].tolist(), seeds[1][: knobs.seeds].tolist()
-    named = named_entities(question, view.indexes.labels, view.graphs)
+    named = view.iris(named_entities(question, view.indexes.labels, view.graphs))
+    if is_first_person(question) or named_among(question, [view.indexes.name(scope.user)]):
+        named.append(scope.user)
     if not nodes and not named:
         return ()
     good = dict(zip(view.iris(nodes), goods, strict=True))
-    rows = graph.select(
-        "retrieval/entities", scope.readable, named=view.iris(named) or [NOTHING], memory=[*good] or [NOTHING]
-    )
+    rows = graph.select("retrieval/entities", scope.readable, named=named or [NOTHING], memory=[*good] or [NOTHING])
     share: dict[IRI, float] = {}
     called: dict[IRI, str] = {}
     for row in rows:
         iri = cast(IRI, row["anchor"])
-        if iri != scope.user or knobs.user:
+        if iri != scope.user or row["part"] == "named" or knobs.user:
             led = 1.0 if row["part"] == "named" else knobs.seed_share * good[cast(IRI, row["memory"])]
             share[iri] = max(share.get(iri, 0.0), led)
             called[iri] = str(row.get("name", "USER" if iri == scope.user else iri))
     there = [(iri, node) for iri in share if (node := view.indexes.nodes.find(iri)) is not None]
     links = np.array([view.indexes.adjacency.degree(node) for _, node in there], dtype=np.int64)
     rare = rarity(np.maximum(links, 1), int(np.count_nonzero(view.visible)))
-    named_iris = set(view.iris(named))
     found = [
-        Anchor(iri=iri, name=called[iri], weight=round(share[iri] * float(how_rare), 6), named=iri in named_iris)
+        Anchor(iri=iri, name=called[iri], weight=round(share[iri] * float(how_rare), 6), named=iri in named)
         for (iri, _), how_rare in zip(there, rare, strict=True)
     ]
     return tuple(sorted(found, key=lambda one: (-one.weight, one.iri)))
