@@ -97,6 +97,7 @@ def test_an_ablation_has_a_row_for_each_thing_that_is_off(
     assert list(recorded) == ["left", "right"]
     assert recorded["right"]["figures"] == tables["right"]
     assert set(recorded["left"]["figures"]["off"]) == {*ablation.SIGNALS, *ablation.GROUPS}
+    assert set(recorded["left"]["figures"]["on"]) == set(ablation.ON)
 
 
 def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.CaptureFixture[str]) -> None:

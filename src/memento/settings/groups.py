@@ -75,7 +75,7 @@ class ExpandSettings:
     seeds: int = knob(20, "best memories whose links are followed")
     damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
     passages: float = knob(0.5, "restart weight of the best memory itself, when a rare name in the question weighs 1")
-    epsilon: float = knob(1e-5, "rank that the walk leaves behind for each link of a node; smaller is slower")
+    epsilon: float = knob(3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower")
     iterations: int = knob(25, "as published: steps of the walk at most; 0 leaves ANCHOR and EXPAND out")
     structural_weight: float = knob(0.5, "as published: share of the walk in the score of EXPAND; cosine gets the rest")
     weighted: bool = knob(False, "as published: restart at the anchors by their weights, not equally")
