@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -121,7 +121,8 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: B
             notes.append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
-    parts.erase(Change(removes=tuple(dict.fromkeys(_quad(row) for row in found))), scope, texts)
+    gone = tuple(dict.fromkeys(_quad(row) for row in found))
+    parts.erase(Change(_closed_up(gone, set(notes)), gone), scope, texts)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
 
 
@@ -171,6 +172,20 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
         successor=cast("IRI | None", row.get("successor")) if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
     )
+
+
+def _closed_up(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
+    """The turns after erased ones follow what is left before those."""
+    before = {turn: cast(IRI, earlier) for turn, predicate, earlier, _ in gone if predicate == MEM.follows}
+    adds = []
+    for turn, predicate, earlier, graph in gone:
+        if predicate == MEM.follows and turn not in notes:
+            left = cast("IRI | None", earlier)
+            while left is not None and left in notes:
+                left = before.get(left)
+            if left:
+                adds.append((turn, MEM.follows, left, graph))
+    return tuple(adds)
 
 
 def _quad(row: Row) -> Quad:

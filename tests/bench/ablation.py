@@ -1,5 +1,6 @@
 """
-What does each signal and each phase earn? The default profile with one of them off in turn, on every set of a folder.
+What does each signal and each phase earn? The default profile with one of them off in turn, and with what is off by default on,
+on every set of a folder.
 
 Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
 none is kept here. Baseline: the default profile on the same import, question by question.
@@ -23,7 +24,9 @@ from memento.evaluation.report import Report, aligned, signed
 from memento.evaluation.trial import Trial, bar, prepared
 from memento.settings import EmbeddingSettings, Settings, SignalsSettings
 
-SIGNALS = tuple(item.name for item in fields(SignalsSettings))
+SIGNALS = tuple(item.name for item in fields(SignalsSettings) if item.default)
+ON = {"walk": 0.2}
+"""What weighs nothing by default, and what it is given here."""
 GROUPS: Mapping[str, Sequence[str]] = {
     "all meaning": ("meaning", "window"),
     "all words": ("words", "pairs", "session"),
@@ -38,7 +41,7 @@ METRICS = ("recall@5", "recall@10")
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
-    """Print one table, a row for each thing that is off; returns the table of each set."""
+    """Print one table, a row for each thing that is off or on; returns the table of each set."""
     chosen = arguments().parse_args(argv)
     folders = sorted(file.parent for file in chosen.folder.glob("*/qrels.jsonl"))
     folders = [folder for folder in folders if not chosen.sets or folder.name in chosen.sets]
@@ -65,7 +68,7 @@ def arguments() -> ArgumentParser:
 
 
 def measured(folder: Path, chosen: Namespace) -> tuple[Report, dict[str, Report]]:
-    """The default, and the rounds with something off by its name; all from one import."""
+    """The default, and the rounds with something off (`− name`) or on (`+ name`); all from one import."""
     data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
@@ -73,14 +76,15 @@ def measured(folder: Path, chosen: Namespace) -> tuple[Report, dict[str, Report]
         first = trial.asked(configured=configured)
         rounds = {}
         for number, (name, signals) in enumerate(off.items(), start=1):
-            rounds[name] = without(signals, trial, configured)
+            rounds[f"− {name}"] = weighing(dict.fromkeys(signals, 0.0), trial, configured)
             print(f"{data.name}: {name} off, {number} of {len(off)}", file=sys.stderr, flush=True)
+        rounds |= {f"+ {name}": weighing({name: weight}, trial, configured) for name, weight in ON.items()}
         return first, rounds
 
 
-def without(signals: Sequence[str], trial: Trial, configured: Settings) -> Report:
-    """The questions asked with some weights at 0."""
-    weights = replace(configured.signals, **dict.fromkeys(signals, 0.0))
+def weighing(changed: Mapping[str, float], trial: Trial, configured: Settings) -> Report:
+    """The questions asked with some weights changed."""
+    weights = replace(configured.signals, **changed)
     return trial.asked(configured=replace(configured, signals=weights))
 
 
@@ -89,7 +93,7 @@ def shown(first: Report, rounds: Mapping[str, Report]) -> str:
     rows = [(first.dataset, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     rows.append(("default", *percents(first), "", ""))
     rows += [
-        (f"− {name}", *percents(report), *(signed(report.minus(first, metric)) for metric in METRICS))
+        (name, *percents(report), *(signed(report.minus(first, metric)) for metric in METRICS))
         for name, report in rounds.items()
     ]
     return "\n".join([*aligned(rows), ""])
@@ -113,7 +117,8 @@ def table(first: Report, rounds: Mapping[str, Report]) -> dict[str, object]:
     return {
         "questions": len(first.answers),
         "default": figures(first),
-        "off": {name: figures(report) for name, report in rounds.items()},
+        "off": {name[2:]: figures(report) for name, report in rounds.items() if name[0] == "−"},
+        "on": {name[2:]: figures(report) for name, report in rounds.items() if name[0] == "+"},
     }
 
 

@@ -97,6 +97,8 @@ class World:
         yield from mapping.quads(
             Note(iri=note, content=content, at=at, session=session.iri, position=place, said_by=said_by), graph
         )
+        if place:
+            yield (note, MEM.follows, _iri("note", i - 1), graph)
         memory = Memory(
             iri=_iri("memory", i), content=content, extracted_from=note, valid_at=at, created_at=at, said_by=said_by
         )

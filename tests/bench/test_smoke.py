@@ -11,6 +11,7 @@ import gate
 import import_speed
 import measure
 import note_and_recall
+import queries
 import recall_quality
 import recall_scale
 import startup
@@ -96,6 +97,7 @@ def test_an_ablation_has_a_row_for_each_thing_that_is_off(
     assert list(recorded) == ["left", "right"]
     assert recorded["right"]["figures"] == tables["right"]
     assert set(recorded["left"]["figures"]["off"]) == {*ablation.SIGNALS, *ablation.GROUPS}
+    assert set(recorded["left"]["figures"]["on"]) == set(ablation.ON)
 
 
 def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +107,16 @@ def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.Captu
     printed = capfd.readouterr().out
     assert all(name in printed for name in ("land", "anchor", "expand", "distill", "trace", "start-up", "resident"))
     assert all(name in printed for name in ("brute force", "power iterations", "rdflib"))
+
+
+def test_queries_times_each_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    (figures,) = queries.main(["--sizes", "200", "--asked", "2"])
+
+    assert figures["memories"] == 200
+    assert "200 memories" in capsys.readouterr().out
+    spent = figures["ms"]
+    assert isinstance(spent, dict)
+    assert all(spent[name]["rows"] > 0 for name in ("ANCHOR", "TRACE", "explained", "as_of of the hub", "beside"))
 
 
 def test_a_synthetic_memory_is_one_that_memento_could_have_written() -> None:

@@ -113,7 +113,12 @@ def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
         yield f"    {name:<{width}} {part:+.3f} {bar}".rstrip()
     for step in one["path"]:
         via = f"memory {ranks[step['via']]}" if step["via"] in ranks else step["via"]
-        told = {"subject": "named in the question", "link": f"mentioned by {via}", "shared": f"shared with {via}"}
+        told = {
+            "subject": "named in the question",
+            "link": f"mentioned by {via}",
+            "shared": f"shared with {via}",
+            "entity": "an entity that recall started from",
+        }
         yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
 
 

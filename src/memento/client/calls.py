@@ -102,6 +102,7 @@ class Client(Connection):
         as_of: datetime | str | None = None,
         believed_at: datetime | str | None = None,
         profile: str | None = None,
+        engine: str | None = None,
         gate: bool | None = None,
         explain: bool = False,
         namespace: str | None = None,
@@ -109,8 +110,9 @@ class Client(Connection):
         """See `Memento.recall`."""
         from memento.model import Recollection
 
-        how = {"as_of": as_of, "believed_at": believed_at, "profile": profile, "gate": gate, "explain": explain or None}
-        return _made(Recollection, self.ask("recall", question=question, k=k, namespace=namespace, **how))
+        when = {"as_of": as_of, "believed_at": believed_at}
+        how = {"profile": profile, "engine": engine, "gate": gate, "explain": explain or None}
+        return _made(Recollection, self.ask("recall", question=question, k=k, namespace=namespace, **when, **how))
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """See `Memento.get`."""

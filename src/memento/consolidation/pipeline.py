@@ -17,7 +17,7 @@ from memento.backends import Backends
 from memento.consolidation.agents import USER, Add, Agents, Draft, Existing, Extraction, Mention, Resolution
 from memento.consolidation.context import existing
 from memento.consolidation.resolve import candidates, said_of
-from memento.consolidation.write import Understood, change, content_hash
+from memento.consolidation.write import Beside, Understood, change, content_hash
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.instants import now, utc
@@ -29,6 +29,7 @@ from memento.telemetry import Stopwatch
 from memento.vocabulary import IRI, mint, session_iri
 
 _BATCH = 128
+_LAST = 2**53  # beyond every place in a conversation
 
 
 def consolidate(
@@ -58,6 +59,7 @@ def consolidate(
         return earlier
     watch = Stopwatch("note")
     note, session = _note(row, scope, received, zone)
+    note, beside = _in_order(note, scope, parts)
     user, user_is_new = _user(scope, parts)
     with watch.phase("extract"):
         extraction = extraction or agents.extract_entities(note, user, biography=not keep)
@@ -84,6 +86,7 @@ def consolidate(
         user_is_new=user_is_new,
         user_description=resolved.user_description,
         session=session,
+        beside=beside,
         speaker=_speaker(row, user),
         title=(row.title or "").strip() or None,
         retirable=_retirable(known, scope, parts),
@@ -175,6 +178,24 @@ def _note(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo) -> tuple
         idempotency_key=row.idempotency_key,
     )
     return note, session
+
+
+def _in_order(note: Note, scope: Scope, parts: Backends) -> tuple[Note, Beside]:
+    """The note with its place in the conversation, which is the next one unless it says another, and the turns beside it."""
+    if note.session is None:
+        return note, Beside()
+    place = _LAST if note.position is None else note.position
+    rows = parts.graph.select("consolidation/beside", [scope.graph], session=note.session, place=place)
+    found = [(cast(int, row["position"]), row) for row in rows]
+    before = next((row for position, row in found if position <= place), None)
+    after = next((row for position, row in found if position > place), None)
+    if note.position is None:
+        note = replace(note, position=cast(int, before["position"]) + 1 if before else 0)
+    return note, Beside(
+        before=cast(IRI, before["turn"]) if before else None,
+        after=cast(IRI, after["turn"]) if after else None,
+        followed=cast("IRI | None", after.get("follows")) if after else None,
+    )
 
 
 def _user(scope: Scope, parts: Backends) -> tuple[User, bool]:

@@ -24,6 +24,15 @@ def content_hash(content: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Where a turn stands in its conversation: what it comes after, what it comes before, and what that one follows so far."""
+
+    before: IRI | None = None
+    after: IRI | None = None
+    followed: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
     """A note and what the agents made of it, before it is written."""
 
@@ -36,6 +45,7 @@ class Understood:
     user_is_new: bool
     user_description: str | None = None
     session: Session | None = None
+    beside: Beside = Beside()
     speaker: str | None = None
     title: str | None = None
     retirable: Mapping[
@@ -63,12 +73,22 @@ def change(understood: Understood) -> tuple[Change, Noted]:
     adds = [*mapping.quads(note, graph), mapping.attributed(note.iri, said_by or understood.user.iri, graph)]
     if understood.session:
         adds += [*mapping.quads(understood.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
+    order = _order(note, understood.beside, graph)
     adds += entity_quads
     for _, memory in memories:
         adds += mapping.quads(memory, graph)
-    written = Change(tuple(dict.fromkeys(adds))) + endings + _user_change(memories, understood)
+    written = Change(tuple(dict.fromkeys(adds))) + order + endings + _user_change(memories, understood)
     noted = Noted(note=note.iri, memories=tuple(memory.iri for _, memory in memories), invalidated=tuple(ended))
     return written, noted
+
+
+def _order(note: Note, beside: Beside, graph: IRI) -> Change:
+    """The turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
+    adds: list[Quad] = [(note.iri, MEM.follows, beside.before, graph)] if beside.before else []
+    if beside.after is None:
+        return Change(tuple(adds))
+    removes = [(beside.after, MEM.follows, beside.followed, graph)] if beside.followed else []
+    return Change((*adds, (beside.after, MEM.follows, note.iri, graph)), tuple(removes))
 
 
 def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:

@@ -5,6 +5,7 @@ All are frozen, keyword-only and compare by value; times are aware and in UTC.
 """
 
 from memento.model.answers import (
+    Anchor,
     Believed,
     Described,
     Difference,
@@ -43,6 +44,7 @@ from memento.model.stored import (
 
 __all__ = [
     "KINDS",
+    "Anchor",
     "Believed",
     "Change",
     "Described",

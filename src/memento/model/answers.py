@@ -45,12 +45,22 @@ class Retired:
 class Step:
     """
     A name that led to a memory, and by which signal: `subject`, it is named in the question; `link`, the memory `via` mentions
-    it and this one is about it; `shared`, both mention it.
+    it and this one is about it; `shared`, both mention it. By `entity`, the memory is about `via`, from which recall started.
     """
 
-    by: Literal["subject", "link", "shared"]
+    by: Literal["subject", "link", "shared", "entity"]
     name: str
     via: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """An entity of the graph that recall started from: `named` in the question, or come with a good memory; `weight` is in 0..1."""
+
+    iri: IRI
+    name: str
+    weight: float
+    named: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +104,8 @@ class Recollection:
     """
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
-    `gated` says that nothing was relevant enough, so what would have come back was held back; `sparql`, when the answer is
-    explained, is a query that returns the same memories from the graph.
+    `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
+    `anchors` are the entities it started from, the heaviest first, and `sparql` a query that returns the same memories.
     """
 
     query: str
@@ -105,6 +115,7 @@ class Recollection:
     total_candidates: int
     timings_ms: dict[str, float]
     gated: bool = False
+    anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
 
 

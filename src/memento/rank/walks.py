@@ -78,6 +78,17 @@ class Csr:
             return np.diff(self.indptr).astype(np.float64)
         return self.row_sums(self.weights.astype(np.float64))
 
+    @cached_property
+    def rare(self) -> Csr:
+        """
+        The same links, each as heavy as both its ends are rare: a walker prefers the particular to the hub.
+
+        Links count the same before; the rarity is that of a node's links among all linked nodes.
+        """
+        links = np.diff(self.indptr)
+        rare = rarity(links, int(np.count_nonzero(links)))
+        return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
+
     def row_sums(self, values: NDArray[np.float64]) -> Mass:
         """(n,) the sum over each row of `values`, which lie beside `indices`."""
         sums = np.zeros(len(self))
@@ -85,6 +96,22 @@ class Csr:
         if filled.size:
             sums[filled] = np.add.reduceat(values, self.indptr[filled])
         return sums
+
+
+def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
+    """
+    How much it says of something to be linked to a node with so many links, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
+
+    Unlike the idf of words it is above 0 also for what everything is linked to: where all is about one thing, this one still leads.
+
+    Args:
+        links: of each node, 1 at least where it counts; more than `n` counts as `n`.
+        n: how many could be linked.
+
+    >>> rarity(np.array([1, 10, 98]), 98).round(2).tolist()
+    [0.85, 0.48, 0.0]
+    """
+    return np.asarray(np.log((n + 2) / (np.minimum(links, n) + 1)) / np.log(n + 2))
 
 
 def ppr(
@@ -129,49 +156,64 @@ def ppr(
 
 
 def push(
-    csr: Csr, restart: NDArray[np.floating], damping: float, epsilon: float = 1e-5, weighted: bool = False
-) -> Mass:
+    csr: Csr,
+    sources: NDArray[np.integer],
+    mass: NDArray[np.floating],
+    damping: float,
+    epsilon: float = 1e-5,
+) -> tuple[NDArray[np.int64], Mass]:
     """
-    (n,) the same ranks as the limit of `ppr`, from below: each is short by at most `epsilon · strength · sources`.
+    The nodes that mass reaches, ascending, and their ranks: those of weighted `ppr` in its limit, from below.
 
-    Mass waits at nodes; as long as a node has more than that waiting, it keeps (1 − damping) of it and passes the rest on.
-    Hubs need much before they pass on, which keeps the walk local. `sources` is how many there are, or 1 when `weighted`.
+    Each rank is short by at most `epsilon · strength`. Mass waits at nodes; as long as a node has more than that waiting, it
+    keeps (1 − damping) of it and passes the rest on. Hubs need much before they pass on, which keeps the walk local.
 
     Args:
-        restart, damping, weighted: as for `ppr`.
+        sources: (s,) distinct nodes where the walk restarts.
+        mass: (s,) how often it does so at each, not negative; scaled to sum to 1. Nothing but zeros reaches nothing.
         epsilon: smaller is more exact and slower; 1e-5 finds 94 to 99 of the first hundred nodes.
 
     Source: Andersen, Chung and Lang 2006, FOCS.
 
     >>> path = Csr.of(3, np.array([0, 1]), np.array([1, 2]))
-    >>> push(path, np.array([1.0, 0, 0]), damping=0.5, epsilon=1e-9).round(4).tolist()
-    [0.5833, 0.3333, 0.0833]
+    >>> nodes, ranks = push(path, np.array([0]), np.array([1.0]), damping=0.5, epsilon=1e-9)
+    >>> nodes.tolist(), ranks.round(4).tolist()
+    ([0, 1, 2], [0.5833, 0.3333, 0.0833])
     """
-    ranks = np.zeros(len(csr))
-    waiting = _sources(restart, weighted)
-    threshold = epsilon * waiting.sum() * csr.strength
-    front: NDArray[np.integer] = np.flatnonzero(waiting > threshold)
+    # Pages of zeros cost nothing until they are written to, so neither array makes the walk depend on the size of the graph.
+    ranks, waiting = np.zeros(len(csr)), np.zeros(len(csr))
+    front = np.asarray(sources, dtype=np.int64)
+    waiting[front] = _scaled(mass)
+    kept: list[NDArray[np.int64]] = []
+    front = front[waiting[front] > epsilon * csr.strength[front]]
     while front.size:
-        mass = waiting[front]
+        kept.append(front)
+        arriving = waiting[front]
         waiting[front] = 0.0
-        ranks[front] += (1.0 - damping) * mass
+        ranks[front] += (1.0 - damping) * arriving
         arcs, sizes = _arcs(csr, front)
         reached = csr.indices[arcs]
-        flow = np.repeat(damping * mass * _reciprocal(csr.strength[front]), sizes)
+        flow = np.repeat(damping * arriving * _reciprocal(csr.strength[front]), sizes)
         if csr.weights is not None:
             flow *= csr.weights[arcs]
         np.add.at(waiting, reached, flow)
-        candidates = np.unique(reached)
-        front = candidates[waiting[candidates] > threshold[candidates]]
-    return ranks
+        candidates = np.unique(reached).astype(np.int64)
+        front = candidates[waiting[candidates] > epsilon * csr.strength[candidates]]
+    nodes = np.unique(np.concatenate(kept)) if kept else np.zeros(0, dtype=np.int64)
+    return nodes, ranks[nodes]
 
 
 def _sources(restart: NDArray[np.floating], weighted: bool) -> Mass:
     p = np.asarray(restart, dtype=np.float64)
     if not weighted:
         return (p > 0).astype(np.float64)
-    total = p.sum()
-    return p / total if total > 0 else np.zeros_like(p)
+    return _scaled(p)
+
+
+def _scaled(mass: NDArray[np.floating]) -> Mass:
+    """The same, summing to 1; nothing but zeros stays as it is."""
+    total = float(np.sum(mass, dtype=np.float64))
+    return np.asarray(mass, dtype=np.float64) / (total if total > 0 else 1.0)
 
 
 def _reciprocal(strength: Mass) -> Mass:

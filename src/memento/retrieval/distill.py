@@ -16,7 +16,7 @@ Ids = NDArray[np.int32]
 
 # These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
 ABSOLUTE = frozenset({"speaker", "own", "slot", "when", "form", "subject"})
-CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot")
+CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot", "walk")
 
 
 def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:
@@ -38,6 +38,15 @@ def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSet
     return found, len(nodes)
 
 
+def best(name: str, evidence: Evidence, view: View, k: int) -> tuple[list[Scored[int]], int]:
+    """The `k` best memories by one signal alone, best first, scores 0..1, and how many it has anything to say of."""
+    signal = evidence.found[name]
+    found = np.flatnonzero(view.visible & (signal > 0))
+    order = found[np.argsort(-signal[found], kind="stable")[:k]]
+    most = float(signal[order[0]]) if order.size else 1.0
+    return [Scored(int(node), float(signal[node]) / most, name) for node in order.tolist()], len(found)
+
+
 def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
     """
     The ids of the `pool` best visible memories by each channel, ascending; only positive values count.
@@ -47,7 +56,9 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
     everyone = np.flatnonzero(view.visible).astype(np.int32)
     if len(everyone) <= pool:
         return everyone
-    return np.unique(np.concatenate([_best(evidence.found[name], view, pool) for name in CHANNELS]))
+    return np.unique(
+        np.concatenate([_best(evidence.found[name], view, pool) for name in CHANNELS if name in evidence.found])
+    )
 
 
 def weighed(evidence: Evidence, nodes: Ids, knobs: SignalsSettings) -> dict[str, NDArray[np.float32]]:

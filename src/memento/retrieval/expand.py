@@ -1,10 +1,11 @@
-"""EXPAND: from the best memories to those about what they mention, and to those that cover what they leave open."""
+"""EXPAND: from the best memories to what they mention, to what covers what they leave open, and as far as a walk gets."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memento.rank.walks import push
+from memento.retrieval.anchor import Anchored
 from memento.retrieval.land import Evidence
 from memento.retrieval.signals import Signal, spread
 from memento.search.links import Joined, link_signal, shared_signal
@@ -12,29 +13,41 @@ from memento.search.view import View
 from memento.settings import ExpandSettings
 
 
-def expand(question: str, evidence: Evidence, joined: Joined, view: View, knobs: ExpandSettings) -> Evidence:
-    """The evidence with `link` and `shared`."""
-    seeds = best_seeds(evidence, view, knobs.seeds)
+def expand(
+    question: str, anchored: Anchored, joined: Joined, view: View, knobs: ExpandSettings, *, walks: bool = False
+) -> Evidence:
+    """
+    The evidence with `link` and `shared`.
+
+    Args:
+        walks: also `walk`, the rank of each memory on a walk from the anchors.
+    """
     postings = [passages.context for passages in view.passages()]
-    return evidence.with_(
-        link=spread(*link_signal(seeds, joined, view.visible), view),
-        shared=spread(*shared_signal(seeds, question, joined, postings, view.visible), view),
+    evidence = anchored.evidence.with_(
+        link=spread(*link_signal(anchored.seeds, joined, view.visible), view),
+        shared=spread(*shared_signal(anchored.seeds, question, joined, postings, view.visible), view),
     )
+    return evidence.with_(walk=walk(anchored, view, knobs)) if walks else evidence
 
 
-def best_seeds(evidence: Evidence, view: View, count: int) -> tuple[NDArray[np.int32], Signal]:
+def walk(anchored: Anchored, view: View, knobs: ExpandSettings) -> Signal:
     """
-    (≤ count,) memories and how good each is in 0..1, best first: half meaning, half words, half subject.
+    Personalised PageRank of the memories: a walk along who is about what, which often starts again.
+
+    It starts at the anchors by their weights and at the seeds by the square of how good they are, and prefers rare neighbours. What
+    is retired carries it on, but has no rank of its own.
+
+    Source: Gutiérrez, Shu, Gu, Yasunaga and Su 2025, "From RAG to Memory" (HippoRAG 2): entities and passages in the restart.
     """
-    found = evidence.found
-    total = 0.5 * scaled(found["meaning"]) + 0.5 * scaled(found["words"]) + 0.5 * found["subject"]
-    total = np.where(view.visible, total, 0.0)
-    order = np.argsort(-total, kind="stable")[:count]
-    nodes = order[total[order] > 0].astype(np.int32)
-    best = float(total[nodes[0]]) if nodes.size else 1.0
-    return nodes, (total[nodes] / best).astype(np.float32)
-
-
-def scaled(signal: Signal) -> Signal:
-    """Divided by its best value; zero stays zero."""
-    return signal / max(float(signal.max(initial=0.0)), 1e-9)
+    seeds, goods = anchored.seeds
+    sources = [node for one in anchored.anchors if (node := view.indexes.nodes.find(one.iri)) is not None]
+    weights = [one.weight for one in anchored.anchors if view.indexes.nodes.find(one.iri) is not None]
+    nodes, ranks = push(
+        view.matrix().rare,
+        np.concatenate([np.array(sources, dtype=np.int64), seeds]),
+        np.concatenate([np.array(weights), knobs.passages * goods.astype(np.float64) ** 2]),
+        knobs.damping,
+        knobs.epsilon,
+    )
+    seen = view.visible[nodes]
+    return spread(nodes[seen].astype(np.int32), ranks[seen].astype(np.float32), view)

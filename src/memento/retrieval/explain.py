@@ -14,12 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memento.graph.binding import bound
-from memento.model import Recalled, Scored, Step
+from memento.model import Anchor, Recalled, Scored, Step
+from memento.retrieval.anchor import Seeds
 from memento.retrieval.distill import candidates, weighed
-from memento.retrieval.expand import best_seeds
 from memento.retrieval.land import Evidence
 from memento.search.links import Joined, link_signal, shared_signal
 from memento.search.links.signals import CROWD
@@ -31,8 +30,6 @@ MOST = 300
 """Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
-
-Seed = tuple[NDArray[np.int32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +44,33 @@ class Reasons:
         return replace(memory, why=self.why, path=self.path)
 
 
-def reasons(
-    chosen: Sequence[Scored[int]], question: str, evidence: Evidence, joined: Joined, view: View, settings: Settings
-) -> dict[IRI, Reasons]:
+@dataclass(frozen=True, slots=True)
+class Led:
+    """What the phases found on the way."""
+
+    question: str
+    evidence: Evidence
+    joined: Joined
+    seeds: Seeds
+    anchors: tuple[Anchor, ...]
+    view: View
+
+
+def reasons(chosen: Sequence[Scored[int]], led: Led, settings: Settings) -> dict[IRI, Reasons]:
     """The reasons of the memories that DISTILL chose."""
     nodes = [one.item for one in chosen]
-    paths = _paths(nodes, question, evidence, joined, view, settings.expand.seeds)
-    found = _why(nodes, evidence, view, settings)
-    return {view.indexes.nodes.iri(node): Reasons(found[node], tuple(paths[node])) for node in nodes}
+    paths, entities = _paths(nodes, led), _entities(nodes, led.anchors, led.view)
+    found = _why(nodes, led.evidence, led.view, settings)
+    return {led.view.indexes.nodes.iri(node): Reasons(found[node], (*paths[node], *entities[node])) for node in nodes}
 
 
-def as_published(chosen: Sequence[Scored[int]], view: View) -> dict[IRI, Reasons]:
-    """The reasons of what the published phases chose: they keep one score, and the search that it came from."""
-    return {view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}) for one in chosen}
+def by_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
+    """The reasons of what was not ranked by signals: one score, what it came from, and the anchors that the memory is about."""
+    entities = _entities([one.item for one in chosen], anchors, view)
+    return {
+        view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}, tuple(entities[one.item]))
+        for one in chosen
+    }
 
 
 def sparql(
@@ -94,26 +105,36 @@ def _why(nodes: Sequence[int], evidence: Evidence, view: View, settings: Setting
     return found
 
 
-def _paths(
-    nodes: Sequence[int], question: str, evidence: Evidence, joined: Joined, view: View, seeds: int
-) -> Mapping[int, list[Step]]:
+def _entities(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> Mapping[int, list[Step]]:
+    """The anchors that some memories are about, the heaviest first."""
+    find, about = view.indexes.nodes.find, view.indexes.adjacency.about
+    places = [(one, find(one.iri)) for one in anchors]
+    return {
+        node: [Step(by="entity", name=one.name, via=one.iri) for one, place in places if place in about(node)]
+        for node in nodes
+    }
+
+
+def _paths(nodes: Sequence[int], led: Led) -> Mapping[int, list[Step]]:
     """The names that the subject, link and shared signals of some memories come from, the rarest first."""
+    view, joined = led.view, led.joined
     wanted = np.zeros_like(view.visible)
     wanted[list(nodes)] = True
     postings = [passages.context for passages in view.passages()]
-    best, values = best_seeds(evidence, view, seeds)
-    led: dict[tuple[int, str], tuple[float, int]] = {}
-    for seed, value in zip(best.tolist(), values.tolist(), strict=True):  # each alone tells who gave how much
+    best: dict[tuple[int, str], tuple[float, int]] = {}
+    for seed, value in zip(
+        led.seeds[0].tolist(), led.seeds[1].tolist(), strict=True
+    ):  # each alone tells who gave how much
         alone = np.array([seed], dtype=np.int32), np.array([value], dtype=np.float32)
         signals = {
             "link": link_signal(alone, joined, wanted),
-            "shared": shared_signal(alone, question, joined, postings, wanted),
+            "shared": shared_signal(alone, led.question, joined, postings, wanted),
         }
         for name, (there, given) in signals.items():
             for node, gift in zip(there.tolist(), given.tolist(), strict=True):
-                led[node, name] = max(led.get((node, name), (0.0, -1)), (gift, seed))
-    named = joined.named(question)
-    return {node: [*_subject(node, named, joined), *_led(node, led, joined, view)] for node in nodes}
+                best[node, name] = max(best.get((node, name), (0.0, -1)), (gift, seed))
+    named = joined.named(led.question)
+    return {node: [*_subject(node, named, joined), *_led(node, best, joined, view)] for node in nodes}
 
 
 def _subject(node: int, named: Sequence[str], joined: Joined) -> Iterator[Step]:

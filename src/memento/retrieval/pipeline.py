@@ -7,11 +7,11 @@ from datetime import datetime
 
 from memento.backends import Backends
 from memento.instants import now
-from memento.model import Recollection, Scope, Scored
+from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors
 from memento.retrieval import explain, gate, published, signals
-from memento.retrieval.anchor import anchor
-from memento.retrieval.distill import distill
+from memento.retrieval.anchor import Seeds, anchor
+from memento.retrieval.distill import best, distill
 from memento.retrieval.expand import expand
 from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
@@ -57,6 +57,8 @@ class Found:
     considered: int
     evidence: Evidence | None = None
     joined: Joined | None = None
+    seeds: Seeds | None = None
+    anchors: tuple[Anchor, ...] = ()
 
 
 def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
@@ -80,7 +82,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         if settings.land.engine == "published":
             found = _found_as_published(heard, most, scope, parts, settings, watch)
         else:
-            found = _found(heard, most, settings, watch)
+            found = _found(heard, most, scope, parts, settings, watch)
         is_closed = limits is not None and _is_closed(heard, found, limits, watch)
         chosen = [] if is_closed else found.chosen[: asked.k]
         named = [Scored(indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
@@ -96,21 +98,29 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         total_candidates=found.considered,
         timings_ms={**watch.ms, "total": round(sum(watch.ms.values()), 3)},
         gated=is_closed and bool(found.chosen),
+        anchors=found.anchors if asked.explained and not is_closed else (),
         sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
     )
 
 
-def _found(heard: Heard, k: int, settings: Settings, watch: Stopwatch) -> Found:
+def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch) -> Found:
     question, view, joined = heard.question, heard.view, Joined(heard.view.links())
+    by_walk = settings.land.engine == "ppr"
     with watch.phase("land"):
         evidence = land(question, heard.stripped, heard.vectors, view, settings.words)
     with watch.phase("anchor"):
-        evidence = anchor(question, evidence, joined, view)
+        anchored = anchor(
+            question, evidence, joined, view, parts.graph, scope, settings.anchor, seeds=settings.expand.seeds
+        )
     with watch.phase("expand"):
-        evidence = expand(question, evidence, joined, view, settings.expand)
+        walks = by_walk or settings.signals.walk > 0
+        evidence = expand(question, anchored, joined, view, settings.expand, walks=walks)
     with watch.phase("distill"):
-        chosen, considered = distill(evidence, view, k, settings.land.pool, settings.signals)
-    return Found(chosen, considered, evidence, joined)
+        if by_walk:
+            chosen, considered = best("walk", evidence, view, k)
+        else:
+            chosen, considered = distill(evidence, view, k, settings.land.pool, settings.signals)
+    return Found(chosen, considered, evidence, joined, anchored.seeds, anchored.anchors)
 
 
 def _found_as_published(
@@ -130,6 +140,9 @@ def _is_closed(heard: Heard, found: Found, limits: gate.Thresholds, watch: Stopw
 
 
 def _reasons(chosen: list[Scored[int]], heard: Heard, found: Found, settings: Settings) -> dict[IRI, explain.Reasons]:
-    if found.evidence is None or found.joined is None:
-        return explain.as_published(chosen, heard.view)
-    return explain.reasons(chosen, heard.question, found.evidence, found.joined, heard.view, settings)
+    if found.evidence is None or found.joined is None or found.seeds is None:
+        return explain.by_one_score(chosen, (), heard.view)
+    if settings.land.engine == "ppr":
+        return explain.by_one_score(chosen, found.anchors, heard.view)
+    led = explain.Led(heard.question, found.evidence, found.joined, found.seeds, found.anchors, heard.view)
+    return explain.reasons(chosen, led, settings)

@@ -26,6 +26,7 @@ class Reading(Held):
         as_of: datetime | str | None = None,
         believed_at: datetime | str | None = None,
         profile: str | None = None,
+        engine: str | None = None,
         gate: bool | None = None,
         explain: bool = False,
         namespace: str | None = None,
@@ -38,14 +39,17 @@ class Reading(Held):
             as_of: what was true then, instead of what is not yet over now.
             believed_at: what Memento believed then, instead of now.
             profile: retrieval settings by name, as `seed`.
+            engine: what ranks, as `ppr`; default the setting `land.engine`, or what the profile says.
             gate: whether nothing comes back when nothing is relevant; default the setting `gate.on`.
             explain: also say why each memory came back, and which SPARQL query returns the same; for 300 of them at most.
 
         Raises:
-            InputError: empty question, k out of range, unknown profile.
+            InputError: empty question, k out of range, unknown profile or engine.
             TooLong: question over `limits.text_bytes`.
         """
         chosen = settings.with_profile(self.settings, profile) if profile else self.settings
+        if engine:
+            chosen = settings.with_engine(chosen, engine)
         if gate is not None:
             chosen = replace(chosen, gate=replace(chosen.gate, on=gate))
         self._checked(question, "question")

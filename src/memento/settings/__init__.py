@@ -7,6 +7,7 @@ Functions receive their own group, never the whole.
 """
 
 from memento.settings.groups import (
+    ENGINES,
     AnchorSettings,
     ConsolidationSettings,
     DistillSettings,
@@ -31,11 +32,13 @@ from memento.settings.loading import (
     namespace_called,
     namespace_checked,
     table,
+    with_engine,
     with_profile,
 )
 from memento.settings.profiles import PROFILES
 
 __all__ = [
+    "ENGINES",
     "PROFILES",
     "AnchorSettings",
     "ConsolidationSettings",
@@ -59,5 +62,6 @@ __all__ = [
     "namespace_called",
     "namespace_checked",
     "table",
+    "with_engine",
     "with_profile",
 ]

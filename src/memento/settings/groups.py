@@ -11,6 +11,9 @@ def knob(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"help": help, "choices": choices})
 
 
+ENGINES = ("signals", "ppr", "published")
+
+
 @dataclass(frozen=True, slots=True)
 class ScopeSettings:
     namespace: str = knob("main", "where notes go when nothing names a namespace; `project` is the git checkout's name")
@@ -19,7 +22,7 @@ class ScopeSettings:
 @dataclass(frozen=True, slots=True)
 class LandSettings:
     engine: str = knob(
-        "signals", "how recall works: by weighed signals, or by the phases as first published", ("signals", "published")
+        "signals", "what ranks: weighed signals, the walk of EXPAND alone, or the phases as first published", ENGINES
     )
     pool: int = knob(200, "candidates that each strong signal brings in")
     candidates: int = knob(100, "as published: memories taken from each of the two searches and from the walk")
@@ -42,6 +45,7 @@ class SignalsSettings:
     subject: float = knob(0.9, "weight of being about what the question names")
     link: float = knob(0.7, "weight of being about what a good memory mentions")
     shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
+    walk: float = knob(0.0, "weight of the rank on a walk from the anchors; 0 leaves the walk out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,12 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnchorSettings:
-    min_memories: int = knob(1, "seed memories that must be about an entity before it anchors")
-    semantic: float = knob(0.5, "weight of the entity's own likeness to the question")
-    memory: float = knob(0.3, "weight of the mean likeness of the seed memories about it")
-    structural: float = knob(0.2, "weight of its degree in the graph; the three weights sum to 1")
+    seeds: int = knob(5, "best memories whose entities anchor, beside those that the question names")
+    seed_share: float = knob(0.3, "weight of an entity of the best memory, when one in the question weighs 1")
+    min_memories: int = knob(1, "as published: seed memories that must be about an entity before it anchors")
+    semantic: float = knob(0.5, "as published: weight of the entity's own likeness to the question")
+    memory: float = knob(0.3, "as published: weight of the mean likeness of the seed memories about it")
+    structural: float = knob(0.2, "as published: weight of its degree in the graph; the three weights sum to 1")
     user: bool = knob(False, "let the user anchor too; the user is a giant hub")
 
 
@@ -68,11 +74,13 @@ class AnchorSettings:
 class ExpandSettings:
     seeds: int = knob(20, "best memories whose links are followed")
     damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
+    passages: float = knob(0.5, "restart weight of the best memory itself, when a rare name in the question weighs 1")
+    epsilon: float = knob(3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower")
     iterations: int = knob(25, "as published: steps of the walk at most; 0 leaves ANCHOR and EXPAND out")
-    structural_weight: float = knob(0.5, "share of the walk in the score of EXPAND; cosine gets the rest")
-    weighted: bool = knob(False, "restart at the anchors by their weights, not equally")
+    structural_weight: float = knob(0.5, "as published: share of the walk in the score of EXPAND; cosine gets the rest")
+    weighted: bool = knob(False, "as published: restart at the anchors by their weights, not equally")
     normalise: str = knob(
-        "none", "how walk scores are scaled before they are mixed with cosines", ("none", "max", "minmax")
+        "none", "as published: how walk scores are scaled before they are mixed with cosines", ("none", "max", "minmax")
     )
 
 

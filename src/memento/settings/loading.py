@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args, get_type_hints
 
 from memento.errors import InputError, SettingsError
-from memento.settings.groups import Settings
+from memento.settings.groups import ENGINES, Settings
 from memento.settings.profiles import PROFILES
 
 
@@ -41,6 +41,13 @@ def with_profile(settings: Settings, profile: str) -> Settings:
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}: choose one of {', '.join(PROFILES)}")
     return _overlaid(settings, PROFILES[profile], source=f"profile {profile}")
+
+
+def with_engine(settings: Settings, engine: str) -> Settings:
+    """A copy in which `engine` ranks; raises `InputError` for an unknown one."""
+    if engine not in ENGINES:
+        raise InputError(f"unknown engine {engine!r}: choose one of {', '.join(ENGINES)}")
+    return replace(settings, land=replace(settings.land, engine=engine))
 
 
 def check(settings: Settings) -> Settings:

@@ -66,7 +66,7 @@ class Rest:
     def recall(self) -> Response:
         """The memories that answer a question, as JSON, as the block for a model, or as a tree for people."""
         asked = Parameters(
-            "query", "q", "question", "k", "as_of", "believed_at", "profile", "gate", "explain", "format"
+            "query", "q", "question", "k", "as_of", "believed_at", "profile", "engine", "gate", "explain", "format"
         )
         form = asked.choice("format", ("json", "xml", "text"))
         question = asked.text("query", "q", "question")
@@ -78,6 +78,7 @@ class Rest:
             as_of=asked.instant("as_of"),
             believed_at=asked.instant("believed_at"),
             profile=asked.text("profile"),
+            engine=asked.text("engine"),
             gate=asked.flag("gate") if asked.text("gate") else None,
             explain=asked.flag("explain"),
             namespace=namespace(),

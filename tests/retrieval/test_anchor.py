@@ -1,0 +1,184 @@
+"""ANCHOR finds the entities of the graph that a question names and that its best memories are about; EXPAND walks from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conftest import at
+from memento.errors import InputError
+from memento.instants import now
+from memento.model import Anchor, Change, NoteRow, Recollection, Scope
+from memento.rank.walks import ppr
+from memento.retrieval.anchor import Anchored, named_entities
+from memento.retrieval.expand import walk
+from memento.retrieval.land import Evidence
+from memento.search.labels import Labels
+from memento.search.view import View
+from memento.service import Memento
+from memento.settings import ExpandSettings, Settings
+from memento.vocabulary import IRI, SKOS
+
+MAIN = IRI("urn:memento:graph:local:main")
+FILMS = [
+    ("Ed Wood", "Ed Wood is a film that was directed by Tim Burton."),
+    ("Tim Burton", "Tim Burton is an American director who was born in Burbank."),
+    ("Burbank", "Burbank is a city in California with many studios."),
+    ("Faro", "Faro is a town in Algarve."),
+    ("Algarve", "Algarve is the south of Portugal."),
+]
+
+
+@pytest.fixture
+def films(memento: Memento) -> Memento:
+    memento.import_notes([NoteRow(content=text, title=title) for title, text in FILMS], consolidate=False)
+    return memento
+
+
+def weights(found: Recollection) -> dict[str, float]:
+    return {one.name: one.weight for one in found.anchors}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who lives in New York City?", [2]),  # the longest name
+        ("Who lives in New York?", [1]),
+        ("Did Anna's sister see St. Louis or the Big Apple?", [4, 3, 2]),
+        ("what did anna say?", [4]),  # small letters count where there is nothing else
+        ("Did anna see New York?", [1]),
+        ("Is “Zed” by Zed Inc. of work?", [5, 6]),
+        ("Who is there?", []),
+        ("", []),
+    ],
+)
+def test_a_question_names_what_goes_by_the_longest_name(question: str, expected: list[int]) -> None:
+    labels = Labels()
+    names = {
+        1: ["New York"], 2: ["New York City", "Big Apple"], 3: ["St. Louis"], 4: ["Anna"], 5: ["Zed"], 6: ["Zed Inc."],
+        7: ["work"], 8: ["who"],
+    }  # fmt: skip
+    for node, own in names.items():
+        labels.put(node, MAIN, own)
+
+    found = named_entities(question, labels, [MAIN])
+
+    assert found == expected
+
+
+def test_what_is_named_weighs_its_rarity_and_what_a_seed_brings_a_share_of_it(films: Memento) -> None:
+    found = films.recall("Who directed Ed Wood?", explain=True, gate=False)
+    named = {one.name: one.named for one in found.anchors}
+
+    assert named["Ed Wood"]
+    assert not named["Tim Burton"]
+    assert [one.weight for one in found.anchors] == sorted((one.weight for one in found.anchors), reverse=True)
+    # Five memories, of which one is about Ed Wood, two are about Tim Burton.
+    assert weights(found)["Ed Wood"] == pytest.approx(math.log(7 / 2) / math.log(7), abs=1e-6)
+    assert weights(found)["Tim Burton"] == pytest.approx(0.3 * math.log(7 / 3) / math.log(7), abs=1e-6)
+    assert films.recall("Who directed Ed Wood?", gate=False).anchors == ()
+
+
+def test_another_name_of_an_entity_names_it_too(films: Memento) -> None:
+    [anchor] = [one for one in films.recall("Faro?", explain=True, gate=False).anchors if one.named]
+    scope = Scope()
+    films._parts.commit(Change(((anchor.iri, SKOS.altLabel, "Ossonoba", scope.graph),)), scope)
+
+    found = films.recall("What is Ossonoba?", explain=True, gate=False)
+
+    assert next((one.name, one.named) for one in found.anchors) == ("Faro", True)
+    [town] = [one for one in found.memories if one.content == FILMS[3][1]]
+    assert ("entity", "Faro", anchor.iri) in [(step.by, step.name, step.via) for step in town.path]
+    assert films.recall("What is Ossonoba?", engine="ppr", gate=False).memories[0].iri == town.iri
+
+
+def test_what_a_good_memory_replaced_brings_its_entities_along(memento: Memento) -> None:
+    memento.note("I work at Siemens.", at=at("2020-01-01"))
+    memento.note("I work at Google now.", at=at("2022-01-01"))
+    found = memento.recall("Where do I work?", explain=True, gate=False)
+
+    assert {"Google", "Siemens", "USER"} == set(weights(found))
+    assert [one.name for one in found.anchors if one.named] == ["USER"]
+    assert all("Siemens" not in one.content for one in found.memories)
+
+
+def test_the_user_anchors_where_the_question_is_about_the_user(memento: Memento) -> None:
+    memento.note("I work with Anna at Google.")
+
+    assert "USER" in weights(memento.recall("Where do I work?", explain=True, gate=False))
+    assert "USER" not in weights(memento.recall("Where does Anna work?", explain=True, gate=False))
+
+
+def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(films: Memento) -> None:
+    view = View.at(films._parts.indexes, Scope().memory_graphs, now(), None, None)
+    nodes = np.flatnonzero(view.visible)[:2].astype(np.int32)
+    find = view.indexes.nodes.find
+    entities = [iri for iri in view.indexes.nodes.iris() if find(iri) not in set(np.flatnonzero(view.visible).tolist())]
+    anchors = tuple(Anchor(iri=iri, name="", weight=0.1 * n, named=True) for n, iri in enumerate(entities[:3], 1))
+    seeds = nodes, np.array([1.0, 0.5], dtype=np.float32)
+    restart = np.zeros(len(view.visible))
+    restart[nodes] = [0.5, 0.5 * 0.25]
+    for one in anchors:
+        restart[find(one.iri)] = one.weight
+    exact = ppr(view.matrix().rare, restart, 0.75, 300, tolerance=0.0, weighted=True)
+
+    found = walk(Anchored(Evidence({}), seeds, anchors), view, ExpandSettings(epsilon=1e-9))
+
+    assert found == pytest.approx(np.where(view.visible, exact, 0.0), abs=1e-6)
+    assert (found > 0).sum() > 2
+    nothing = walk(Anchored(Evidence({}), (nodes[:0], seeds[1][:0]), ()), view, ExpandSettings())
+    assert nothing.sum() == 0
+
+
+def test_the_walk_alone_ranks_and_reaches_what_no_word_leads_to(films: Memento) -> None:
+    found = films.recall("Where was the director of Ed Wood born?", engine="ppr", explain=True, gate=False)
+    texts = [one.content for one in found.memories]
+
+    assert texts[0] == FILMS[0][1]
+    assert texts.index(FILMS[1][1]) < texts.index(FILMS[2][1])
+    assert [one.score for one in found.memories] == sorted((one.score for one in found.memories), reverse=True)
+    assert found.memories[0].score == 1.0
+    assert {tuple(one.why) for one in found.memories} == {("walk",)}
+    assert found.sparql
+    assert found.total_candidates >= len(texts)
+
+
+def test_the_walk_takes_part_where_it_weighs_something(films: Memento) -> None:
+    question = "Where was the director of Ed Wood born?"
+    assert all("walk" not in one.why for one in films.recall(question, explain=True, gate=False).memories)
+    films.settings = weighed(films, walk=0.4)
+    found = films.recall(question, explain=True, gate=False)
+
+    assert found.memories[0].why["walk"] > 0
+    for memory in found.memories:
+        assert sum(memory.why.values()) == pytest.approx(memory.score, abs=2e-5)
+
+
+def weighed(memento: Memento, **weights: float) -> Settings:
+    return replace(memento.settings, signals=replace(memento.settings.signals, **weights))
+
+
+@pytest.mark.parametrize("engine", ["signals", "ppr", "published"])
+def test_every_engine_answers_within_what_may_be_seen(films: Memento, engine: str) -> None:
+    films.note("Ed Wood is a film that nobody saw.", namespace="work")
+    found = films.recall("Who directed Ed Wood?", engine=engine, gate=False)
+    gone = films.forget(found.memories[0].iri).memories
+
+    assert "nobody" not in " ".join(one.content for one in found.memories)
+    assert set(gone).isdisjoint(
+        one.iri for one in films.recall("Who directed Ed Wood?", engine=engine, gate=False).memories
+    )
+
+
+def test_an_empty_memory_has_nothing_to_start_from(memento: Memento) -> None:
+    for engine in ("signals", "ppr", "published"):
+        found = memento.recall("Who directed Ed Wood?", engine=engine, explain=True)
+        assert (found.memories, found.anchors, found.sparql) == ((), (), None)
+
+
+def test_an_unknown_engine_is_refused_with_the_choices(memento: Memento) -> None:
+    with pytest.raises(InputError, match="unknown engine 'steam': choose one of signals, ppr, published"):
+        memento.recall("Who?", engine="steam")
