@@ -24,6 +24,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from memento import settings
 from memento import access
@@ -59,7 +60,8 @@ class Door:
         """
         groups = settings.tool_groups()
         self._memento = memento
-        self._tools = catalogue.tools(groups)
+        # A tool that is not listed may be called all the same: another window may have been told of it.
+        self._tools = catalogue.tools(settings.TOOL_GROUPS)
         self._lists = catalogue.lists(groups)
         self._bus = InMemorySubscriptionBus()
         # As many calls at once as the rest of the service answers.
@@ -110,7 +112,7 @@ class Door:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(
-                mcp.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}: choose from {', '.join(self._tools)}"
+                mcp.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}: choose from those that tools/list names"
             )
         answer = (params.input_responses or {}).get(QUESTION)
         given = dict(params.arguments or {})
@@ -148,8 +150,9 @@ class Door:
 
     def _caller(self, context: Context) -> Caller:
         """The memory as whoever sent this request may see it: the one place where it is chosen."""
-        headers = context.request.headers if context.request is not None else {}
-        return Caller(memory=self._memento, namespace=headers.get("memento-namespace") or None)
+        request = cast(Request, context.request)
+        named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
+        return Caller(memory=self._memento, namespace=named or None)
 
     async def _answered(self, context: Context, work: Callable[[], T]) -> T:
         """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""

@@ -24,6 +24,7 @@ from memento.settings.groups import (
     WordsSettings,
 )
 from memento.settings.loading import (
+    TOOL_GROUPS,
     check,
     groups,
     home_and_namespace,
@@ -38,6 +39,7 @@ from memento.settings.profiles import PROFILES
 
 __all__ = [
     "PROFILES",
+    "TOOL_GROUPS",
     "AnchorSettings",
     "ConsolidationSettings",
     "DistillSettings",
