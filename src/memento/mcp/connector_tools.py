@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from memento.mcp.resources import address_of, iri_of
-from memento.mcp.tools import Arguments, Caller, Told, Tool
+from memento.mcp.tools import Arguments, Reach, Told, Tool
 from memento.vocabulary import MEM
 
 TITLE_CHARS = 80
@@ -53,9 +53,9 @@ class Document:
     metadata: dict[str, str]
 
 
-def search(caller: Caller, asked: SearchArguments) -> Told:
+def search(reach: Reach, asked: SearchArguments) -> Told:
     """Memories that bear on a query."""
-    found = caller.memory.recall(asked.query, namespace=caller.namespace)
+    found = reach.memory.recall(asked.query, namespace=reach.namespace)
     return Told(
         answer=Hits(
             results=tuple(Hit(id=one.iri, title=_title(one.content), url=address_of(one.iri)) for one in found.memories)
@@ -63,14 +63,14 @@ def search(caller: Caller, asked: SearchArguments) -> Told:
     )
 
 
-def fetch(caller: Caller, asked: FetchArguments) -> Told:
+def fetch(reach: Reach, asked: FetchArguments) -> Told:
     """One memory with its note."""
-    found = caller.memory.get(iri_of(asked.id), namespace=caller.namespace)
+    found = reach.memory.get(iri_of(asked.id), namespace=reach.namespace)
     said = dict(found.properties)
     content = said.get(MEM.content, found.iri)
     text = content
     if note := said.get(MEM.extractedFrom):
-        words = dict(caller.memory.get(note, namespace=caller.namespace).properties).get(MEM.content, "")
+        words = dict(reach.memory.get(note, namespace=reach.namespace).properties).get(MEM.content, "")
         text = f"{content}\n\nFrom the note: {words}"
     return Told(
         answer=Document(

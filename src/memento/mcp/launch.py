@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 from memento import settings
 from memento.errors import MementoError, Unreachable
-from memento.home import Home
+from memento.home import Home, Owner
 
 PATIENCE_S = 60.0
 """How long a service may take until it listens: a first start may read large libraries from a cold disk."""
@@ -47,10 +47,11 @@ class Service:
         }
         path = f"/mcp?{urlencode({'namespace': self._namespace})}"
         for last in (False, True):
-            address = urlsplit(self.address())
-            connection = http.client.HTTPConnection(address.netloc)
+            owner = self.owner()
+            token = {"Authorization": f"Bearer {owner.token}"} if owner.token else {}
+            connection = http.client.HTTPConnection(urlsplit(str(owner.address)).netloc)
             try:
-                connection.request("POST", path, json.dumps(body).encode(), sent)
+                connection.request("POST", path, json.dumps(body).encode(), {**sent, **token})
             except ConnectionError as error:
                 # It may have stopped just now; nothing was answered, but a message that was sent is not sent twice.
                 if last or not isinstance(error, ConnectionRefusedError):
@@ -62,16 +63,16 @@ class Service:
     def wake(self) -> None:
         """Have the service running before it is asked; a failure is told when it is."""
         with suppress(MementoError):
-            self.address()
+            self.owner()
 
-    def address(self) -> str:
-        """Where the service answers; starts one when none does."""
+    def owner(self) -> Owner:
+        """Who serves, and where; starts a service when none runs."""
         with self._starting:
             if owner := self._home.serving_owner():
-                return str(owner.address)
+                return owner
             return self._started()
 
-    def _started(self) -> str:
+    def _started(self) -> Owner:
         # It belongs to no window: it must outlive this process, and its output must not reach the client.
         with (self._home.path / "serve.log").open("wb") as log:
             child = subprocess.Popen(
@@ -87,11 +88,11 @@ class Service:
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             if owner := self._home.serving_owner():
-                return str(owner.address)
+                return owner
             if child.poll() is not None:
                 # Another window may have been faster: then that one serves us too.
                 if owner := self._home.serving_owner():
-                    return str(owner.address)
+                    return owner
                 raise Unreachable(f"the service could not be started: {self._last_words()}")
             time.sleep(POLL_S)
         raise Unreachable(

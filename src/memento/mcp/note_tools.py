@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta
 
-from memento.mcp.tools import Arguments, Ask, Caller, Told, Tool
+from memento.mcp.tools import Arguments, Ask, Reach, Told, Tool
 from memento.model import Noted
 from memento.vocabulary import IRI, MEM
 
@@ -65,7 +65,7 @@ class Change:
     reason: str | None = None
 
 
-def note(caller: Caller, asked: NoteArguments) -> Told | Ask:
+def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
     """Ask, or remember."""
     if not asked.confirmed:
         return _unconfirmed(
@@ -73,29 +73,29 @@ def note(caller: Caller, asked: NoteArguments) -> Told | Ask:
             "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
             f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
         )
-    noted = cast(Any, caller.memory).note(
-        asked.content, at=asked.at, namespace=caller.namespace, **({} if asked.wait else {"wait": False})
+    noted = cast(Any, reach.memory).note(
+        asked.content, at=asked.at, namespace=reach.namespace, **({} if asked.wait else {"wait": False})
     )
     return _stored(noted, "noted", "Noted.")
 
 
-def correct(caller: Caller, asked: CorrectArguments) -> Told:
+def correct(reach: Reach, asked: CorrectArguments) -> Told:
     """Put a memory right."""
-    corrected = cast(Any, caller.memory).correct(asked.iri, asked.content, at=asked.at, namespace=caller.namespace)
+    corrected = cast(Any, reach.memory).correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
     return _stored(corrected, "corrected", "Corrected.")
 
 
-def forget(caller: Caller, asked: ForgetArguments) -> Told | Ask:
+def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     """Ask, or forget."""
     verb = "Delete for good" if asked.erase else "Forget"
     if not asked.confirmed:
-        what = _content(caller, asked.iri)
+        what = _content(reach, asked.iri)
         return _unconfirmed(
             f"{verb}?\n\n{what}",
             "Nothing is forgotten yet. Show this to the user and ask whether to "
             f"{verb.lower()} it; when they say yes, call memento_forget again with confirmed=true:\n\n{what}",
         )
-    gone = caller.memory.forget(asked.iri, erase=asked.erase, namespace=caller.namespace)
+    gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
     return Told(
         answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
         text="Erased." if gone.erased else "Forgotten.",
@@ -117,9 +117,9 @@ def _unconfirmed(question: str, instead: str) -> Ask:
     )
 
 
-def _content(caller: Caller, iri: str) -> str:
+def _content(reach: Reach, iri: str) -> str:
     """The text of a memory or a note; raises `NotFound` before the user is asked in vain."""
-    found = caller.memory.get(iri, namespace=caller.namespace)
+    found = reach.memory.get(iri, namespace=reach.namespace)
     return next((value for name, value in found.properties if name == MEM.content), found.iri)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from memento.errors import InputError, NotFound
 from memento.mcp.resources import manifest
-from memento.mcp.tools import Caller, Json
+from memento.mcp.tools import Json, Reach
 
 SYSTEM = """You have a long-term memory of the user, which other assistants may share.
 
@@ -41,7 +41,7 @@ LISTED: tuple[Json, ...] = (
 )
 
 
-def text(caller: Caller, name: str, given: Mapping[str, str]) -> str:
+def text(reach: Reach, name: str, given: Mapping[str, str]) -> str:
     """
     The words of a prompt.
 
@@ -57,13 +57,13 @@ def text(caller: Caller, name: str, given: Mapping[str, str]) -> str:
         if argument not in known:
             raise InputError(f"{name} has no argument {argument[:80]!r}: it takes {', '.join(known) or 'none'}")
     if name == "memory_system_prompt":
-        return SYSTEM.format(manifest=manifest(caller))
-    return _review(caller, given.get("limit") or "20")
+        return SYSTEM.format(manifest=manifest(reach))
+    return _review(reach, given.get("limit") or "20")
 
 
-def _review(caller: Caller, limit: str) -> str:
+def _review(reach: Reach, limit: str) -> str:
     if not limit.isascii() or not limit.isdigit() or not 1 <= int(limit) <= 100:
         raise InputError(f"limit must be a whole number from 1 to 100, not {limit[:20]!r}")
-    listed = caller.memory.list(limit=int(limit), namespace=caller.namespace)
+    listed = reach.memory.list(limit=int(limit), namespace=reach.namespace)
     lines = [f"- {' '.join(one.content.split())} (since {one.valid_at.date()}, {one.iri})" for one in listed]
     return REVIEW.format(count=len(listed), memories="\n".join(lines) or "(nothing yet)")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from memento.mcp.tools import Arguments, Caller, Told, Tool
+from memento.mcp.tools import Arguments, Reach, Told, Tool
 from memento.model import NoteRef, Recalled, Retired, Status, Timeline
 from memento.vocabulary import IRI
 
@@ -97,33 +97,33 @@ class SparqlAnswer:
     more: bool = False
 
 
-def recall(caller: Caller, asked: RecallArguments) -> Told:
+def recall(reach: Reach, asked: RecallArguments) -> Told:
     """The memories that answer a question."""
-    found = caller.memory.recall(
-        asked.query, k=asked.k, as_of=asked.as_of, believed_at=asked.believed_at, namespace=caller.namespace
+    found = reach.memory.recall(
+        asked.query, k=asked.k, as_of=asked.as_of, believed_at=asked.believed_at, namespace=reach.namespace
     )
     return Told(answer=RecallAnswer(memories=tuple(_found(one) for one in found.memories), gated=found.gated))
 
 
-def timeline(caller: Caller, asked: TimelineArguments) -> Told:
+def timeline(reach: Reach, asked: TimelineArguments) -> Told:
     """The history of a subject."""
     return Told(
-        answer=caller.memory.timeline(
+        answer=reach.memory.timeline(
             asked.subject,
             as_of=asked.as_of,
             believed_at=asked.believed_at,
             limit=asked.limit,
-            namespace=caller.namespace,
+            namespace=reach.namespace,
         )
     )
 
 
-def sparql(caller: Caller, asked: SparqlArguments) -> Told:
+def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """The answer to a query."""
-    body, media = caller.memory.query(
+    body, media = reach.memory.query(
         asked.query,
         accept="application/sparql-results+json, text/turtle;q=0.9",
-        namespace=caller.namespace,
+        namespace=reach.namespace,
     )
     if media == "text/turtle":
         return Told(answer=SparqlAnswer(kind="turtle", turtle=body.decode()))
@@ -141,9 +141,9 @@ def sparql(caller: Caller, asked: SparqlArguments) -> Told:
     )
 
 
-def status(caller: Caller, asked: StatusArguments) -> Told:
+def status(reach: Reach, asked: StatusArguments) -> Told:
     """How the service stands."""
-    return Told(answer=caller.memory.status(namespace=caller.namespace))
+    return Told(answer=reach.memory.status(namespace=reach.namespace))
 
 
 def _found(one: Recalled) -> Found:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 from memento import assets
 from memento.errors import NotFound
-from memento.mcp.tools import Caller, Json, structured
+from memento.mcp.tools import Json, Reach, structured
 from memento.vocabulary import IRI
 
 MANIFEST_CHARS = 2_000
@@ -55,7 +55,7 @@ TEMPLATES: tuple[Json, ...] = (
 )
 
 
-def read(caller: Caller, uri: str) -> tuple[str, str]:
+def read(reach: Reach, uri: str) -> tuple[str, str]:
     """
     The text at an address, and its media type.
 
@@ -64,20 +64,20 @@ def read(caller: Caller, uri: str) -> tuple[str, str]:
     """
     match uri.removeprefix("memento://"):
         case "manifest":
-            return manifest(caller), "text/plain"
+            return manifest(reach), "text/plain"
         case "status":
-            return _json(caller.memory.status(namespace=caller.namespace)), "application/json"
+            return _json(reach.memory.status(namespace=reach.namespace)), "application/json"
         case "ontology":
             return assets.read("ontology/memento.ttl").decode(), "text/turtle"
     if not uri.startswith(("memento://memory/", "memento://entity/")):
         known = [one["uri"] for one in FIXED] + [one["uriTemplate"] for one in TEMPLATES]
         raise NotFound(f"there is no resource {uri[:120]!r}: choose one of {', '.join(known)}")
-    return _json(caller.memory.get(iri_of(uri), namespace=caller.namespace)), "application/json"
+    return _json(reach.memory.get(iri_of(uri), namespace=reach.namespace)), "application/json"
 
 
-def manifest(caller: Caller) -> str:
+def manifest(reach: Reach) -> str:
     """The map of a memory for a model: what there is, and how to ask for it."""
-    found = caller.memory.status(namespace=caller.namespace)
+    found = reach.memory.status(namespace=reach.namespace)
     if not found.memories:
         return "Nothing is remembered yet. When the user asks to remember something, call memento_note."
     lines = [
@@ -88,7 +88,7 @@ def manifest(caller: Caller) -> str:
     ]
     named = [
         f"{one.name} ({one.kind}, {one.memory_count:,})"
-        for one in caller.memory.entities(limit=30, namespace=caller.namespace)
+        for one in reach.memory.entities(limit=30, namespace=reach.namespace)
     ]
     while named and len("\n".join(lines)) + len(", ".join(named)) > MANIFEST_CHARS - 20:
         named.pop()

@@ -2,7 +2,7 @@
 MCP over Streamable HTTP: an ASGI application in which every request stands for itself, in both eras of the protocol.
 
 *Guarantees:* no session is kept. A tool that fails answers with an error that says what to do; an unexpected failure says nothing
-of the inside. A request with a Host or an Origin that is not this machine gets nothing.
+of the inside. Every request is admitted by itself, as at the other doors: `access.admission` says who is who.
 
 *But:* a subscriber hears of what was written through this door, not of what came in through another.
 """
@@ -27,10 +27,10 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from memento import settings
-from memento import access
-from memento.errors import Forbidden, MementoError
+from memento.access import Caller, admitted
+from memento.errors import MementoError, Unauthorised
 from memento.mcp import catalogue, prompts, resources
-from memento.mcp.tools import Ask, Caller, Told, Tool, structured, text_of
+from memento.mcp.tools import Ask, Reach, Told, Tool, structured, text_of
 from memento.service import Memento
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,6 @@ class Door:
             SettingsError: `MEMENTO_TOOLS` names an unknown group.
         """
         groups = settings.tool_groups()
-        self._memento = memento
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS)
         self._lists = catalogue.lists(groups)
@@ -119,7 +118,7 @@ class Door:
         if isinstance(answer, mcp.ElicitResult) and answer.action == "accept":
             given["confirmed"] = True
         try:
-            outcome = await self._alive(context, lambda: tool.run(self._caller(context), tool.read(given)))
+            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
         except MementoError as error:
             return _failed(str(error))
         except Exception as error:
@@ -134,7 +133,7 @@ class Door:
 
     async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
-        text, media = await self._answered(context, lambda: resources.read(self._caller(context), uri))
+        text, media = await self._answered(context, lambda: resources.read(self._reach(context), uri))
         return mcp.ReadResourceResult(
             contents=[mcp.TextResourceContents(uri=uri, text=text, mime_type=media)],
             ttl_ms=catalogue.LISTS_TTL_MS if media == "text/turtle" else LIVE_TTL_MS,
@@ -143,16 +142,16 @@ class Door:
 
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
-        text = await self._answered(context, lambda: prompts.text(self._caller(context), params.name, given))
+        text = await self._answered(context, lambda: prompts.text(self._reach(context), params.name, given))
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
         )
 
-    def _caller(self, context: Context) -> Caller:
-        """The memory as whoever sent this request may see it: the one place where it is chosen."""
+    def _reach(self, context: Context) -> Reach:
+        """The memory as whoever sent this request was admitted to it."""
         request = cast(Request, context.request)
         named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
-        return Caller(memory=self._memento, namespace=named or None)
+        return Reach(memory=request.state.memory, namespace=named or None)
 
     async def _answered(self, context: Context, work: Callable[[], T]) -> T:
         """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
@@ -218,9 +217,12 @@ def app(memento: Memento) -> ASGI:
             return
         headers = Headers(scope=scope)
         try:
-            refuse_strangers(headers.get("host", ""), headers.get("origin"), writes=True)
-        except Forbidden as error:
-            await _refuse(send, 403, str(error))
+            scope.setdefault("state", {})["memory"] = _admitted(memento, scope, headers)
+        except Unauthorised as error:
+            await _refuse(send, error.status, str(error), ("www-authenticate", 'Bearer realm="memento"'))
+            return
+        except MementoError as error:
+            await _refuse(send, error.status, str(error))
             return
         if scope["method"] != "POST":
             await _refuse(send, 405, "MCP is spoken by POST alone", ("allow", "POST"))
@@ -230,6 +232,13 @@ def app(memento: Memento) -> ASGI:
         await manager.handle_request(scope, receive, send)
 
     return answer
+
+
+def _admitted(memento: Memento, scope: Any, headers: Headers) -> Memento:
+    """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
+    address, _ = scope.get("client") or ("", 0)
+    caller = Caller(address=address, method=scope["method"], headers=headers)
+    return memento.seen_by(admitted(caller, memento.tokens, required=memento.settings.server.token_required))
 
 
 async def _living(managers: tuple[StreamableHTTPSessionManager, ...], receive: Any, send: Any) -> None:
@@ -243,16 +252,10 @@ async def _living(managers: tuple[StreamableHTTPSessionManager, ...], receive: A
 
 
 async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str]) -> None:
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": mcp.INVALID_REQUEST, "message": message}}
-    named = [("content-type", "application/json"), *headers]
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [(name.encode(), value.encode()) for name, value in named],
-        }
-    )
-    await send({"type": "http.response.body", "body": json.dumps(error).encode()})
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": mcp.INVALID_REQUEST, "message": message}}
+    named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
+    await send({"type": "http.response.start", "status": status, "headers": named})
+    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
 
 def _result(told: Told) -> mcp.CallToolResult:

@@ -24,8 +24,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who asks: the memory as they may see it, and the namespace that their request names."""
+class Reach:
+    """What a call reaches: the memory as its caller may see it, and the namespace that the request names."""
 
     memory: Memento
     namespace: str | None = None
@@ -61,7 +61,7 @@ class Tool:
     description: str
     arguments: type[Arguments]
     answer: type
-    run: Callable[[Caller, Any], Told | Ask]
+    run: Callable[[Reach, Any], Told | Ask]
     reads_only: bool = False
     destroys: bool = False
     repeats_harmlessly: bool = False
