@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from heapq import nlargest
 from typing import cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.instants import iso
-from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, Scope, Timeline, Value
+from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, RecalledEntity, Scope, Timeline, Value
 from memento.ports import Row
 from memento.vocabulary import IRI, MEM, TYPE, namespace_of
 
@@ -91,6 +92,30 @@ def timeline(
         iris=tuple(iris),
         memories=tuple(memories),
         earlier=max(len(ids) - limit, 0),
+    )
+
+
+def entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
+    """The entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
+    indexes = parts.indexes
+    with indexes.lock:
+        inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
+        counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
+    chosen = [iri for iri in nlargest(limit, counts, key=lambda iri: (counts[iri], iri)) if counts[iri]]
+    if not chosen:
+        return ()
+    rows = {row["entity"]: row for row in parts.graph.select("library/entities", scope.readable, entity=chosen)}
+    return tuple(
+        RecalledEntity(
+            iri=iri,
+            name=str(rows[iri]["name"]),
+            kind=str(rows[iri]["kind"]).rsplit("/", 1)[-1],
+            description=str(rows[iri].get("description", "")),
+            is_well_known=bool(rows[iri].get("isWellKnown", False)),
+            memory_count=counts[iri],
+        )
+        for iri in chosen
+        if iri in rows
     )
 
 

@@ -23,9 +23,12 @@ def plain(obj: object) -> Any:
     return msgspec.to_builtins(obj, enc_hook=_to_plain)
 
 
-def decode(cls: type[T], data: bytes | dict[str, Any]) -> T:
+def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> T:
     """
     A noun from JSON, or from a dict that may hold times already; unknown fields are passed over.
+
+    Args:
+        lax: take numbers and truths that come as text.
 
     Raises:
         InputError: not JSON, a field is missing or of the wrong type; names the field.
@@ -39,7 +42,7 @@ def decode(cls: type[T], data: bytes | dict[str, Any]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"this is not JSON: {error}") from error
     try:
-        return msgspec.convert(raw, cls, dec_hook=_to_noun)
+        return msgspec.convert(raw, cls, strict=not lax, dec_hook=_to_noun)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or "the body"

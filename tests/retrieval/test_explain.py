@@ -43,9 +43,7 @@ def read(row: dict[str, str]) -> tuple[object, ...]:
 @pytest.mark.parametrize("engine", ["signals", "ppr", "published"])
 @pytest.mark.parametrize("as_of", [None, "2024-01-01", "2019-12-31"])
 @pytest.mark.parametrize("question", ["Where do I work?", "Who lives in Munich?"])
-def test_the_query_returns_the_same_memories(
-    life: Memento, question: str, as_of: str | None, engine: str
-) -> None:
+def test_the_query_returns_the_same_memories(life: Memento, question: str, as_of: str | None, engine: str) -> None:
     found = life.recall(question, as_of=day(as_of) if as_of else None, engine=engine, explain=True, k=30, gate=False)
 
     assert found.memories

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from memento.cli.door import command, common, main
-from memento.cli.opened import Chosen, opened, running
+from memento.cli.opened import Chosen, namespace_of, opened, running
 from memento.errors import FolderInUse
 
 
@@ -35,6 +35,19 @@ def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
         from memento.web.server import serve as serve_memory
 
         serve_memory(memento, host or knobs.host, knobs.port if port is None else port, _announce)
+
+
+@command("mcp")
+def mcp(chosen: Chosen) -> None:
+    """Speak MCP over standard input and output; starts the service when none runs."""
+    from memento.mcp.launch import Service
+    from memento.mcp.shim import Shim, claimed_stdout
+    from memento.settings import tool_groups
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    service = Service(chosen.folder, namespace_of(chosen))
+    Shim(service, tool_groups(), claimed_stdout()).run(iter(sys.stdin.buffer))
 
 
 @command("eval")

@@ -58,7 +58,7 @@ def running(chosen: Chosen) -> Client | None:
         return None
     from memento.client import Client
 
-    return Client(owner.address, namespace=_namespace(chosen), token=owner.token)
+    return Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
 
 
 def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
@@ -72,7 +72,8 @@ def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
     return plain(getattr(memento, method)(**arguments))
 
 
-def _namespace(chosen: Chosen) -> str:
+def namespace_of(chosen: Chosen) -> str:
+    """Where notes go and questions look when a call names no namespace."""
     name = chosen.namespace
     if name is None:
         name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"

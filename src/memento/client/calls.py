@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Listed,
         Noted,
         NoteRow,
+        RecalledEntity,
         Recollection,
         Status,
         Timeline,
@@ -128,6 +129,12 @@ class Client(Connection):
 
         answer = self.ask("list", limit=limit, offset=offset, past=past, namespace=namespace)
         return _made(tuple[Listed, ...], answer)
+
+    def entities(self, *, limit: int = 10, namespace: str | None = None) -> tuple[RecalledEntity, ...]:
+        """See `Memento.entities`."""
+        from memento.model import RecalledEntity
+
+        return _made(tuple[RecalledEntity, ...], self.ask("entities", limit=limit, namespace=namespace))
 
     def timeline(
         self,

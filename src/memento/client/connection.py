@@ -22,6 +22,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "recall": ("GET", "/memory/recall"),
     "get": ("GET", "/memory/{iri}"),
     "list": ("GET", "/memory/list"),
+    "entities": ("GET", "/memory/entities"),
     "timeline": ("GET", "/memory/timeline"),
     "status": ("GET", "/memory/status"),
     "check": ("GET", "/memory/check"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from memento import library, settings, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
-from memento.model import Described, Listed, Recollection, Status, Timeline
+from memento.model import Described, Listed, RecalledEntity, Recollection, Status, Timeline
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.service.held import Held
@@ -84,6 +84,12 @@ class Reading(Held):
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
         return tuple(library.listed(self._in(namespace), limit, offset, past, now(), self._parts))
+
+    def entities(self, *, limit: int = 10, namespace: str | None = None) -> tuple[RecalledEntity, ...]:
+        """The entities that most memories are about, the most mentioned first; raises `InputError` when limit is out of range."""
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        return library.entities(self._in(namespace), limit, self._parts)
 
     def timeline(
         self,

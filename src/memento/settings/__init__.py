@@ -2,7 +2,7 @@
 Every knob, its default and its reason: environment over `memento.toml` over default.
 
 `MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
-`MEMENTO_HOME` and `MEMENTO_NAMESPACE` stand outside the groups. This is the only room that reads the environment.
+`MEMENTO_HOME`, `MEMENTO_NAMESPACE` and `MEMENTO_TOOLS` stand outside the groups. This is the only room that reads the environment.
 Functions receive their own group, never the whole.
 """
 
@@ -25,6 +25,7 @@ from memento.settings.groups import (
     WordsSettings,
 )
 from memento.settings.loading import (
+    TOOL_GROUPS,
     check,
     groups,
     home_and_namespace,
@@ -32,6 +33,7 @@ from memento.settings.loading import (
     namespace_called,
     namespace_checked,
     table,
+    tool_groups,
     with_engine,
     with_profile,
 )
@@ -40,6 +42,7 @@ from memento.settings.profiles import PROFILES
 __all__ = [
     "ENGINES",
     "PROFILES",
+    "TOOL_GROUPS",
     "AnchorSettings",
     "ConsolidationSettings",
     "DistillSettings",
@@ -62,6 +65,7 @@ __all__ = [
     "namespace_called",
     "namespace_checked",
     "table",
+    "tool_groups",
     "with_engine",
     "with_profile",
 ]

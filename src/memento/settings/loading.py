@@ -14,6 +14,12 @@ from memento.errors import InputError, SettingsError
 from memento.settings.groups import ENGINES, Settings
 from memento.settings.profiles import PROFILES
 
+UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_TOOLS")
+"""Names of the environment that stand outside the groups."""
+
+TOOL_GROUPS = ("connectors", "keys", "care", "cases", "sexpr")
+"""Tools for MCP clients beyond the default ones."""
+
 
 def load(
     file: Path | None = None, environment: Mapping[str, str] | None = None, profile: str | None = None
@@ -66,6 +72,26 @@ def home_and_namespace(environment: Mapping[str, str] | None = None) -> tuple[st
     return environment.get("MEMENTO_HOME") or None, environment.get("MEMENTO_NAMESPACE") or None
 
 
+def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """
+    The groups of tools that `MEMENTO_TOOLS` adds to the default ones, in the order of `TOOL_GROUPS`; `full` means all.
+
+    Raises:
+        SettingsError: an unknown group; names it and the choices.
+
+    >>> tool_groups({"MEMENTO_TOOLS": "sexpr, connectors"})
+    ('connectors', 'sexpr')
+    """
+    environment = os.environ if environment is None else environment
+    asked = [name.strip() for name in environment.get("MEMENTO_TOOLS", "").split(",") if name.strip()]
+    for name in asked:
+        if name not in (*TOOL_GROUPS, "full"):
+            raise SettingsError(
+                f"unknown group {name[:80]!r} in MEMENTO_TOOLS: choose from {', '.join((*TOOL_GROUPS, 'full'))}"
+            )
+    return tuple(name for name in TOOL_GROUPS if name in asked or "full" in asked)
+
+
 def namespace_called(name: str) -> str:
     """A namespace by its name; `project` means the folder name of the git checkout that the process stands in."""
     if name == "project":
@@ -100,7 +126,8 @@ def table() -> str:
         "The environment wins over `memento.toml` in the data folder, and that over the default.",
         "",
         "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
-        "`MEMENTO_NAMESPACE` the namespace (default: `main`).",
+        "`MEMENTO_NAMESPACE` the namespace (default: `main`),",
+        f"`MEMENTO_TOOLS` what MCP clients get beyond the default tools: any of `{'`, `'.join(TOOL_GROUPS)}`, or `full`.",
         "",
     ]
     for name, group in groups(Settings()):
@@ -130,7 +157,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, obj
         _variable(group, item.name): (group, item.name) for group, knobs in groups(Settings()) for item in fields(knobs)
     }
     for variable, text in environment.items():
-        if not variable.startswith("MEMENTO_") or variable in ("MEMENTO_HOME", "MEMENTO_NAMESPACE"):
+        if not variable.startswith("MEMENTO_") or variable in UNDIVIDED:
             continue
         if variable not in names:
             raise SettingsError(f"unknown setting {variable}: `memento config show` lists them all")

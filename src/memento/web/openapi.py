@@ -24,6 +24,7 @@ from memento.model import (
     Listed,
     Noted,
     NoteRow,
+    RecalledEntity,
     Recollection,
     Status,
     Timeline,
@@ -37,6 +38,7 @@ TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
 FLAG: Schema = {"type": "boolean"}
 TIME: Schema = {"type": "string", "format": "date-time"}
 NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
+SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
 ERROR: Schema = {
     "type": "object",
     "required": ["error"],
@@ -121,15 +123,15 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         ("get", "/memory/list"): listing,
         ("get", "/memory"): listing,
+        ("get", "/memory/entities"): Operation(
+            does="The entities that most memories are about",
+            answers=tuple[RecalledEntity, ...],
+            parameters={"limit": {**page["limit"], "default": 10}},
+        ),
         ("get", "/memory/timeline"): Operation(
             does="The history of an entity, the user, a memory or a note",
             answers=Timeline,
-            parameters={
-                "subject": {**TEXT, "description": "an IRI, a name, or the word me"},
-                "as_of": TIME,
-                "believed_at": TIME,
-                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
-            },
+            parameters={"subject": SUBJECT, "as_of": TIME, "believed_at": TIME, "limit": page["limit"]},
             needed=("subject",),
             fails=(404, 413),
         ),

@@ -28,6 +28,7 @@ class Rest:
         routes.post("/import")(self.imported)
         routes.get("/recall")(self.recall)
         routes.get("/list")(self.list)
+        routes.get("/entities")(self.entities)
         routes.get("/timeline")(self.timeline)
         routes.get("/status")(self.status)
         routes.get("/check")(self.check)
@@ -102,6 +103,11 @@ class Rest:
                 namespace=namespace(),
             )
         )
+
+    def entities(self) -> Response:
+        """The entities that most memories are about."""
+        limit = Parameters("limit").number("limit")
+        return answered(memory().entities(limit=10 if limit is None else limit, namespace=namespace()))
 
     def timeline(self) -> Response:
         """The history of an entity, the user, a memory or a note."""

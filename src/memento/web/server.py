@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, cast
 
 import uvicorn
@@ -16,8 +16,11 @@ from a2wsgi import WSGIMiddleware
 
 from memento.access import is_loopback
 from memento.errors import MementoError, SettingsError
+from memento.mcp import server as mcp
 from memento.service import Memento
 from memento.web.app import create_app
+
+ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class Busy:
@@ -121,11 +124,22 @@ def _configuration(memento: Memento, busy: Busy) -> uvicorn.Config:
         with busy:
             return app(environ, start_response)
 
+    flask = cast(Any, WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads))
     return uvicorn.Config(
-        WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads),
+        _composed(mcp.app(memento), flask),
         log_config=None,
         proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
-        lifespan="off",
+        lifespan="on",
         timeout_graceful_shutdown=5,
     )
+
+
+def _composed(mcp_app: ASGI, flask: ASGI) -> ASGI:
+    """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        mine = scope["type"] == "lifespan" or scope.get("path", "").rstrip("/") == mcp.PATH
+        await (mcp_app if mine else flask)(scope, receive, send)
+
+    return app
