@@ -131,6 +131,9 @@ class EmbeddingSettings:
     max_chars: int = knob(2000, "longest text sent to a service, in characters; longer ones become windows", least=100)
     timeout_s: float = knob(60.0, "seconds a service may be silent", least=0.001)
     max_retries: int = knob(3, "how often a service is asked again when it fails", least=0)
+    retry_wait_s: float = knob(0.5, "seconds before the first retry; doubles each time, with some chance", least=0)
+    breaker_failures: int = knob(5, "failures in a row after which the service is left alone for a while", least=1)
+    breaker_rest_s: float = knob(30.0, "seconds it is left alone, before one request tries it", least=0)
     runtime: str = knob(
         "auto",
         "what runs all-MiniLM-L6-v2: torch, or onnxruntime (`memento[onnx]`), which needs half the time for the same vectors; "
