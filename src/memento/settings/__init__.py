@@ -1,13 +1,15 @@
 """
-Every knob, its default and its reason: environment over `memento.toml` over default.
+Every knob, its default and its reason: environment over `.env` over `memento.toml` over default.
 
 `MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
-`MEMENTO_HOME`, `MEMENTO_NAMESPACE` and `MEMENTO_TOOLS` stand outside the groups. This is the only room that reads the environment.
+`MEMENTO_HOME`, `MEMENTO_NAMESPACE`, `MEMENTO_TOOLS` and `MEMENTO_CONFIG` stand outside the groups. This is the only room that
+reads the environment.
 Functions receive their own group, never the whole.
 """
 
 from memento.settings.groups import (
     ENGINES,
+    AgentSettings,
     AnchorSettings,
     ConsolidationSettings,
     DistillSettings,
@@ -17,6 +19,8 @@ from memento.settings.groups import (
     GateSettings,
     LandSettings,
     LimitsSettings,
+    ModelSettings,
+    ProxySettings,
     ScopeSettings,
     ServerSettings,
     Settings,
@@ -25,24 +29,23 @@ from memento.settings.groups import (
     WordsSettings,
 )
 from memento.settings.loading import (
-    TOOL_GROUPS,
-    check,
-    groups,
     home_and_namespace,
     load,
     namespace_called,
     namespace_checked,
-    table,
     tool_groups,
     with_engine,
     with_profile,
 )
+from memento.settings.page import TOOL_GROUPS, groups, shown, table
 from memento.settings.profiles import PROFILES
+from memento.settings.rules import check
 
 __all__ = [
     "ENGINES",
     "PROFILES",
     "TOOL_GROUPS",
+    "AgentSettings",
     "AnchorSettings",
     "ConsolidationSettings",
     "DistillSettings",
@@ -52,6 +55,8 @@ __all__ = [
     "GateSettings",
     "LandSettings",
     "LimitsSettings",
+    "ModelSettings",
+    "ProxySettings",
     "ScopeSettings",
     "ServerSettings",
     "Settings",
@@ -64,6 +69,7 @@ __all__ = [
     "load",
     "namespace_called",
     "namespace_checked",
+    "shown",
     "table",
     "tool_groups",
     "with_engine",
