@@ -228,8 +228,15 @@ def test_dotenv_lies_under_the_environment_and_over_the_file(
 
 @pytest.mark.parametrize(
     "name",
-    ["MEMENTO_MODEL_PROVIDER", "MEMENTO_MODEL_BASE_URL", "MEMENTO_PROXY_OPENAI_BASE_URL", "MEMENTO_SERVER_HOST", "MEMENTO_CONFIG"],
-)  # fmt: skip
+    [
+        "MEMENTO_MODEL_PROVIDER",
+        "MEMENTO_MODEL_BASE_URL",
+        "MEMENTO_PROXY_OPENAI_BASE_URL",
+        "MEMENTO_TELEMETRY_OTLP_ENDPOINT",
+        "MEMENTO_SERVER_TOKEN_REQUIRED",
+        "MEMENTO_CONFIG",
+    ],
+)
 def test_a_working_directory_does_not_decide_where_memories_go(folders: tuple[Path, Path], name: str) -> None:
     file, here = folders
     (here / ".env").write_text(f"{name}=http://127.0.0.1\n")

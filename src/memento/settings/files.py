@@ -24,8 +24,8 @@ Spelling = dict[tuple[str, str], str]
 
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
-# A folder that somebody else filled, as a checkout, must not decide where a user's memories are sent.
-STEERING = ("_PROVIDER", "_BASE_URL", "_HOST", "MEMENTO_CONFIG")
+# A folder that somebody else filled, as a checkout, must not decide where memories are sent or who may ask for them.
+STEERING = re.compile(r"MEMENTO_(SERVER_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "server.port": ("server", "port"),
@@ -83,11 +83,11 @@ def dotenv(path: Path, trusted: bool) -> dict[str, str]:
         found = {name: value for name, value in dotenv_values(path, interpolate=False).items() if value is not None}
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    steering = [name for name in found if name.startswith("MEMENTO_") and name.endswith(STEERING)]
+    steering = [name for name in found if STEERING.fullmatch(name)]
     if steering and not trusted:
         raise SettingsError(
-            f"{steering[0]} in {path} would decide where memories go, and is not taken from a working directory: "
-            "put it into .env or memento.toml of the data folder, or into the environment"
+            f"{steering[0]} in {path} would decide where memories go or who may see them, "
+            "and is not taken from a working directory: put it into .env or memento.toml of the data folder, or into the environment"
         )
     return found
 
