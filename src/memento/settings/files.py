@@ -87,7 +87,8 @@ def dotenv(path: Path, trusted: bool) -> dict[str, str]:
     if steering and not trusted:
         raise SettingsError(
             f"{steering[0]} in {path} would decide where memories go or who may see them, "
-            "and is not taken from a working directory: put it into .env or memento.toml of the data folder, or into the environment"
+            "and is not taken from a working directory: put it into .env or memento.toml of the data folder, "
+            "or into the environment"
         )
     return found
 
