@@ -106,7 +106,16 @@ class EmbeddingError(BackendError):
 
 
 class ModelError(BackendError):
-    """The language model did not answer, or not as it was asked to; the message names provider and model, never a key."""
+    """
+    The language model did not answer, or not as it was asked to; the message names provider and model, never a key.
+
+    `tokens_in` and `tokens_out` are what was spent on it all the same.
+    """
+
+    def __init__(self, message: str, *, tokens_in: int = 0, tokens_out: int = 0) -> None:
+        super().__init__(message)
+        self.tokens_in = tokens_in
+        self.tokens_out = tokens_out
 
 
 class Unreachable(BackendError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -89,9 +88,9 @@ def config() -> None:
 @click.pass_obj
 def show(chosen: Chosen) -> None:
     """The settings in force, by group."""
-    from memento.settings import groups
+    from memento.settings import shown
 
-    values = {name: asdict(group) for name, group in groups(chosen.settings())}
+    values = shown(chosen.settings())
     if chosen.as_json:
         click.echo(json.dumps(values))
         return

@@ -1,12 +1,13 @@
 """
-Every knob, its default and its reason: environment over `memento.toml` over default.
+Every knob, its default and its reason: environment over `.env` over `memento.toml` over default.
 
 `MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
-`MEMENTO_HOME` and `MEMENTO_NAMESPACE` stand outside the groups. This is the only room that reads the environment.
+`MEMENTO_HOME`, `MEMENTO_NAMESPACE` and `MEMENTO_CONFIG` stand outside the groups. This is the only room that reads the environment.
 Functions receive their own group, never the whole.
 """
 
 from memento.settings.groups import (
+    AgentSettings,
     AnchorSettings,
     ConsolidationSettings,
     DistillSettings,
@@ -16,26 +17,22 @@ from memento.settings.groups import (
     GateSettings,
     LandSettings,
     LimitsSettings,
+    ModelSettings,
+    ProxySettings,
     ScopeSettings,
     ServerSettings,
     Settings,
     SignalsSettings,
     WordsSettings,
 )
-from memento.settings.loading import (
-    check,
-    groups,
-    home_and_namespace,
-    load,
-    namespace_called,
-    namespace_checked,
-    table,
-    with_profile,
-)
+from memento.settings.loading import home_and_namespace, load, namespace_called, namespace_checked, with_profile
+from memento.settings.page import groups, shown, table
 from memento.settings.profiles import PROFILES
+from memento.settings.rules import check
 
 __all__ = [
     "PROFILES",
+    "AgentSettings",
     "AnchorSettings",
     "ConsolidationSettings",
     "DistillSettings",
@@ -45,6 +42,8 @@ __all__ = [
     "GateSettings",
     "LandSettings",
     "LimitsSettings",
+    "ModelSettings",
+    "ProxySettings",
     "ScopeSettings",
     "ServerSettings",
     "Settings",
@@ -56,6 +55,7 @@ __all__ = [
     "load",
     "namespace_called",
     "namespace_checked",
+    "shown",
     "table",
     "with_profile",
 ]

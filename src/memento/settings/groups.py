@@ -5,10 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+PROVIDERS = ("none", "openai", "anthropic", "google", "ollama", "openai-compatible")
+EMBEDDERS = ("local", "openai", "google", "cohere", "mistral", "ollama", "openai-compatible")
 
-def knob(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:
-    """A setting with its default and one sentence that says what it does and its unit."""
-    return field(default=default, metadata={"help": help, "choices": choices})
+
+def knob(
+    default: Any,
+    help: str,
+    choices: tuple[str, ...] = (),
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    secret: bool = False,
+    json: bool = False,
+) -> Any:
+    """
+    A setting with its default and one sentence that says what it does and its unit.
+
+    Args:
+        least, most: the range of a number, both ends included.
+        secret: never shown: neither by `repr` nor by `memento config show`.
+        json: a JSON object as text; in a file it may be a table.
+    """
+    about = {"help": help, "choices": choices, "least": least, "most": most, "secret": secret, "json": json}
+    return field(default=default, repr=not secret, metadata=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +119,95 @@ class WordsSettings:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
+    provider: str = knob("local", "who computes vectors: this machine, or a service that texts are sent to", EMBEDDERS)
     model: str = knob(
         "minilm",
-        "the embedder: all-MiniLM-L6-v2 on this machine, or hashed character trigrams that need no model",
-        ("minilm", "trigram"),
+        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model; elsewhere the provider's name",
     )
-    threads: int = knob(1, "threads for one question or note; imports use all cores")
-    batch: int = knob(16, "texts embedded at once; small batches of like lengths are the fastest")
+    dimensions: int = knob(0, "length of a vector; needed unless local", least=0)
+    base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
+    api_key: str = knob("", "key of the service", secret=True)
+    provider_name: str = knob("", "what to call an openai-compatible service")
+    max_chars: int = knob(2000, "longest text sent to a service, in characters; longer ones become windows", least=100)
+    timeout_s: float = knob(60.0, "seconds a service may be silent", least=0.001)
+    max_retries: int = knob(3, "how often a service is asked again when it fails", least=0)
+    threads: int = knob(1, "threads for one question or note; imports use all cores", least=1)
+    batch: int = knob(16, "texts embedded at once; locally, small batches of like lengths are the fastest", least=1)
     cache: bool = knob(True, "keep vectors under the user's cache folder by model and text digest")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What one question of consolidation asks differently."""
+
+    model: str = knob("", "model for this question; empty: that of [model]")
+    temperature: float | None = knob(None, "temperature for this question; empty: that of [model]", least=0, most=2)
+    max_tokens: int | None = knob(None, "tokens of an answer to it; empty: those of [model]", least=1)
+    options: str = knob("", "JSON object of fields for the request, laid over those of [model]", json=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    provider: str = knob("none", "who understands notes: rules (none), or a language model at a service", PROVIDERS)
+    model: str = knob("", "the provider's name of the model; needed unless none")
+    api_key: str = knob("", "key of the service; needed for openai, anthropic and google", secret=True)
+    base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
+    provider_name: str = knob("", "what to call an openai-compatible service")
+    temperature: float | None = knob(
+        0.5, "how freely the model answers; empty: as the provider has it", least=0, most=2
+    )
+    max_tokens: int = knob(15000, "most tokens of one answer", least=1)
+    max_retries: int = knob(
+        3, "how often one question is asked again, when the service fails or an answer is unfit", least=0
+    )
+    retry_wait_s: float = knob(0.5, "seconds before the first retry; doubles each time, with some chance", least=0)
+    connect_s: float = knob(5.0, "seconds to connect within", least=0.001)
+    timeout_s: float = knob(120.0, "seconds the service may be silent", least=0.001)
+    call_s: float = knob(300.0, "seconds for one question with all its retries", least=0.001)
+    breaker_failures: int = knob(5, "failures in a row after which the service is left alone for a while", least=1)
+    breaker_rest_s: float = knob(30.0, "seconds it is left alone, before one request tries it", least=0)
+    tokens_per_note: int = knob(60000, "most tokens that one note may cost; 0 sets no bound", least=0)
+    fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
+    options: str = knob(
+        "", "JSON object of fields for the request, passed on as they are; null takes a field out", json=True
+    )
+    extract_entities: AgentSettings = AgentSettings()
+    resolve_entities: AgentSettings = AgentSettings()
+    hypothesise: AgentSettings = AgentSettings(temperature=0.7)
+    extract_memories: AgentSettings = AgentSettings()
+    resolve_memories: AgentSettings = AgentSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    provider: str = knob(
+        "all",
+        "upstream that the proxy serves: all that have a base URL, or one",
+        ("all", "openai", "anthropic", "ollama", "custom"),
+    )
+    openai_base_url: str = knob(
+        "https://api.openai.com/v1", "where OpenAI's protocol is forwarded to; empty: not served"
+    )
+    anthropic_base_url: str = knob(
+        "https://api.anthropic.com", "where Anthropic's protocol is forwarded to, without /v1; empty: not served"
+    )
+    ollama_base_url: str = knob(
+        "http://localhost:11434", "where Ollama's protocol is forwarded to, without /api; empty: not served"
+    )
+    deadline_ms: int = knob(
+        150, "milliseconds that recall may take before a request is forwarded without memories", least=1
+    )
+    block_tokens: int = knob(1000, "most tokens of the block of memories", least=1)
+
+    @property
+    def upstreams(self) -> dict[str, str]:
+        """Base URL by protocol (openai, anthropic, ollama) of what is served; Ollama speaks OpenAI's protocol too."""
+        urls = {"openai": self.openai_base_url, "anthropic": self.anthropic_base_url, "ollama": self.ollama_base_url}
+        if self.provider == "ollama":
+            urls |= {"openai": f"{self.ollama_base_url.rstrip('/')}/v1", "anthropic": ""}
+        spoken = {"openai": ("openai",), "anthropic": ("anthropic",), "custom": ("openai", "anthropic")}
+        served = spoken.get(self.provider, tuple(urls))
+        return {protocol: url for protocol, url in urls.items() if url and protocol in served}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +228,7 @@ class LimitsSettings:
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     host: str = knob("127.0.0.1", "address the service listens on; only loopback until tokens exist")
-    port: int = knob(6366, "port the service listens on")
+    port: int = knob(6366, "port the service listens on; 0 takes a free one", least=0, most=65535)
     threads: int = knob(256, "requests served at once")
     lock_wait_s: float = knob(10.0, "seconds a command waits for another command to let go of the data folder")
 
@@ -146,6 +247,8 @@ class Settings:
     gate: GateSettings = GateSettings()
     words: WordsSettings = WordsSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    model: ModelSettings = ModelSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     limits: LimitsSettings = LimitsSettings()
     server: ServerSettings = ServerSettings()
+    proxy: ProxySettings = ProxySettings()

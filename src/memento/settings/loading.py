@@ -1,18 +1,28 @@
-"""The settings in force: environment over file over default; and the page that lists them."""
+"""The settings in force: environment over `.env` over file over default."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import Field, fields, replace
+from dataclasses import Field, is_dataclass, replace
 from pathlib import Path
-from typing import Any, cast, get_args, get_type_hints
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from memento.errors import InputError, SettingsError
+from memento.settings import files
 from memento.settings.groups import Settings
+from memento.settings.page import groups, knobs, variable
 from memento.settings.profiles import PROFILES
+from memento.settings.rules import check
+
+UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_CONFIG")
+"""Environment names that belong to no group."""
+
+G = TypeVar("G")
 
 
 def load(
@@ -22,18 +32,43 @@ def load(
     The settings in force.
 
     Args:
-        file: a `memento.toml`; one that does not exist counts as empty.
-        environment: defaults to the process's own.
+        file: a `memento.toml`; one that does not exist counts as empty. Beside it, `config/memento.json` is read.
+        environment: defaults to the process's own, and what `.env` beside the file and in the working directory adds to it.
         profile: a name from `PROFILES`, laid over the defaults and under file and environment.
 
     Raises:
-        SettingsError: an unknown group, key or profile, or a value of the wrong type; names it and the choices.
+        SettingsError: an unknown group, key or profile, or a value that is of the wrong type or does not go with the others; names
+            it and the choices.
     """
-    environment = os.environ if environment is None else environment
+    environment = _surroundings(file) if environment is None else environment
     settings = with_profile(Settings(), profile) if profile else Settings()
+    settings, spelling = _configured(settings, file, environment)
     if file is not None and file.is_file():
-        settings = _overlaid(settings, _parsed(file), source=str(file))
-    return check(_overlaid(settings, _from_environment(environment), source="the environment"))
+        settings = _overlaid(settings, files.toml(file, environment), source=str(file))
+    return check(_overlaid(settings, _from_environment(environment), source="the environment"), spelling)
+
+
+def _surroundings(file: Path | None) -> dict[str, str]:
+    """The environment over the data folder's `.env` over the working directory's."""
+    here, home = Path.cwd(), (file.parent if file else Path.cwd()).absolute()
+    near = {} if here == home else files.dotenv(here / ".env", trusted=False)
+    return {**near, **files.dotenv(home / ".env", trusted=file is not None), **os.environ}
+
+
+def _configured(
+    settings: Settings, file: Path | None, environment: Mapping[str, str]
+) -> tuple[Settings, dict[tuple[str, str], str]]:
+    """What `MEMENTO_CONFIG` names, else `config/memento.json` beside the file, laid over `settings`; and how it calls them."""
+    named = environment.get("MEMENTO_CONFIG")
+    path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
+    if path is None or not path.is_file():
+        if named:
+            raise SettingsError(f"MEMENTO_CONFIG names {named}, and there is no such file")
+        return settings, {}
+    if path.suffix != ".json":
+        return _overlaid(settings, files.toml(path, environment), source=str(path)), {}
+    changes, spelling = files.first_form(path, environment)
+    return _overlaid(settings, changes, str(path), spelling), spelling
 
 
 def with_profile(settings: Settings, profile: str) -> Settings:
@@ -41,16 +76,6 @@ def with_profile(settings: Settings, profile: str) -> Settings:
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}: choose one of {', '.join(PROFILES)}")
     return _overlaid(settings, PROFILES[profile], source=f"profile {profile}")
-
-
-def check(settings: Settings) -> Settings:
-    """The same settings, once the rules that span several of them hold; raises `SettingsError` otherwise."""
-    anchor = settings.anchor
-    if abs(anchor.semantic + anchor.memory + anchor.structural - 1) > 1e-6:
-        raise SettingsError("the weights semantic, memory and structural of [anchor] must sum to 1")
-    if settings.distill.lambda_min > settings.distill.lambda_max:
-        raise SettingsError("lambda_min of [distill] must not exceed lambda_max")
-    return settings
 
 
 def home_and_namespace(environment: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
@@ -79,78 +104,57 @@ def namespace_checked(name: str) -> str:
     return name
 
 
-def groups(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """(group name, group) in the order they are declared."""
-    return ((item.name, getattr(settings, item.name)) for item in fields(settings))
-
-
-def table() -> str:
-    """`docs/settings.md`: every setting with its environment name, default, choices and sentence."""
-    lines = [
-        "# Settings",
-        "",
-        "Made by `make docs` from `src/memento/settings/groups.py`.",
-        "The environment wins over `memento.toml` in the data folder, and that over the default.",
-        "",
-        "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
-        "`MEMENTO_NAMESPACE` the namespace (default: `main`).",
-        "",
-    ]
-    for name, group in groups(Settings()):
-        lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
-        for item in fields(group):
-            choices = item.metadata["choices"]
-            help = item.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
-            lines.append(f"| `{item.name}` | `{_variable(name, item.name)}` | `{getattr(group, item.name)}` | {help} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _variable(group: str, key: str) -> str:
-    return f"MEMENTO_{group}_{key}".upper()
-
-
-def _parsed(file: Path) -> dict[str, dict[str, object]]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file} is not TOML: {error}") from error
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = {}
-    names = {
-        _variable(group, item.name): (group, item.name) for group, knobs in groups(Settings()) for item in fields(knobs)
-    }
-    for variable, text in environment.items():
-        if not variable.startswith("MEMENTO_") or variable in ("MEMENTO_HOME", "MEMENTO_NAMESPACE"):
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    names = {variable(name, key): (name, key) for name, group in groups(Settings()) for key in knobs(group)}
+    for name, text in environment.items():
+        if not name.startswith("MEMENTO_") or name in UNDIVIDED:
             continue
-        if variable not in names:
-            raise SettingsError(f"unknown setting {variable}: `memento config show` lists them all")
-        group, key = names[variable]
-        found.setdefault(group, {})[key] = text
+        if name not in names:
+            raise SettingsError(f"unknown setting {name}: `memento config show` lists them all")
+        group, key = names[name]
+        place = found
+        for step in group.split("."):
+            place = place.setdefault(step, {})
+        place[key] = text
     return found
 
 
-def _overlaid(settings: Settings, changes: Mapping[str, Mapping[str, object]], source: str) -> Settings:
-    for group, values in changes.items():
-        if group not in (known := [item.name for item in fields(settings)]):
-            raise SettingsError(f"unknown group [{group}] in {source}: choose one of {', '.join(known)}")
-        if not isinstance(values, Mapping):
-            raise SettingsError(f"{group} in {source} must be a group of settings, as [{group}]")
-        old = getattr(settings, group)
-        hints, knobs = get_type_hints(type(old)), {item.name: item for item in fields(old)}
-        new: dict[str, object] = {}
-        for key, value in values.items():
-            if key not in knobs:
-                raise SettingsError(f"unknown setting {key} of [{group}] in {source}: choose one of {', '.join(knobs)}")
-            new[key] = _converted(value, hints[key], knobs[key], where=f"{key} of [{group}] in {source}")
-        settings = replace(settings, **{group: replace(old, **new)})
-    return settings
+def _overlaid(
+    settings: G, changes: Mapping[str, Any], source: str, spelling: files.Spelling | None = None, above: str = ""
+) -> G:
+    """A copy of all groups, or of one, with some values changed."""
+    hints = get_type_hints(type(settings))
+    known = knobs(settings)
+    inner = [key for key in hints if is_dataclass(hints[key])]
+    new: dict[str, object] = {}
+    for key, value in changes.items():
+        group = above + key
+        if key in inner:
+            if not isinstance(value, Mapping):
+                raise SettingsError(f"{group} in {source} must be a group of settings, as [{group}]")
+            new[key] = _overlaid(getattr(settings, key), value, source, spelling, f"{group}.")
+        elif key in known:
+            where = f"{key} of [{above[:-1]}] in {source}"
+            called = (spelling or {}).get((above[:-1], key), where)
+            new[key] = _converted(value, hints[key], known[key], called)
+        elif not above:
+            raise SettingsError(f"unknown group [{key}] in {source}: choose one of {', '.join(inner)}")
+        else:
+            choices = ", ".join((*known, *inner))
+            raise SettingsError(f"unknown setting {key} of [{above[:-1]}] in {source}: choose one of {choices}")
+    return replace(cast(Any, settings), **new) if new else settings
 
 
-def _converted(value: object, wanted: type, item: Field[Any], where: str) -> object:
+def _converted(value: object, wanted: Any, item: Field[Any], where: str) -> object:
     """`value` as the type of the setting; text, as the environment has it, is read."""
+    about = item.metadata
+    if NoneType in get_args(wanted):
+        if value is None or value == "":
+            return None
+        (wanted,) = (one for one in get_args(wanted) if one is not NoneType)
+    if about["json"]:
+        return _json_object(value, where)
     if wanted is bool:
         words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         value = words.get(value.lower(), value) if isinstance(value, str) else value
@@ -158,13 +162,28 @@ def _converted(value: object, wanted: type, item: Field[Any], where: str) -> obj
         with suppress(ValueError, TypeError):
             value = wanted(cast(str, value)) if isinstance(value, str) or wanted is float else value
     if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
-        raise SettingsError(f"{where} must be {_called(wanted)}, not {value!r}")
-    choices = item.metadata["choices"]
-    if choices and value not in choices:
-        raise SettingsError(f"{where} must be one of {', '.join(choices)}, not {value!r}")
+        raise SettingsError(f"{where} must be {_called(wanted)}{'' if about['secret'] else f', not {value!r}'}")
+    if about["choices"] and value not in about["choices"]:
+        raise SettingsError(f"{where} must be one of {', '.join(about['choices'])}, not {value!r}")
+    least, most = about["least"], about["most"]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        fits = math.isfinite(value) and (least is None or value >= least) and (most is None or value <= most)
+        if not fits:
+            bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+            raise SettingsError(f"{where} must be {'a finite number' if least is None else bounds}, not {value!r}")
     return value
 
 
+def _json_object(value: object, where: str) -> str:
+    """A JSON object as text, from text or from a table; "" for none."""
+    try:
+        found = json.loads(value) if isinstance(value, str) and value.strip() else value or {}
+        if isinstance(found, dict):
+            return json.dumps(found, ensure_ascii=False) if found else ""
+    except (ValueError, TypeError):
+        pass
+    raise SettingsError(f'{where} must be a JSON object, as {{"reasoning_effort": "low"}}, or a table')
+
+
 def _called(wanted: type) -> str:
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-    return names.get(wanted, str(get_args(wanted) or wanted))
+    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}[wanted]

@@ -1,0 +1,79 @@
+"""Whether a service that keeps failing should be asked again: a circuit breaker."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal
+
+State = Literal["closed", "open", "half-open"]
+
+
+class Breaker:
+    """
+    Closed until `failures` in a row; then open for `rest_s` seconds; then half-open: one request tries, and decides.
+
+    May be shared by threads. Source: Nygard, Release It! (2007), "Circuit Breaker".
+
+    >>> now = 0.0
+    >>> breaker = Breaker(failures=2, rest_s=30, clock=lambda: now)
+    >>> breaker.failed(), breaker.failed(), breaker.allows()
+    (None, None, False)
+    >>> now = 30.0
+    >>> breaker.state, breaker.allows(), breaker.allows()
+    ('half-open', True, False)
+    >>> breaker.succeeded(), breaker.state
+    (None, 'closed')
+    """
+
+    def __init__(self, failures: int, rest_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            clock: seconds that never run backwards.
+        """
+        self.failures = failures
+        self._rest_s = rest_s
+        self._clock = clock
+        self._in_a_row = 0
+        self._until: float | None = None  # None while closed
+        self._lock = threading.Lock()
+
+    @property
+    def state(self) -> State:
+        """As it is now; asking changes nothing."""
+        with self._lock:
+            if self._until is None:
+                return "closed"
+            return "open" if self._clock() < self._until else "half-open"
+
+    @property
+    def rest_s(self) -> float:
+        """Seconds until the next request may try; 0 when one may now."""
+        with self._lock:
+            return 0.0 if self._until is None else max(self._until - self._clock(), 0.0)
+
+    def allows(self) -> bool:
+        """Whether a request may go out now; whoever is told yes reports how it went."""
+        with self._lock:
+            if self._until is None:
+                return True
+            now = self._clock()
+            if now < self._until:
+                return False
+            # The others wait while this one tries; should it never report, another may try after the same rest.
+            self._until = now + self._rest_s
+            return True
+
+    def succeeded(self) -> None:
+        """The service answered: closed, whatever it was."""
+        with self._lock:
+            self._in_a_row = 0
+            self._until = None
+
+    def failed(self) -> None:
+        """The service did not answer; opens at the last of `failures` in a row, and at once when it was being tried."""
+        with self._lock:
+            self._in_a_row += 1
+            if self._until is not None or self._in_a_row >= self.failures:
+                self._until = self._clock() + self._rest_s

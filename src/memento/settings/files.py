@@ -1,0 +1,186 @@
+"""
+Where settings stand: `memento.toml`, the JSON of the first published design, and `.env`.
+
+*Guarantees:* `.env` never overrides the environment, and the environment itself is never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from memento.errors import SettingsError
+
+Changes = dict[str, dict[str, object]]
+"""Values by group and key."""
+
+Spelling = Mapping[tuple[str, str], str]
+"""(group, key) → how a settings file calls it, where that is otherwise."""
+
+PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
+
+# A folder that somebody else filled, as a checkout, must not decide where a user's memories are sent.
+STEERING = ("_PROVIDER", "_BASE_URL", "_HOST", "MEMENTO_CONFIG")
+
+FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
+    "server.port": ("server", "port"),
+    "llm.provider": ("model", "provider"),
+    "llm.apiKey": ("model", "api_key"),
+    "llm.baseUrl": ("model", "base_url"),
+    "llm.providerName": ("model", "provider_name"),
+    "embedding.provider": ("embedding", "provider"),
+    "embedding.apiKey": ("embedding", "api_key"),
+    "embedding.baseUrl": ("embedding", "base_url"),
+    "embedding.providerName": ("embedding", "provider_name"),
+    "embedding.model": ("embedding", "model"),
+    "embedding.dimensions": ("embedding", "dimensions"),
+    "proxy.provider": ("proxy", "provider"),
+    "proxy.baseUrl": None,
+    "proxy.protocol": None,
+    "proxy.providerName": None,
+    **{
+        f"llm.{layer}.{name}": ("model", key) if layer != "retrieval" else None
+        for layer in ("defaults", "consolidation", "retrieval")
+        for name, key in (
+            ("model", "model"),
+            ("temperature", "temperature"),
+            ("maxTokens", "max_tokens"),
+            ("maxRetries", "max_retries"),
+            ("options", "options"),
+        )
+    },
+}
+"""Key of the first form → (group, key); None for what no setting takes over as it is. Later lines overlay earlier ones."""
+
+REQUIRED = (
+    "proxy.provider",
+    "llm.provider",
+    "llm.defaults.model",
+    "embedding.provider",
+    "embedding.model",
+    "embedding.dimensions",
+)
+"""Keys that must stand in a group that is there."""
+
+
+def dotenv(path: Path, trusted: bool) -> dict[str, str]:
+    """
+    The variables of a `.env` file; empty when there is none.
+
+    Raises:
+        SettingsError: it cannot be read; or it is not `trusted` and would decide where texts go.
+    """
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        found = {name: value for name, value in dotenv_values(path, interpolate=False).items() if value is not None}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+    steering = [name for name in found if name.startswith("MEMENTO_") and name.endswith(STEERING)]
+    if steering and not trusted:
+        raise SettingsError(
+            f"{steering[0]} in {path} would decide where memories go, and is not taken from a working directory: "
+            "put it into .env or memento.toml of the data folder, or into the environment"
+        )
+    return found
+
+
+def substituted(text: str, environment: Mapping[str, str]) -> str:
+    r"""
+    `{env:NAME}` replaced by the variable, or by nothing when it is unset; a quote in it does not end the text around it.
+
+    >>> substituted('{"url": "http://{env:HOST}/v1"}', {"HOST": "box"})
+    '{"url": "http://box/v1"}'
+    """
+    return PLACE.sub(lambda place: json.dumps(environment.get(place[1], ""), ensure_ascii=False)[1:-1], text)
+
+
+def toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The groups of a TOML file; raises `SettingsError` when it is none."""
+    try:
+        return tomllib.loads(substituted(_text(path), environment))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from error
+
+
+def first_form(path: Path, environment: Mapping[str, str]) -> tuple[Changes, dict[tuple[str, str], str]]:
+    """
+    The groups of a JSON file in the first design's form, and how it calls each setting.
+
+    Raises:
+        SettingsError: it is not JSON, a key is unknown or missing, or the proxy's keys do not go together.
+    """
+    try:
+        found = json.loads(substituted(_text(path), environment))
+    except ValueError as error:
+        raise SettingsError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise SettingsError(f"{path} must hold an object with server, proxy, llm and embedding")
+    values = dict(_leaves(found))
+    for key in values:
+        if key not in FIRST_FORM:
+            siblings = [name for name in FIRST_FORM if name.startswith(key.partition(".")[0] + ".")] or FIRST_FORM
+            raise SettingsError(f"unknown key {key} in {path}: choose one of {', '.join(siblings)}")
+    for key in REQUIRED:
+        group = key.partition(".")[0]
+        if group in found and key not in values:
+            raise SettingsError(f"{key} is required in {path}")
+    changes: Changes = {}
+    spelling: dict[tuple[str, str], str] = {}
+    for key, target in FIRST_FORM.items():
+        if target is not None and key in values:
+            changes.setdefault(target[0], {})[target[1]] = values[key]
+        if target is not None and (target not in spelling or key in values):
+            spelling[target] = f"{key} in {path}"
+    changes.setdefault("proxy", {}).update(_upstream(values, path))
+    return changes, spelling
+
+
+def _upstream(values: Mapping[str, object], path: Path) -> dict[str, object]:
+    """The proxy's base URL by its protocol."""
+    provider, url = values.get("proxy.provider"), values.get("proxy.baseUrl")
+    protocol, name = values.get("proxy.protocol"), values.get("proxy.providerName")
+    if provider is None:
+        return {}
+    choices = ("openai", "anthropic", "ollama", "custom")
+    if provider not in choices:
+        raise SettingsError(f"proxy.provider in {path} must be one of {', '.join(choices)}, not {provider!r}")
+    if provider == "custom":
+        if not url:
+            raise SettingsError(f"proxy.baseUrl is required in {path} when proxy.provider is custom")
+        if protocol not in ("openai", "anthropic"):
+            raise SettingsError(f"proxy.protocol in {path} must be openai or anthropic when proxy.provider is custom")
+        if not name:
+            raise SettingsError(f"proxy.providerName is required in {path} when proxy.provider is custom")
+        other = "anthropic" if protocol == "openai" else "openai"
+        return {f"{protocol}_base_url": url, f"{other}_base_url": ""}
+    for key, value in (("proxy.protocol", protocol), ("proxy.providerName", name)):
+        if value is not None:
+            raise SettingsError(f"{key} in {path} is for proxy.provider custom only, not {provider}")
+    if provider != "ollama" and url is not None:
+        raise SettingsError(
+            f"proxy.baseUrl in {path} must be left out for {provider}: for another address choose custom"
+        )
+    return {"ollama_base_url": str(url).rstrip("/").removesuffix("/api")} if url else {}
+
+
+def _leaves(found: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted key and value of everything that is there; `options` is a value."""
+    for key, value in found.items():
+        if isinstance(value, dict) and key != "options":
+            yield from _leaves(value, f"{above}{key}.")
+        elif value is not None:
+            yield above + key, value
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,75 @@
+"""Every setting by group: as it is in force, for a person to read, and as the page that lists them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from memento.settings.groups import Settings
+
+MASK = "***"
+
+
+def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """(group name, group) in the order they are declared; a group within a group follows it, as `model.hypothesise`."""
+    for item in fields(settings):
+        group = getattr(settings, item.name)
+        if is_dataclass(group):
+            yield above + item.name, group
+            yield from groups(group, f"{above}{item.name}.")
+
+
+def knobs(group: Any) -> dict[str, Any]:
+    """The fields of a group that are settings, by name."""
+    return {item.name: item for item in fields(group) if not is_dataclass(getattr(group, item.name))}
+
+
+def variable(group: str, key: str) -> str:
+    """
+    >>> variable("model.hypothesise", "temperature")
+    'MEMENTO_MODEL_HYPOTHESISE_TEMPERATURE'
+    """
+    return f"MEMENTO_{group.replace('.', '_')}_{key}".upper()
+
+
+def shown(settings: Settings) -> dict[str, dict[str, object]]:
+    """Values by group and key, secrets masked."""
+    return {
+        name: {
+            key: MASK if item.metadata["secret"] and getattr(group, key) else getattr(group, key)
+            for key, item in knobs(group).items()
+        }
+        for name, group in groups(settings)
+    }
+
+
+def table() -> str:
+    """`docs/settings.md`: every setting with its environment name, default, choices and sentence."""
+    lines = [
+        "# Settings",
+        "",
+        "Made by `make docs` from `src/memento/settings/groups.py`.",
+        "The environment wins over `.env`, that over `memento.toml` in the data folder, and that over the default.",
+        "",
+        "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
+        "`MEMENTO_NAMESPACE` the namespace (default: `main`).",
+        "",
+        "`{env:NAME}` anywhere in a settings file becomes the value of that variable, or nothing when it is unset: no key need",
+        "be written down. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
+        "but nothing that decides where texts go (`…_PROVIDER`, `…_BASE_URL`, `MEMENTO_SERVER_HOST`, `MEMENTO_CONFIG`).",
+        "",
+        "`MEMENTO_CONFIG` names another settings file, laid under `memento.toml`: TOML, or the JSON of the first published design",
+        "(`server`, `proxy`, `llm`, `embedding`), which is also read from `config/memento.json` in the data folder.",
+        "",
+    ]
+    for name, group in groups(Settings()):
+        lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
+        for key, item in knobs(group).items():
+            choices = item.metadata["choices"]
+            help = item.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
+            default = getattr(group, key)
+            usual = "" if default in (None, "") else f"`{default}`"
+            lines.append(f"| `{key}` | `{variable(name, key)}` | {usual} | {help} |")
+        lines.append("")
+    return "\n".join(lines)
