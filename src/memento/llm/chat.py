@@ -81,6 +81,10 @@ class Model:
             turns = [turns[0], *_corrected(answer, wrong, form)]
         raise self._failed(f"gave no fitting answer in {spent.attempts} attempts. {wrong}", spent)
 
+    def close(self) -> None:
+        """Let go of the service's connections, which the other models of the service share; the next question opens new ones."""
+        self.service.endpoint.close()
+
     def _said(self, asked: Prompt, turns: list[Turn], form: type[Form], spent: _Spent, until: float) -> Said:
         """One answer, in the strictest mode that is not refused."""
         service, dialect = self.service, self.service.dialect

@@ -14,6 +14,7 @@ import logging
 import random
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -109,8 +110,8 @@ class Endpoint:
             hopeless = not _passing(status, found) or attempt > retries
             if hopeless or wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s >= until:
                 raise self._error(self.complaint(status, why))
-            telemetry.count("llm.retry")
-            logger.info("llm.retry", extra={"service": self.called, "status": status, "wait_s": round(wait_s, 3)})
+            telemetry.count("endpoint.retry")
+            logger.info("endpoint.retry", extra={"service": self.called, "status": status, "wait_s": round(wait_s, 3)})
             time.sleep(wait_s)
         raise AssertionError("unreachable")
 
@@ -160,7 +161,7 @@ class Endpoint:
                 self.breaker.failed()
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if isinstance(found, dict):
             return status, found, _asked_to_wait(headers), said(found)
@@ -174,7 +175,7 @@ class Endpoint:
         left = max(until - time.monotonic(), 0.001)
         silence = min(self._limits.silence_s, left)
         timeout = httpx2.Timeout(silence, connect=min(self._limits.connect_s, left))
-        telemetry.count("llm.request")
+        telemetry.count("endpoint.request")
         with self._opened().stream("POST", self.base_url + path, json=body, timeout=timeout) as response:
             text = bytearray()
             for chunk in response.iter_bytes():
@@ -191,6 +192,7 @@ class Endpoint:
         with self._lock:
             if self._client is None:
                 self._client = httpx2.Client(headers=self._headers)
+                weakref.finalize(self, self._client.close)
             return self._client
 
     def _pause(self, attempt: int) -> float:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+TRIED = 100  # braces at which an object may begin: text made of nothing else would take for ever
 NAMED = 5  # mistakes told at once; the first ones mostly cause the others
 
 
@@ -74,16 +75,18 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     for piece in (bare, *FENCED.findall(bare)):
         try:
             found = json.loads(piece)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(found, dict):
             yield found
     decoder = json.JSONDecoder()
     place = bare.find("{")
-    while place >= 0:
+    for _ in range(TRIED):
+        if place < 0:
+            return
         try:
             found, end = decoder.raw_decode(bare, place)
-        except ValueError:
+        except (ValueError, RecursionError):
             place = bare.find("{", place + 1)
             continue
         yield found

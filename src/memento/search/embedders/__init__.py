@@ -1,7 +1,8 @@
 """
-Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, or hashed trigrams where no model may be; both behind a cache.
+Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, hashed trigrams where no model may be, or a service; behind a cache.
 
-*Guarantees:* nothing here touches the network; importing this imports no model library; all embedders may be shared by threads.
+*Guarantees:* nothing here touches the network unless the settings name a provider; importing this imports no model library and no
+HTTP client; all embedders may be shared by threads.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
     >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
     (1, 256)
     """
-    if settings.model == "trigram":  # computing a vector is faster than looking it up in a file
+    if (
+        settings.provider == "local" and settings.model == "trigram"
+    ):  # computing a vector is faster than looking it up in a file
         return Cached(Trigram(), None)
+    if settings.provider != "local":
+        from memento.search.embedders.remote import Remote
+
+        return Cached(Remote(settings), cache_folder if settings.cache else None)
     return Cached(MiniLm(settings.threads, settings.batch), cache_folder if settings.cache else None)

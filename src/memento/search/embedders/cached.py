@@ -16,6 +16,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,13 @@ REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
 PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
 
 Vector = NDArray[np.float32]
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """An embedder that holds connections."""
+
+    def close(self) -> None: ...
 
 
 class Cached:
@@ -80,10 +88,12 @@ class Cached:
                 self._file.remove(digests)
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is needed."""
+        """Let go of the file and of connections; they are opened again when they are needed."""
         with self._lock:
             if self._file:
                 self._file.close()
+        if isinstance(self.embedder, Closing):
+            self.embedder.close()
 
     def _remembered(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
         with self._lock:

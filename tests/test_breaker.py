@@ -1,0 +1,97 @@
+"""A service that keeps failing is left alone, then tried once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento.breaker import Breaker
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def opened(clock: Clock) -> Breaker:
+    breaker = Breaker(3, 10.0, clock)
+    for _ in range(3):
+        assert breaker.allows()
+        breaker.failed()
+    return breaker
+
+
+def test_it_opens_after_the_last_of_some_failures_in_a_row() -> None:
+    breaker = opened(Clock())
+
+    assert breaker.state == "open"
+    assert not breaker.allows()
+    assert breaker.rest_s == 10.0
+
+
+def test_a_success_between_failures_keeps_it_closed() -> None:
+    breaker = Breaker(2, 10.0, Clock())
+    for _ in range(5):
+        breaker.failed()
+        breaker.succeeded()
+
+    assert breaker.state == "closed"
+
+
+def test_after_the_rest_one_request_tries_and_the_others_wait() -> None:
+    breaker = opened(clock := Clock())
+    clock.now = 10.0
+
+    assert breaker.state == "half-open"
+    assert [breaker.allows() for _ in range(3)] == [True, False, False]
+
+
+def test_the_one_that_tries_decides() -> None:
+    breaker = opened(clock := Clock())
+    clock.now = 10.0
+    breaker.allows()
+    breaker.failed()
+
+    assert breaker.state == "open"
+    clock.now = 20.0
+    breaker.allows()
+    breaker.succeeded()
+    assert breaker.state == "closed"
+    assert breaker.rest_s == 0.0
+
+
+def test_one_that_tries_and_never_tells_does_not_close_the_way_for_good() -> None:
+    breaker = opened(clock := Clock())
+    clock.now = 10.0
+    breaker.allows()
+    clock.now = 20.0
+
+    assert breaker.allows()
+
+
+@given(st.lists(st.sampled_from(["ask", "fail", "succeed", "wait"])))
+def test_within_one_rest_at_most_one_request_goes_out_once_it_has_opened(steps: list[str]) -> None:
+    clock = Clock()
+    breaker = Breaker(2, 10.0, clock)
+    allowed_at: list[float] = []
+    for step in steps:
+        match step:
+            case "ask":
+                was_open = breaker.state != "closed"
+                if breaker.allows() and was_open:
+                    allowed_at.append(clock.now)
+            case "fail":
+                breaker.failed()
+            case "succeed":
+                breaker.succeeded()
+                allowed_at.clear()
+            case "wait":
+                clock.now += 5.0
+
+    assert all(later - earlier >= 10.0 for earlier, later in pairwise(allowed_at))
