@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from memento.errors import SettingsError
 Changes = dict[str, dict[str, object]]
 """Values by group and key."""
 
-Spelling = Mapping[tuple[str, str], str]
+Spelling = dict[tuple[str, str], str]
 """(group, key) → how a settings file calls it, where that is otherwise."""
 
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
@@ -43,7 +44,7 @@ FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "proxy.protocol": None,
     "proxy.providerName": None,
     **{
-        f"llm.{layer}.{name}": ("model", key) if layer != "retrieval" else None
+        f"llm.{layer}.{name}": ("model", key)
         for layer in ("defaults", "consolidation", "retrieval")
         for name, key in (
             ("model", "model"),
@@ -54,7 +55,7 @@ FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
         )
     },
 }
-"""Key of the first form → (group, key); None for what no setting takes over as it is. Later lines overlay earlier ones."""
+"""Key of the first form → (group, key); None for what no setting takes over as it is."""
 
 REQUIRED = (
     "proxy.provider",
@@ -109,9 +110,18 @@ def toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
         raise SettingsError(f"{path} is not TOML: {error}") from error
 
 
-def first_form(path: Path, environment: Mapping[str, str]) -> tuple[Changes, dict[tuple[str, str], str]]:
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Settings to lay over others, and how their file calls them; unless it `counts` they need only be possible."""
+
+    changes: Changes
+    spelling: Spelling
+    counts: bool = True
+
+
+def first_form(path: Path, environment: Mapping[str, str]) -> list[Layer]:
     """
-    The groups of a JSON file in the first design's form, and how it calls each setting.
+    The settings of a JSON file in the first design's form, in the order in which they overlay each other.
 
     Raises:
         SettingsError: it is not JSON, a key is unknown or missing, or the proxy's keys do not go together.
@@ -131,15 +141,21 @@ def first_form(path: Path, environment: Mapping[str, str]) -> tuple[Changes, dic
         group = key.partition(".")[0]
         if group in found and key not in values:
             raise SettingsError(f"{key} is required in {path}")
+    special = ("llm.retrieval.", "llm.consolidation.")
+    layers = [_layer(values, path, [key for key in FIRST_FORM if key.startswith(prefix)]) for prefix in special]
+    base = _layer(values, path, [key for key in FIRST_FORM if not key.startswith(special)])
+    base.changes.setdefault("proxy", {}).update(_upstream(values, path))
+    # Nothing asks a model on retrieval.
+    return [replace(layers[0], counts=False), base, replace(layers[1], spelling=base.spelling | layers[1].spelling)]
+
+
+def _layer(values: Mapping[str, object], path: Path, keys: Sequence[str]) -> Layer:
     changes: Changes = {}
-    spelling: dict[tuple[str, str], str] = {}
-    for key, target in FIRST_FORM.items():
+    for key in keys:
+        target = FIRST_FORM[key]
         if target is not None and key in values:
             changes.setdefault(target[0], {})[target[1]] = values[key]
-        if target is not None and (target not in spelling or key in values):
-            spelling[target] = f"{key} in {path}"
-    changes.setdefault("proxy", {}).update(_upstream(values, path))
-    return changes, spelling
+    return Layer(changes, {target: f"{key} in {path}" for key in keys if (target := FIRST_FORM[key])})
 
 
 def _upstream(values: Mapping[str, object], path: Path) -> dict[str, object]:

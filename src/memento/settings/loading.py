@@ -57,7 +57,7 @@ def _surroundings(file: Path | None) -> dict[str, str]:
 
 def _configured(
     settings: Settings, file: Path | None, environment: Mapping[str, str]
-) -> tuple[Settings, dict[tuple[str, str], str]]:
+) -> tuple[Settings, files.Spelling]:
     """What `MEMENTO_CONFIG` names, else `config/memento.json` beside the file, laid over `settings`; and how it calls them."""
     named = environment.get("MEMENTO_CONFIG")
     path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
@@ -67,8 +67,11 @@ def _configured(
         return settings, {}
     if path.suffix != ".json":
         return _overlaid(settings, files.toml(path, environment), source=str(path)), {}
-    changes, spelling = files.first_form(path, environment)
-    return _overlaid(settings, changes, str(path), spelling), spelling
+    spelling: files.Spelling = {}
+    for layer in files.first_form(path, environment):
+        overlaid = _overlaid(settings, layer.changes, str(path), layer.spelling)
+        settings, spelling = (overlaid, layer.spelling) if layer.counts else (settings, spelling)
+    return settings, spelling
 
 
 def with_profile(settings: Settings, profile: str) -> Settings:

@@ -114,7 +114,7 @@ class Remote:
                 rows = list(body["embeddings"])
             else:
                 by_index = {one["index"]: one["embedding"] for one in body["data"]}
-                rows = [by_index[place] for place in range(wanted)]
+                rows = [by_index[place] for place in range(len(by_index))]
             lengths = {len(row) for row in rows}
             if len(rows) != wanted or len(lengths) != 1:
                 raise ValueError(f"{len(rows)} vectors for {wanted} texts")
@@ -136,8 +136,8 @@ def pieces(text: str, most: int) -> list[str]:
     """
     The text in overlapping pieces of at most `most` characters; every character is in one.
 
-    >>> pieces("one two three four", 10)
-    ['one two', 'two three', 'three four']
+    >>> pieces("one two three four five six", 16)
+    ['one two three', 'three four five', 'five six']
     """
     found, begin = [], 0
     while len(text) - begin > most:
