@@ -89,6 +89,8 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("mcp", {"mcp"}),
         ("click", {"cli"}),
         ("dateparser", {"consolidation"}),
+        ("httpx2", {"llm", "web"}),
+        ("dotenv", {"settings"}),
     ],
 )
 def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -247,6 +249,15 @@ def test_without_a_provider_there_is_no_model() -> None:
     assert chats_of(ModelSettings()) == {}
 
 
+@pytest.mark.parametrize("key", ["sk-line\nbreak-secret", "sk-größe-secret"])
+def test_a_key_that_no_header_can_hold_is_in_no_error_either(model: ScriptedModel, key: str) -> None:
+    with pytest.raises(ModelError, match=r"cannot be asked .* check its base_url and api_key") as failed:
+        chat(model, api_key=key).answer(PROMPT, Drinks)
+
+    assert "secret" not in "".join(traceback.format_exception(failed.value))
+    assert model.requests == []
+
+
 @pytest.mark.parametrize("answer", [Status(401, f"bad key {KEY}"), Status(500, KEY), Reset(), {"drinks": []}])
 def test_the_key_is_in_no_error_and_no_repr(
     model: ScriptedModel, answer: Any, caplog: pytest.LogCaptureFixture
@@ -260,3 +271,19 @@ def test_the_key_is_in_no_error_and_no_repr(
     assert KEY not in "".join(traceback.format_exception(failed.value))
     assert KEY not in repr(asked) + repr(ModelSettings(api_key=KEY))
     assert KEY not in caplog.text
+
+
+def test_nothing_heavy_is_imported_until_a_model_is_configured() -> None:
+    program = """
+import sys
+import memento.cli
+from memento import settings
+from memento.llm import chats_of
+from memento.search.embedders import embedder_of
+found = settings.load(None, {})
+chats_of(found.model), embedder_of(found.embedding, None)
+print(sorted({"httpx2", "pydantic", "dotenv", "torch"} & set(sys.modules)))
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert said.strip() == "[]"

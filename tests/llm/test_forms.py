@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from memento.llm.forms import read, strict_schema
 
@@ -68,6 +68,37 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
 @pytest.mark.parametrize("text", ['{"inner":' * 20_000, "{" * 20_000, '{"inner":[' + "[" * 20_000])
 def test_text_that_never_closes_its_brackets_is_read_without_an_error(text: str) -> None:
     assert read(text, Outer) == "It is not JSON."
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(ge=0, le=9, description="How many.")
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+class Pets(BaseModel):
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = Field(min_length=1)
+    first: Cat = Field(description="The eldest.")
+
+
+def test_what_providers_do_not_know_is_left_out_of_a_strict_schema_and_bounds_are_told_in_words() -> None:
+    schema = strict_schema(Pets)
+
+    assert schema["properties"] == {
+        "pets": {
+            "type": "array",
+            "items": {"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]},
+            "description": "(minItems: 1)",
+        },
+        "first": {"$ref": "#/$defs/Cat"},
+    }
+    assert schema["$defs"]["Cat"]["properties"]["lives"] == {
+        "type": "integer",
+        "description": "How many. (minimum: 0, maximum: 9)",
+    }
 
 
 def test_a_strict_schema_requires_every_property_at_every_depth() -> None:

@@ -47,6 +47,7 @@ def test_rules_of_the_models_with_one_address(provider: str, values: dict[str, s
         ({"PROVIDER": "openai-compatible", **BOX, "BASE_URL": "localhost:8000"}, r"must be an address such as http://"),
         ({"PROVIDER": "openai-compatible", **BOX, "BASE_URL": "http://[x/v1"}, r"must be an address such as http://"),
         ({"PROVIDER": "openai-compatible", **BOX, "BASE_URL": "http://u:p@x/v1"}, r"must hold no password"),
+        ({"PROVIDER": "openai", "MODEL": "m", "API_KEY": "sk-1\n"}, r"^api_key of \[model\] must be printable ASCII"),
         ({"TEMPERATURE": ""}, None),
         ({"TEMPERATURE": "2.1"}, r"^temperature of \[model\] in the environment must be from 0 to 2, not 2.1"),
         ({"TEMPERATURE": "nan"}, r"must be from 0 to 2"),

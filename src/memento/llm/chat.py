@@ -77,7 +77,7 @@ class Model:
                 wrong = objection
             else:
                 wrong = "It was cut off at the most tokens an answer may have. Be brief." if answer.cut else found
-            telemetry.count("llm.unfit")
+            telemetry.count("model.unfit")
             turns = [turns[0], *_corrected(answer, wrong, form)]
         raise self._failed(f"gave no fitting answer in {spent.attempts} attempts. {wrong}", spent)
 
@@ -110,6 +110,8 @@ class Model:
         spent.attempts += answer.attempts
         spent.tokens_in += found.tokens_in
         spent.tokens_out += found.tokens_out
+        telemetry.count("model.tokens_in", found.tokens_in)
+        telemetry.count("model.tokens_out", found.tokens_out)
         return found
 
     def _posted(self, body: dict[str, Any], spent: _Spent, until: float) -> Answer:

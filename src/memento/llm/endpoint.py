@@ -35,6 +35,7 @@ BUSY = {408, 409, 425, 429}  # asking again later may help, as after any 5xx
 UNFIT = {400, 422}  # the request itself is refused: whoever wrote it may write it otherwise
 LONGEST_WAIT_S = 60.0  # between two attempts; a service that asks for more is not waited for
 LONGEST_ANSWER = 32 << 20  # bytes
+SECRET = 4  # characters that a key has at least; a shorter one would only garble the message
 SHOWN = 300  # characters of a service's own message in an error
 
 
@@ -118,7 +119,7 @@ class Endpoint:
     def complaint(self, status: int, why: str) -> str:
         """One line that names the service and what would mend it; `why` is the service's own message."""
         said = " ".join(why.split())
-        if self._secret:
+        if len(self._secret) >= SECRET:
             said = said.replace(self._secret, "***")
         said = said if len(said) <= SHOWN else f"{said[:SHOWN]}…"
         fix = {401: "; check its api_key", 403: "; check its api_key", 404: "; check its base_url and model"}.get(
@@ -152,10 +153,13 @@ class Endpoint:
             (self.breaker.failed if status >= 500 or status == 408 else self.breaker.succeeded)()
         except httpx2.TimeoutException as error:
             return 0, {}, None, f"{type(error).__name__} after the time that its settings allow"
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
+            # What these say may be a header, and so the key.
+            raise self._error(
+                f"{self.called} at {self._shown} cannot be asked ({type(error).__name__}); check its base_url and api_key"
+            ) from None
+        except httpx2.HTTPError as error:
             return 0, {}, None, f"{type(error).__name__}: {error}"
-        except (httpx2.InvalidURL, httpx2.HTTPError, UnicodeEncodeError) as error:
-            raise self._error(f"{self.called}: {self._shown} cannot be asked ({type(error).__name__})") from None
         finally:
             if not reported:
                 self.breaker.failed()

@@ -14,6 +14,20 @@ if TYPE_CHECKING:
 
 FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+UNKNOWN = ("default", "title", "discriminator")
+BOUNDS = (
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minimum",
+    "maximum",
+    "multipleOf",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+)
 TRIED = 100  # braces at which an object may begin: text made of nothing else would take for ever
 NAMED = 5  # mistakes told at once; the first ones mostly cause the others
 
@@ -22,29 +36,29 @@ def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
     """
     The form's JSON schema in the subset that providers enforce: every property required, nothing beside them, no defaults.
 
-    A field that may be left out must be nullable to be told so.
+    Bounds, which not all of them know, move into descriptions; pydantic checks them. A field that may be left out must be nullable.
     """
-    schema = form.model_json_schema()
-    _tighten(schema)
-    return {**schema, "title": form.__name__}
+    return {**_strict(form.model_json_schema()), "title": form.__name__}
 
 
-def _tighten(schema: object) -> None:
-    if isinstance(schema, list):
-        for one in schema:
-            _tighten(one)
-    if not isinstance(schema, dict):
-        return
-    if isinstance(properties := schema.get("properties"), dict):
-        schema["required"] = list(properties)
-        schema["additionalProperties"] = False
-        for one in properties.values():
-            _tighten(one)
-    for key in ("$defs", "items", "anyOf", "allOf", "prefixItems"):
-        inner = schema.get(key)
-        _tighten(list(inner.values()) if key == "$defs" and isinstance(inner, dict) else inner)
-    for key in ("default", "title"):
-        schema.pop(key, None)
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    found = {key: value for key, value in schema.items() if key not in (*UNKNOWN, *BOUNDS)}
+    if bounds := ", ".join(f"{key}: {schema[key]}" for key in BOUNDS if key in schema):
+        found["description"] = f"{schema.get('description', '')} ({bounds})".strip()
+    for key in ("$defs", "properties"):
+        if key in found:
+            found[key] = {name: _strict(one) for name, one in found[key].items()}
+    if "oneOf" in found:
+        found["anyOf"] = found.pop("oneOf")
+    if "anyOf" in found:
+        found["anyOf"] = [_strict(one) for one in found["anyOf"]]
+    if isinstance(found.get("items"), dict):
+        found["items"] = _strict(found["items"])
+    if "properties" in found:
+        found |= {"required": list(found["properties"]), "additionalProperties": False}
+    return found
 
 
 def read(text: str, form: type[Form]) -> Form | str:

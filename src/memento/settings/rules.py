@@ -61,6 +61,8 @@ def _check_service(group: str, service: ModelSettings | EmbeddingSettings, spell
         _refuse(group, "base_url", "is required for openai-compatible, as http://localhost:8000/v1", spelling)
     if provider != "openai-compatible" and service.provider_name:
         _refuse(group, "provider_name", f"is for openai-compatible only and must be empty for {provider}", spelling)
+    if not (service.api_key.isascii() and service.api_key.isprintable()):
+        _refuse(group, "api_key", "must be printable ASCII, without a line break", spelling)
     _check_url(group, "base_url", service.base_url, spelling)
 
 
