@@ -90,6 +90,15 @@ def test_a_note_comes_from_standard_input() -> None:
     assert "Porto" in printed("note", "-", input="I live in Porto.")
 
 
+def test_recall_ranks_by_the_engine_that_is_asked_for() -> None:
+    printed("note", "I live in Lisbon.")
+
+    assert "→ Lisbon, an entity that recall started from" in printed(
+        "recall", "Where do I live?", "--engine", "ppr", "--explain"
+    )
+    assert "unknown engine" in run("recall", "Where do I live?", "--engine", "steam").stderr
+
+
 def test_recall_prints_the_tree_and_the_block_for_a_model() -> None:
     run("note", "I live in Lisbon.")
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
+from memento.graph.binding import bound
 from memento.instants import iso
 from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, RecalledEntity, Scope, Timeline, Value
 from memento.ports import Row
@@ -79,6 +80,7 @@ def timeline(
         # In the order they became true; of the same day, in the order they were written.
         ids.sort(key=lambda node: (int(nodes.days()[node]), node))
         chosen = [nodes.iri(node) for node in ids[-limit:]]
+        is_about = bool(_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
     # The first ending counts, as two may have been written; later rows of the same memory are passed over.
     first = {row["memory"]: row for row in reversed(rows)}
@@ -92,6 +94,7 @@ def timeline(
         iris=tuple(iris),
         memories=tuple(memories),
         earlier=max(len(ids) - limit, 0),
+        sparql=_pattern(iris, as_of, believed_at or now) if is_about and as_of else None,
     )
 
 
@@ -170,15 +173,25 @@ def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
 def _history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
     """The ids of the memories about some anchors, or of those that a memory or a note hangs together with."""
     indexes = parts.indexes
-    anchors = indexes.nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
-    known = [node for node in map(indexes.nodes.find, iris) if node is not None and anchors[node]]
-    if known:
+    if known := _anchors(iris, scope, parts):
         return [int(node) for node in np.unique(np.concatenate([indexes.adjacency.memories(node) for node in known]))]
     rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
     if not rows and iris[0] != scope.user:
         raise NotFound(f"there is no entity, memory or note <{iris[0]}> in the namespace {scope.namespace!r}")
     ids = (indexes.nodes.find(cast(IRI, row["memory"])) for row in rows)
     return [node for node in ids if node is not None]
+
+
+def _anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """The ids of those that are entities or the user."""
+    nodes = parts.indexes.nodes
+    anchors = nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
+    return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
+
+
+def _pattern(about: Sequence[IRI], true_at: datetime, believed_at: datetime) -> str:
+    """The text of a query for what was true of something then."""
+    return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at})
 
 
 def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:

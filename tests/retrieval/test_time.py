@@ -9,13 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from conftest import at
-from memento.errors import InputError
-from memento.graph.binding import bound
 from memento.instants import now
-from memento.model import Scope
 from memento.service import Memento
-
-USER = Scope().user
 
 
 @pytest.fixture
@@ -68,15 +63,20 @@ def test_what_was_true_is_asked_apart_from_what_was_believed(
 @pytest.mark.parametrize("believed", [0, 1, 2, 3])
 def test_the_published_pattern_says_the_same(homes: tuple[Memento, list[datetime]], as_of: str, believed: int) -> None:
     memento, instants = homes
-    listed = memento.list(about=USER, as_of=at(as_of), believed_at=instants[believed])
-    query = bound("library/as_of", {"about": USER, "trueAt": at(as_of), "believedAt": instants[believed]})
-    body, _ = memento.query(query, accept="text/csv")
+    found = memento.timeline("me", as_of=at(as_of), believed_at=instants[believed])
+    assert found.sparql
+    body, _ = memento.query(found.sparql, accept="text/csv")
 
-    assert {one.iri for one in listed} == {
-        one.iri for one in memento.list(as_of=at(as_of), believed_at=instants[believed])
-    }
-    assert [row["memory"] for row in csv.DictReader(io.StringIO(body.decode()))] == [one.iri for one in listed]
-    assert {one.content.removeprefix("USER ") for one in listed} == recalled(memento, as_of, instants[believed])
+    assert [row["memory"] for row in csv.DictReader(io.StringIO(body.decode()))] == [one.iri for one in found.memories]
+    assert {one.content.removeprefix("USER ") for one in found.memories} == recalled(memento, as_of, instants[believed])
+
+
+def test_a_history_needs_no_pattern(homes: tuple[Memento, list[datetime]]) -> None:
+    memento, instants = homes
+    [first] = [one.iri for one in memento.list(past=True) if "Paris" in one.content]
+
+    assert memento.timeline("me", believed_at=instants[2]).sparql is None
+    assert memento.timeline(first, as_of=at("2021-06-01")).sparql is None
 
 
 def test_a_fact_about_next_month_is_recalled_today_and_is_not_true_yet(memento: Memento) -> None:
@@ -85,7 +85,7 @@ def test_a_fact_about_next_month_is_recalled_today_and_is_not_true_yet(memento: 
     assert [one.content for one in memento.recall("Which editor do I use?", gate=False).memories] == ["USER uses Zed."]
     assert len(memento.list()) == 1
     assert memento.recall("Which editor do I use?", as_of=now(), gate=False).memories == ()
-    assert memento.list(as_of=now()) == memento.list(about=USER) == ()
+    assert memento.timeline("me", as_of=now()).memories == ()
 
 
 def test_the_retired_comes_back_only_as_the_history_of_its_successor(homes: tuple[Memento, list[datetime]]) -> None:
@@ -96,8 +96,3 @@ def test_the_retired_comes_back_only_as_the_history_of_its_successor(homes: tupl
         assert {one.iri for one in found} <= current
         [lisbon] = [one for one in found if "Lisbon" in one.content]
         assert ["Paris" in old.content for old in lisbon.invalidates] == [True]
-
-
-def test_all_that_ever_was_has_no_instant(memento: Memento) -> None:
-    with pytest.raises(InputError, match="past lists all there ever was"):
-        memento.list(past=True, as_of=now())

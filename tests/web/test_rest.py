@@ -95,6 +95,15 @@ def test_recall_answers_for_then_as_well_as_for_now(web: FlaskClient) -> None:
     assert [one.content for one in decode(Recollection, answer.data).memories] == ["USER works at Google."]
 
 
+def test_recall_ranks_by_the_engine_that_is_asked_for(web: FlaskClient) -> None:
+    noted(web, "I live in Lisbon.")
+    [memory] = told(web.get("/memory/recall?q=Where+do+I+live&engine=ppr&explain=true&gate=false"))["memories"]
+
+    assert list(memory["why"]) == ["walk"]
+    assert ("entity", "Lisbon") in [(step["by"], step["name"]) for step in memory["path"]]
+    assert "choose one of signals, ppr, published" in error_of(web.get("/memory/recall?q=x&engine=steam"), 400)
+
+
 def test_recall_renders_for_models_and_for_people(web: FlaskClient) -> None:
     noted(web, "I live in Lisbon.")
 

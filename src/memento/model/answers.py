@@ -154,13 +154,18 @@ class Believed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """The history of a subject: its memories in the order they became true; `earlier` counts those that were left out."""
+    """
+    The history of a subject: its memories in the order they became true; `earlier` counts those that were left out.
+
+    `sparql`, where it was asked what was true of an entity or of the user at one time, is a query that returns the same memories.
+    """
 
     subject: str
     namespace: str
     iris: tuple[IRI, ...]
     memories: tuple[Believed, ...]
     earlier: int = 0
+    sparql: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
