@@ -32,7 +32,6 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory"): (READ, {}),
     ("GET", "/memory/list"): (READ, {}),
     ("GET", "/memory/entities"): (READ, {}),
-    ("GET", "/memory/timeline"): (READ, {"query_string": {"subject": "me"}}),
     ("GET", "/memory/openapi.json"): (READ, {}),
     ("GET", "/memory/status"): (READ, {}),
     ("GET", "/memory/timeline"): (READ, {"query_string": {"subject": "me"}}),
