@@ -39,6 +39,20 @@ FLAG: Schema = {"type": "boolean"}
 TIME: Schema = {"type": "string", "format": "date-time"}
 NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
 SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
+PAGE: Mapping[str, Schema] = {
+    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
+    "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
+    "past": {**FLAG, "description": "also the retired and the forgotten"},
+}
+ASKED: Mapping[str, Schema] = {
+    "query": TEXT,
+    "k": {"type": "integer", "minimum": 1, "maximum": 300},
+    "as_of": {**TIME, "description": "what was true then"},
+    "believed_at": {**TIME, "description": "what Memento believed then"},
+    "profile": {"enum": ["seed", "half"]},
+    "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
+    "explain": FLAG,
+}
 ERROR: Schema = {
     "type": "object",
     "required": ["error"],
@@ -82,21 +96,7 @@ def _note() -> Schema:
 
 def operations() -> dict[tuple[str, str], Operation]:
     """Every address below `/memory`, by verb and path as OpenAPI writes it."""
-    asked: dict[str, Schema] = {
-        "query": TEXT,
-        "k": {"type": "integer", "minimum": 1, "maximum": 300},
-        "as_of": {**TIME, "description": "what was true then"},
-        "believed_at": {**TIME, "description": "what Memento believed then"},
-        "profile": {"enum": ["seed", "half"]},
-        "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
-        "explain": FLAG,
-    }
-    page: dict[str, Schema] = {
-        "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
-        "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
-        "past": {**FLAG, "description": "also the retired and the forgotten"},
-    }
-    listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=page)
+    listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=PAGE)
     row = msgspec.json.schema(NoteRow)["$defs"]["NoteRow"]["properties"]
     rows = {
         "type": "object",
@@ -117,7 +117,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         ("get", "/memory/recall"): Operation(
             does="The memories that answer a question",
             answers=Recollection,
-            parameters=asked,
+            parameters=ASKED,
             needed=("query",),
             fails=(413,),
         ),
@@ -126,12 +126,12 @@ def operations() -> dict[tuple[str, str], Operation]:
         ("get", "/memory/entities"): Operation(
             does="The entities that most memories are about",
             answers=tuple[RecalledEntity, ...],
-            parameters={"limit": {**page["limit"], "default": 10}},
+            parameters={"limit": {**PAGE["limit"], "default": 10}},
         ),
         ("get", "/memory/timeline"): Operation(
             does="The history of an entity, the user, a memory or a note",
             answers=Timeline,
-            parameters={"subject": SUBJECT, "as_of": TIME, "believed_at": TIME, "limit": page["limit"]},
+            parameters={"subject": SUBJECT, "as_of": TIME, "believed_at": TIME, "limit": PAGE["limit"]},
             needed=("subject",),
             fails=(404, 413),
         ),
