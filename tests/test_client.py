@@ -32,6 +32,7 @@ from memento.errors import (
     Unauthorised,
     Unreachable,
 )
+from memento.instants import now
 from memento.model import NoteRow, Recollection
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
@@ -79,7 +80,8 @@ def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) 
     assert explained.memories == memento.recall("Where do I work?", k=1, explain=True).memories
     assert explained.sparql
     assert [one.iri for one in client.list()] == [*stored.memories]
-    assert client.timeline("me", as_of="2025-01-01", limit=3) == memento.timeline("me", as_of="2025-01-01", limit=3)
+    then: dict[str, Any] = {"as_of": "2025-01-01", "believed_at": now(), "limit": 3}
+    assert client.timeline("me", **then) == memento.timeline("me", **then)
     assert client.list() == memento.list()
     assert client.get(stored.memories[0]) == memento.get(stored.memories[0])
     assert client.status() == memento.status()
