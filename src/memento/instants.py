@@ -6,6 +6,9 @@ from datetime import UTC, datetime, tzinfo
 
 from memento.errors import InputError
 
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+"""Later than anything: where a query wants an instant and there is none."""
+
 
 def now() -> datetime:
     """The present instant."""

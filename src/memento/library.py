@@ -12,7 +12,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.binding import bound
-from memento.instants import iso
+from memento.instants import NEVER, iso
 from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, RecalledEntity, Scope, Timeline, Value
 from memento.ports import Row
 from memento.vocabulary import IRI, MEM, TYPE, namespace_of
@@ -94,7 +94,7 @@ def timeline(
         iris=tuple(iris),
         memories=tuple(memories),
         earlier=max(len(ids) - limit, 0),
-        sparql=_pattern(iris, as_of, believed_at or now) if is_about and as_of else None,
+        sparql=_pattern(iris, as_of, believed_at) if is_about and as_of else None,
     )
 
 
@@ -189,9 +189,9 @@ def _anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
     return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
 
 
-def _pattern(about: Sequence[IRI], true_at: datetime, believed_at: datetime) -> str:
-    """The text of a query for what was true of something then."""
-    return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at})
+def _pattern(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
+    """The text of a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
+    return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
 
 
 def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:

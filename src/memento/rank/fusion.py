@@ -88,7 +88,9 @@ def fuse(
         for hit, score in zip(first, _normalised(first, knobs), strict=True)
     }
     for hit, score in zip(second, _normalised(second, knobs), strict=True):
-        if score < knobs.quality_threshold:
+        if (
+            score < knobs.quality_threshold - 1e-9
+        ):  # rounding depends on the order of the list, what is dropped must not
             continue
         known = fused.get(hit.item)
         fused[hit.item] = (

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 
 from memento.graph.binding import bound
+from memento.instants import NEVER
 from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.anchor import Seeds
 from memento.retrieval.distill import candidates, weighed
@@ -28,8 +29,6 @@ from memento.vocabulary import IRI
 
 MOST = 300
 """Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""
-
-NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

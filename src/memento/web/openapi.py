@@ -29,6 +29,7 @@ from memento.model import (
     Status,
     Timeline,
 )
+from memento.settings import ENGINES
 from memento.vocabulary import IRI
 from memento.wire import encode
 
@@ -50,6 +51,7 @@ ASKED: Mapping[str, Schema] = {
     "as_of": {**TIME, "description": "what was true then"},
     "believed_at": {**TIME, "description": "what Memento believed then"},
     "profile": {"enum": ["seed", "half"]},
+    "engine": {"enum": list(ENGINES), "description": "what ranks; default signals"},
     "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
     "explain": FLAG,
 }
