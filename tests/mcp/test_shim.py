@@ -252,12 +252,9 @@ def stop(home: Path) -> None:
 
 
 def test_why_no_service_could_be_started_is_in_the_result(tmp_path: Path) -> None:
-    (tmp_path / "memento.toml").write_text('[embedding]\nmodel = "nonsense"\n')
-    environment = shim_of(tmp_path)
-    assert environment.env
-    del environment.env["MEMENTO_EMBEDDING_MODEL"]
+    nonsense = shim_of(tmp_path, MEMENTO_EMBEDDING_MODEL="nonsense")
     answers = spoken(
-        environment, asked("tools/call", name="memento_status"), asked("resources/read", 2, uri="memento://status")
+        nonsense, asked("tools/call", name="memento_status"), asked("resources/read", 2, uri="memento://status")
     )
     by_id = {answer["id"]: answer for answer in answers}
 

@@ -77,7 +77,7 @@ class Shim:
             self._fail(None, INVALID_REQUEST, "a line must be one JSON-RPC object, and its params an object")
             return None
         method, own = message.get("method"), message.get("id")
-        if method is None and own is not None:
+        if method is None and ("result" in message or "error" in message):
             if waiting := self._answers.get(own):
                 waiting.put(message)
         elif not isinstance(method, str):
