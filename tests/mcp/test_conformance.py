@@ -4,7 +4,8 @@ The protocol's own conformance package against a real service: every server scen
 Needs npm and fetches the package: `pytest -m live -s tests/mcp/test_conformance.py` prints the table.
 
 *But:* most scenarios of the package ask for tools, prompts and resources of fixed names (`test_simple_text` …) or for capabilities
-that we do not announce (logging, completion, sampling, subscriptions of the older era); those do not apply.
+that we do not announce (logging, completion, sampling, subscriptions of the older era), or check nothing where there are no
+sessions; those do not apply.
 """
 
 from __future__ import annotations
@@ -25,13 +26,10 @@ SCENARIOS = [
         (OLDER, scenario)
         for scenario in (
             "server-initialize",
-            "server-session-lifecycle",
             "ping",
             "tools-list",
             "resources-list",
             "prompts-list",
-            "server-sse-polling",
-            "server-sse-multiple-streams",
             "dns-rebinding-protection",
         )
     ),
@@ -47,9 +45,7 @@ SCENARIOS = [
             "dns-rebinding-protection",
             "caching",
             "http-header-validation",
-            "input-required-result-missing-input-response",
             "input-required-result-unsupported-methods",
-            "input-required-result-ignore-extra-params",
             "input-required-result-validate-input",
         )
     ),
@@ -73,12 +69,11 @@ def test_a_scenario_passes(address: str, revision: str, scenario: str) -> None:
     # What asks for a tool made for the purpose is marked so by the package itself.
     untestable = {check["id"] for check in checks if (check.get("details") or {}).get("untestable")}
     passed = sum(check["status"] == "SUCCESS" for check in checks)
-    print(
-        f"{revision}  {scenario:<48} {passed:>2} passed, {len(failed.keys() - untestable)} failed, {len(untestable)} not applicable"
-    )  # noqa: T201
+    counts = f"{passed:>2} passed, {len(failed.keys() - untestable)} failed, {len(untestable)} not applicable"
+    print(f"{revision}  {scenario:<40} {counts}")  # noqa: T201
 
     assert {name: why for name, why in failed.items() if name not in untestable} == {}
-    assert checks or done.returncode == 0, done.stderr
+    assert passed, done.stderr
 
 
 def found(output: str) -> list[dict[str, Any]]:
