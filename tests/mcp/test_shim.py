@@ -167,7 +167,10 @@ def test_the_revision_of_an_older_client_is_kept_where_it_is_known(
     assert answer["result"]["protocolVersion"] == agreed
 
 
-def test_a_subscription_is_carried_and_ends_when_it_is_cancelled(memory: Memento, address: str) -> None:
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_subscription_is_carried_until_it_is_cancelled_or_the_client_leaves(
+    memory: Memento, address: str, cancelled: bool
+) -> None:
     shim = shim_of(memory.home.path)
     process = subprocess.Popen([shim.command, *shim.args], env=shim.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with process:
@@ -183,11 +186,16 @@ def test_a_subscription_is_carried_and_ends_when_it_is_cancelled(memory: Memento
         first = json.loads(process.stdout.readline())
         send(
             asked(
-                "tools/call", 2, _meta=MODERN, name="memento_note", arguments={"content": "I ski.", "confirmed": True}
+                "tools/call",
+                2,
+                _meta=MODERN,
+                name="memento_note",
+                arguments={"content": f"I ski, {cancelled}.", "confirmed": True},
             )
         )
         both = [json.loads(process.stdout.readline()) for _ in range(2)]
-        send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "sub"}})
+        if cancelled:
+            send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "sub"}})
         begin = time.monotonic()
         process.stdin.close()
         rest = process.stdout.read()

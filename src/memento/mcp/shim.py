@@ -50,6 +50,7 @@ class Shim:
         self._older: Json = {}
         """What an older client said of itself in the handshake."""
         self._running: dict[object, http.client.HTTPConnection | None] = {}
+        self._listening: set[object] = set()
         self._questions = itertools.count(1)
         self._answers: dict[object, queue.SimpleQueue[Json]] = {}
 
@@ -61,6 +62,8 @@ class Shim:
                 thread = threading.Thread(target=self._call, args=(work,), daemon=True)
                 thread.start()
                 threads = [one for one in threads if one.is_alive()] + [thread]
+        for own in self._listening:
+            self._stop(own)
         for answers in list(self._answers.values()):
             answers.put({"result": {"action": "cancel"}})
         for thread in threads:
@@ -109,6 +112,8 @@ class Shim:
                 threading.Thread(target=self._service.wake, daemon=True).start()
         else:
             self._running[own] = None
+            if method == "subscriptions/listen":
+                self._listening.add(own)
             return message
         return None
 
