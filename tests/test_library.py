@@ -102,3 +102,15 @@ def test_an_unknown_subject_is_an_error_that_says_what_would_be_one(worker: Meme
 def test_an_impossible_question_is_refused(memento: Memento, subject: str, limit: int) -> None:
     with pytest.raises(InputError):
         memento.timeline(subject, limit=limit)
+
+
+def test_the_most_mentioned_entities_come_first(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    memento.note("Anna works at Google.")
+    first, *_, last = memento.entities()
+
+    assert (first.name, first.kind, first.memory_count) == ("Google", "Organization", 2)
+    assert last.memory_count == 1
+    assert [one.name for one in memento.entities(limit=1)] == ["Google"]
+    with pytest.raises(InputError):
+        memento.entities(limit=0)

@@ -85,3 +85,21 @@ def test_the_namespace_project_is_the_name_of_the_checkout(tmp_path: Path, monke
 def test_a_name_that_can_be_no_namespace_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="1 to 200 printable characters"):
         settings.namespace_called(name)
+
+
+@pytest.mark.parametrize(
+    ("asked", "groups"),
+    [
+        ("", ()),
+        ("connectors", ("connectors",)),
+        (" sexpr,keys ", ("keys", "sexpr")),
+        ("full", settings.TOOL_GROUPS),
+    ],
+)
+def test_groups_of_tools_are_switched_on_by_name(asked: str, groups: tuple[str, ...]) -> None:
+    assert settings.tool_groups({"MEMENTO_TOOLS": asked}) == groups
+
+
+def test_an_unknown_group_of_tools_is_named_with_the_choices() -> None:
+    with pytest.raises(SettingsError, match=r"'everything' in MEMENTO_TOOLS: choose from connectors, .*full"):
+        settings.tool_groups({"MEMENTO_TOOLS": "keys,everything"})

@@ -9,6 +9,7 @@ import ablation
 import embedding
 import gate
 import import_speed
+import mcp_calls
 import measure
 import note_and_recall
 import queries
@@ -54,6 +55,12 @@ def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
     figures = startup.main([*TINY, "--runs", "1", "--record"])
 
     assert lines(tmp_path, "startup")[0]["figures"] == figures
+
+
+def test_calls_by_mcp_are_measured_beside_the_recall_itself() -> None:
+    figures = mcp_calls.main([*TINY, "--asked", "2", "--runs", "1"])
+
+    assert {"REST_adds_ms", "MCP 2026-07-28_adds_ms", "MCP 2025-11-25_adds_ms", "MCP stdio_adds_ms"} < set(figures)
 
 
 @pytest.fixture

@@ -55,10 +55,11 @@ class ForgetArguments(Arguments, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """
-    What became of a call. `memories` are those that were stored, `retired` those that they replaced, were corrected or forgotten.
+    What became of a call. `memories` are those that were stored, `retired` those that they replaced, were corrected or forgotten;
+    of a `pending` note, which is safe but not yet understood, they are still to come.
     """
 
-    status: Literal["noted", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
+    status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
     note: IRI | None = None
     memories: tuple[IRI, ...] = ()
     retired: tuple[IRI, ...] = ()
@@ -105,7 +106,8 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
 def _stored(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
     if noted.skipped:
         return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
-    done = Change(status=status, note=noted.note, memories=noted.memories, retired=noted.invalidated)
+    state: Literal["noted", "pending", "corrected"] = "pending" if getattr(noted, "pending", False) else status
+    done = Change(status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated)
     return Told(answer=done, text=text)
 
 

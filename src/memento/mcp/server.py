@@ -61,6 +61,7 @@ class Door:
         groups = settings.tool_groups()
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS)
+        self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups)
         self._bus = InMemorySubscriptionBus()
         # As many calls at once as the rest of the service answers.
@@ -82,9 +83,7 @@ class Door:
                 "resources/templates/list": hint,
                 "prompts/list": hint,
             },
-            get_tool_input_schema=lambda name: (
-                tool.listed()["inputSchema"] if (tool := self._tools.get(name)) else None
-            ),
+            get_tool_input_schema=self._schemas.get,
             on_list_tools=self._listing("tools/list", mcp.ListToolsResult),
             on_list_resources=self._listing("resources/list", mcp.ListResourcesResult),
             on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),

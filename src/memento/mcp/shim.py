@@ -29,7 +29,7 @@ from memento.mcp.tools import Json
 
 logger = logging.getLogger(__name__)
 
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED = -32700, -32600, -32602, -32603, -32022
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR, UNSUPPORTED = -32700, -32600, -32603, -32022
 
 _KEY = "io.modelcontextprotocol/"
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -50,6 +50,7 @@ class Shim:
         self._older: Json = {}
         """What an older client said of itself in the handshake."""
         self._running: dict[object, http.client.HTTPConnection | None] = {}
+        self._listening: set[object] = set()
         self._questions = itertools.count(1)
         self._answers: dict[object, queue.SimpleQueue[Json]] = {}
 
@@ -61,6 +62,8 @@ class Shim:
                 thread = threading.Thread(target=self._call, args=(work,), daemon=True)
                 thread.start()
                 threads = [one for one in threads if one.is_alive()] + [thread]
+        for own in self._listening:
+            self._stop(own)
         for answers in list(self._answers.values()):
             answers.put({"result": {"action": "cancel"}})
         for thread in threads:
@@ -77,7 +80,7 @@ class Shim:
             self._fail(None, INVALID_REQUEST, "a line must be one JSON-RPC object, and its params an object")
             return None
         method, own = message.get("method"), message.get("id")
-        if method is None and own is not None:
+        if method is None and ("result" in message or "error" in message):
             if waiting := self._answers.get(own):
                 waiting.put(message)
         elif not isinstance(method, str):
@@ -109,6 +112,8 @@ class Shim:
                 threading.Thread(target=self._service.wake, daemon=True).start()
         else:
             self._running[own] = None
+            if method == "subscriptions/listen":
+                self._listening.add(own)
             return message
         return None
 
@@ -129,12 +134,12 @@ class Shim:
             while message:
                 message = self._passed_on(message)
         except MementoError as error:
-            self._fail(own, INTERNAL_ERROR, str(error))
+            self._tell(message, str(error))
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
             # The connection was closed under us because the client no longer wants the answer, or the service died.
             if own in self._running:
                 logger.warning("shim.broken", extra={"error": type(error).__name__})
-                self._fail(own, INTERNAL_ERROR, "the service stopped in the middle of a call: try again")
+                self._tell(message, "the service stopped in the middle of a call: try again")
         finally:
             self._running.pop(own, None)
 
@@ -187,6 +192,15 @@ class Shim:
         if connection is not None and connection.sock is not None:
             with suppress(OSError):
                 connection.sock.shutdown(2)
+
+    def _tell(self, request: Json, failure: str) -> None:
+        """Why a request could not be answered: in the result of a tool, where the model can read it, else as an error."""
+        if request.get("method") != "tools/call":
+            self._fail(request["id"], INTERNAL_ERROR, failure)
+            return
+        result = {"content": [{"type": "text", "text": failure}], "isError": True}
+        complete = {} if _revision(request) is None else {"resultType": "complete"}
+        self._result(request["id"], result | complete)
 
     def _result(self, own: object, result: Json) -> None:
         self._write({"jsonrpc": "2.0", "id": own, "result": result})
