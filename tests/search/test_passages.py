@@ -29,7 +29,7 @@ def filled(order: list[int]) -> Passages:
 
 
 def contents(postings: Postings, nodes: list[int]) -> dict[int, tuple[str, ...]]:
-    return {node: tuple(sorted(postings._terms[node])) for node in nodes if node in postings}
+    return {node: tuple(sorted(postings.terms(node))) for node in nodes if node in postings}
 
 
 @given(st.permutations(list(range(7))), st.sets(st.integers(0, 6), max_size=3))
@@ -60,8 +60,8 @@ def test_a_turn_is_found_by_the_words_of_the_turn_before_it() -> None:
 def test_a_pair_of_words_is_found_across_the_three_turns_of_a_window() -> None:
     passages = filled([0, 1, 2, 3])
 
-    assert "last week" in passages.pairs._terms[2]
-    assert "last week" not in passages.pairs._terms[3]
+    assert "last week" in passages.pairs.terms(2)
+    assert "last week" not in passages.pairs.terms(3)
 
 
 def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
