@@ -103,7 +103,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
 def _found(heard: Heard, k: int, settings: Settings, watch: Stopwatch) -> Found:
     question, view, joined = heard.question, heard.view, Joined(heard.view.links())
     with watch.phase("land"):
-        evidence = land(question, heard.stripped, heard.vectors, view, settings.words)
+        evidence = land(question, heard.stripped, heard.vectors, view, settings.words, settings.land)
     with watch.phase("anchor"):
         evidence = anchor(question, evidence, joined, view)
     with watch.phase("expand"):

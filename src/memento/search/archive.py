@@ -4,8 +4,8 @@ Arrays in a folder, mapped into memory when they are read: what start-up would o
 A folder is whole or not there: it is written under another name, put on disk, and then given its own. Numbers and text
 only; nothing in it is ever run.
 
-*Guarantees:* `read` gives what `write` was given, or None: when there is nothing, when a file is missing, has another length or
-another checksum, or when the format is another.
+*Guarantees:* `read` gives what `write` was given, or None: when there is nothing, when the file has another length or another
+checksum, or when the format is another.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 
 FORMAT = 1
 """Raise it with every change in what is kept."""
-_INDEX = "index.json"
-_BLOCK = 1 << 22
+_INDEX, _DATA = "index.json", "arrays.bin"
+_ALIGNED = 64
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -78,18 +79,24 @@ def write(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, 
     fresh = folder.with_name(f"{folder.name}.new")
     rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    files = {}
-    for number, (name, array) in enumerate(sorted(arrays.items())):
-        path = fresh / f"{number}.npy"
-        with path.open("wb") as file:
-            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        files[name] = {"file": path.name, "bytes": path.stat().st_size, "crc32": _checksum(path)}
-    with (fresh / _INDEX).open("w", encoding="utf-8") as index:
-        json.dump({"format": FORMAT, "about": dict(about), "arrays": files}, index)
-        index.flush()
-        os.fsync(index.fileno())
+    entries = {}
+    with (fresh / _DATA).open("wb") as file:
+        total = 0
+        for name, array in sorted(arrays.items()):
+            data = np.ascontiguousarray(array)
+            file.write(b"\0" * (-file.tell() % _ALIGNED))
+            entries[name] = {"at": file.tell(), "dtype": data.dtype.str, "shape": array.shape}
+            raw = data.reshape(-1).view(np.uint8)
+            total = crc32(raw.data, total)
+            file.write(raw.data)
+        size = file.tell()
+        file.flush()
+        os.fsync(file.fileno())
+    index = {"format": FORMAT, "about": dict(about), "bytes": size, "crc32": total, "arrays": entries}
+    with (fresh / _INDEX).open("w", encoding="utf-8") as file_of_index:
+        json.dump(index, file_of_index)
+        file_of_index.flush()
+        os.fsync(file_of_index.fileno())
     rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
 
@@ -100,15 +107,17 @@ def read(folder: Path) -> tuple[Arrays, dict[str, Any]] | None:
     """
     try:
         index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
-        if index["format"] != FORMAT:
+        if index["format"] != FORMAT or (folder / _DATA).stat().st_size != index["bytes"]:
             return None
-        arrays = {}
+        mapped = np.memmap(folder / _DATA, dtype=np.uint8, mode="c") if index["bytes"] else np.zeros(0, dtype=np.uint8)
+        arrays, total = {}, 0
         for name, entry in index["arrays"].items():
-            path = folder / Path(entry["file"]).name
-            if path.stat().st_size != entry["bytes"] or _checksum(path) != entry["crc32"]:
-                return None
-            arrays[name] = _mapped(path)
-        return arrays, index["about"]
+            shape, dtype = tuple(entry["shape"]), np.dtype(entry["dtype"])
+            size = dtype.itemsize * prod(shape)
+            raw = np.asarray(mapped[entry["at"] : entry["at"] + size])
+            total = crc32(raw.data, total)
+            arrays[name] = raw.view(dtype).reshape(shape)
+        return (arrays, index["about"]) if total == index["crc32"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -117,17 +126,3 @@ def discard(folder: Path) -> None:
     """Keep nothing; harmless when nothing is kept."""
     rmtree(folder, ignore_errors=True)
     rmtree(folder.with_name(f"{folder.name}.new"), ignore_errors=True)
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    found = np.load(path, mmap_mode="c", allow_pickle=False)
-    # An array of nothing cannot be mapped by every system, and a plain array is quicker to take small pieces of.
-    return np.array(found) if found.nbytes < _BLOCK else np.asarray(found)
-
-
-def _checksum(path: Path) -> int:
-    total = 0
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            total = crc32(block, total)
-    return total

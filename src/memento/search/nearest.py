@@ -194,7 +194,7 @@ class VectorIndex:
         """What `arrays` gave."""
         index = cls(dimensions, whole)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
-        if "codes" not in arrays:
+        if "codes" not in arrays or len(rows) <= whole:
             index.fill(nodes, counts, rows)
             return index
         index._index, index._coded = faiss.deserialize_index(np.asarray(arrays["codes"])), True

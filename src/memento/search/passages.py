@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.search.archive import nested, part
+from memento.search.nearest import VectorIndex
 from memento.search.postings import Postings
 from memento.search.ragged import Log
 from memento.search.segment import Arrays, Segment
@@ -141,6 +142,19 @@ class Passages:
                 self._sessions.remove(session)
         self._unread.clear()
         return self._sessions
+
+    def measure(self, turns: NDArray[np.int32], vectors: VectorIndex) -> NDArray[np.float32]:
+        """(len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
+        missing = np.isnan(self.norms[turns])
+        if missing.any():
+            new = turns[missing]
+            around = self._beside[new]
+            summed = vectors.vectors(new)
+            for side in (0, 1):
+                there = around[:, side] >= 0
+                summed[there] += vectors.vectors(around[there, side])
+            self.norms[new] = np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
+        return self.norms[turns]
 
     def nodes(self) -> NDArray[np.int32]:
         """The ids that are in here, ascending."""

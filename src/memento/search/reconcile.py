@@ -86,10 +86,15 @@ def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
     return sorted(found, key=lambda difference: (difference.what, difference.iri))
 
 
+def is_indexed(graph: IRI) -> bool:
+    """Whether a named graph holds memories or anchors."""
+    return graph.startswith(("urn:memento:graph:", "urn:memento:self:"))
+
+
 def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
     """Every subject of every graph, or of some, with all that is said of it there."""
     for name in graph.graphs() if graphs is None else graphs:
-        if not name.startswith(("urn:memento:graph:", "urn:memento:self:")):
+        if not is_indexed(name):
             continue
         for iri, said in statements(graph.quads(name)).items():
             yield Found(iri, name, said)

@@ -150,10 +150,13 @@ class Turns:
         found: list[int] = self._nodes[int(self._begins[number]) : int(self._begins[number + 1])].tolist()
         return found
 
-    def said_by(self, names: Collection[str]) -> Ids:
-        """The turns of some speakers, ascending."""
+    def said_by(self, names: Collection[str], among: Ids | None = None) -> Ids:
+        """The turns of some speakers, ascending; or those among some memories."""
         codes = [self._speakers[name] for name in names if name in self._speakers]
-        return np.flatnonzero(np.isin(self._speaker, codes)).astype(np.int32)
+        if among is None:
+            return np.flatnonzero(np.isin(self._speaker, codes)).astype(np.int32)
+        turns = among[self.sessions_of(among) >= 0]
+        return turns[np.isin(self._speaker[turns], codes)]
 
     def number(self, session: IRI) -> int:
         """The number of a session, a new one when it is not known."""

@@ -94,7 +94,9 @@ class VectorFile:
         return None if found is None else bytes(found[0])
 
     def touch(self, iris: Iterable[IRI]) -> None:
-        """Note that something is about to be written about some nodes."""
+        """Note that something is about to be written about some nodes, as long as indexes are kept that it would outdate."""
+        if self.said("archive") is None:
+            return
         with self._transaction():
             self._db.executemany("INSERT INTO touched (iri) VALUES (?)", [(iri,) for iri in iris])
 
@@ -109,6 +111,11 @@ class VectorFile:
         with self._lock:
             found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
         return int(found[0]) if found else 0
+
+    def touches(self) -> int:
+        """How many notes there are."""
+        with self._lock:
+            return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
 
     def forget_touches(self, until: int) -> None:
         """Let go of the notes up to a number; none is ever given twice."""
@@ -125,6 +132,11 @@ class VectorFile:
         """Keep something under a key, in place of what was there."""
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def unsay(self, key: str) -> None:
+        """Keep nothing under a key."""
+        with self._transaction():
+            self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
     def rows(self) -> int:
         """How many vectors there are."""
@@ -163,6 +175,7 @@ class VectorFile:
         with self._transaction():
             self._db.execute("DELETE FROM vector")
             self._db.execute("DELETE FROM node")
+            self._db.execute("DELETE FROM meta WHERE key = 'archive'")
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", (fingerprint,))
 
     def close(self) -> None:

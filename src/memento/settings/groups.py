@@ -22,6 +22,10 @@ class LandSettings:
         "signals", "how recall works: by weighed signals, or by the phases as first published", ("signals", "published")
     )
     pool: int = knob(200, "candidates that each strong signal brings in")
+    whole: int = knob(
+        200_000,
+        "memories up to which every signal looks at all of them; above, only at what vectors and words bring in",
+    )
     candidates: int = knob(100, "as published: memories taken from each of the two searches and from the walk")
 
 
