@@ -27,6 +27,8 @@ Ids = NDArray[np.int32]
 
 CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot")
 """The signals that bring in candidates."""
+_REACH = 3
+"""Above `whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,9 @@ def land(
         "slot": signals.slot(question, view),
     }
     known = Asked(question, asked, view, words, everywhere)
-    if view.count <= knobs.whole:
+    if view.count <= max(knobs.whole, knobs.pool):
         return Evidence(known.scored(None))
-    near, _ = view.indexes.vectors["memory"].search(asked, knobs.pool, view.visible)
+    near, _ = view.indexes.vectors["memory"].search(asked, _REACH * knobs.pool, view.visible)
     brought = [
         signals.with_neighbours(near, view),
         *(signals.leading(everywhere[name], view.visible, knobs.pool) for name in ("words", "slot")),
