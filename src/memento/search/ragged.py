@@ -93,7 +93,8 @@ class Log:
         if self._used + count > len(self._flat):
             more = max(self._used + count, 2 * len(self._flat), 256) - len(self._flat)
             self._flat = np.concatenate([self._flat, np.zeros(more, dtype=self._flat.dtype)])
-        self._flat[self._used : self._used + count] = values
+        if count:  # what a file holds may be all there is, and not to be written to
+            self._flat[self._used : self._used + count] = values
         self._first[node], self._count[node] = self._used, count
         self._used += count
 
