@@ -105,7 +105,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     graph = Oxigraph(home.store)
     try:
         embedder = embedder_of(settings.embedding, cache_folder() if settings.embedding.cache else None)
-        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.whole)
+        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.flat)
         is_ours = keeping.began(indexes, before)
         load_ontology(graph)
         if not (is_ours and keeping.load(home.indexes, graph, indexes)):

@@ -17,7 +17,7 @@ from memento.settings import EmbeddingSettings, LandSettings, Settings
 from synthetic import World
 
 WHOLE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
-POOLED = replace(WHOLE, land=LandSettings(whole=0))
+POOLED = replace(WHOLE, land=LandSettings(whole=0, flat=0))
 QUESTIONS = [*World(900, seed=3).questions(24), "Where do I work?", "What is my phone number?"]
 
 

@@ -67,14 +67,9 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
 
 
 def leading(signal: Signal, visible: Mask, count: int) -> Ids:
-    """The `count` visible memories with the largest positive values, in no order; of the last ones, those with the smallest ids."""
-    nodes = np.flatnonzero(signal).astype(
-        np.int32
-    )  # quicker than a comparison, and most signals are zero nearly everywhere
-    values = signal[nodes]
-    kept = visible[nodes] & (values > 0)
-    nodes, values = nodes[kept], values[kept]
-    return nodes if len(nodes) <= count else nodes[np.argpartition(-values, count)[:count]]
+    """The `count` visible memories with the largest positive values, in no order."""
+    nodes = np.flatnonzero((signal > 0) & visible).astype(np.int32)
+    return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
 
 
 def words(question: str, view: View, knobs: WordsSettings) -> Signal:
@@ -155,9 +150,13 @@ def form(question: str, view: View, nodes: Ids | None = None) -> Signal:
     weights = np.array([1.0, -1.0, float(wants_time(question)), float(wants_number(question))], dtype=np.float32)
     found = np.zeros(len(view.visible), dtype=np.float32)
     for passages in view.passages():
-        known = passages.nodes() if nodes is None else passages.among(nodes)
-        seen = known[view.visible[known]]
-        found[seen] = 0.3 * (passages.shapes(seen) @ weights)
+        if nodes is None:
+            shapes, known = passages.every_shape()
+            seen = known & view.visible[: len(known)]
+            found[: len(known)] += np.where(seen, 0.3 * (shapes @ weights), np.float32(0.0))
+        else:
+            some = passages.among(nodes)
+            found[some] = np.where(view.visible[some], 0.3 * (passages.shapes(some) @ weights), 0.0)
     return found
 
 

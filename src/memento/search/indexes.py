@@ -22,7 +22,7 @@ from memento.search.adjacency import Adjacency
 from memento.search.found import Found
 from memento.search.labels import Labels
 from memento.search.links import Links
-from memento.search.nearest import WHOLE, VectorIndex
+from memento.search.nearest import FLAT, VectorIndex
 from memento.search.nodes import Kind, Nodes
 from memento.search.passages import Passages
 from memento.search.turns import Turn
@@ -35,15 +35,15 @@ from memento.vocabulary import IRI, MEM, TYPE
 class Indexes:
     """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, whole: int = WHOLE) -> None:
+    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
         Args:
-            whole: vectors of a kind up to which a search looks at every one.
+            flat: vectors of a kind up to which a search looks at every one.
         """
         self._graph = graph
         self.embedder = embedder
         self.file = file
-        self.whole = whole
+        self.flat = flat
         self.lock = threading.RLock()
         self.clear()
 
@@ -53,8 +53,8 @@ class Indexes:
         self.labels = Labels()
         self.adjacency = Adjacency()
         self.vectors: dict[Kind, VectorIndex] = {
-            "memory": VectorIndex(self.embedder.dimensions, self.whole),
-            "anchor": VectorIndex(self.embedder.dimensions, self.whole),
+            "memory": VectorIndex(self.embedder.dimensions, self.flat),
+            "anchor": VectorIndex(self.embedder.dimensions, self.flat),
         }
         self.vocabulary = Vocabulary()
         self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))

@@ -183,7 +183,7 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
     kinds: tuple[Kind, ...] = ("memory", "anchor")
     for kind in kinds:
         found = part(arrays, f"vectors/{kind}")
-        indexes.vectors[kind] = VectorIndex.from_arrays(found, indexes.embedder.dimensions, indexes.whole)
+        indexes.vectors[kind] = VectorIndex.from_arrays(found, indexes.embedder.dimensions, indexes.flat)
     for number, graph in enumerate(graphs):
         for kind in kinds:
             if found := part(arrays, f"words/{number}/{kind}"):

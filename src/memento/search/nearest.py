@@ -22,7 +22,7 @@ from memento.search.ragged import spans
 
 Values = NDArray[np.float32]
 
-WHOLE = 200_000
+FLAT = 200_000
 """Vectors up to which every one is looked at."""
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
@@ -33,12 +33,12 @@ _FEW = 20_000  # allowed vectors up to which all of them are compared, whatever 
 class VectorIndex:
     """Rows only grow; removed ones are masked out. A node has one row for each window of its text."""
 
-    def __init__(self, dimensions: int, whole: int = WHOLE) -> None:
+    def __init__(self, dimensions: int, flat: int = FLAT) -> None:
         """
         Args:
-            whole: rows up to which every one is looked at.
+            flat: rows up to which every one is looked at.
         """
-        self._whole = whole
+        self._flat = flat
         self._index: Any = faiss.IndexFlatIP(dimensions)
         self._dimensions = dimensions
         self._coded = False  # whether the index is an inverted file; then the rows lie beside it
@@ -79,7 +79,7 @@ class VectorIndex:
         if self._coded:
             self._more = np.concatenate([self._more, rows])
             self._index.add(rows)
-        elif not begin and len(rows) > self._whole:
+        elif not begin and len(rows) > self._flat:
             self._base, self._coded = rows, True
             self._index = _trained(rows)
         else:
@@ -128,8 +128,8 @@ class VectorIndex:
         best = np.full(size, -1.0, dtype=np.float32)
         if self._used:
             owner = self._owner[: self._used]
-            parts = [(self._base @ asked.T), (self._more @ asked.T)] if self._coded else [self._stored() @ asked.T]
-            scores = np.concatenate(parts).max(axis=1)
+            stored = [self._base, self._more] if self._coded else [self._stored()]
+            scores = np.concatenate([_products(rows, asked) for rows in stored if len(rows)])
             if self._here < self._used:
                 rows = np.flatnonzero(owner >= 0)
                 owner, scores = owner[rows], scores[rows]
@@ -144,7 +144,7 @@ class VectorIndex:
         The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
 
         Returns:
-            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `whole` rows some may be missed
+            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows some may be missed
             for others nearly as near, but not when few are allowed.
         """
         owner = self._owner[: self._used]
@@ -184,17 +184,17 @@ class VectorIndex:
         counts = self._count[nodes]
         rows = self._rows(spans(self._first[nodes], counts))
         found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
-        if len(rows) > self._whole:
+        if len(rows) > self._flat:
             packed = self._coded and self._here == self._used and (np.diff(self._first[nodes]) > 0).all()
             found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
         return found
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, whole: int = WHOLE) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
         """What `arrays` gave."""
-        index = cls(dimensions, whole)
+        index = cls(dimensions, flat)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
-        if "codes" not in arrays or len(rows) <= whole:
+        if "codes" not in arrays or len(rows) <= flat:
             index.fill(nodes, counts, rows)
             return index
         index._index, index._coded = faiss.deserialize_index(np.asarray(arrays["codes"])), True
@@ -238,6 +238,18 @@ class VectorIndex:
             more = max(size, 2 * len(self._first), 64) - len(self._first)
             self._first = np.concatenate([self._first, np.zeros(more, dtype=np.int64)])
             self._count = np.concatenate([self._count, np.zeros(more, dtype=np.int32)])
+
+
+def _products(rows: Vectors, asked: Vectors) -> Values:
+    """(n,) the best product of each row with any row of `asked`; by one thread, as two that spin are slower on a busy machine."""
+    rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
+    found = np.empty(len(rows), dtype=np.float32)
+    products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
+    for one in np.ascontiguousarray(asked, dtype=np.float32):
+        sizes = rows.shape[1], len(rows)
+        products(faiss.swig_ptr(found), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
+        np.maximum(best, found, out=best)
+    return best
 
 
 def _trained(rows: Vectors) -> Any:

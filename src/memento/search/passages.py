@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from memento.search.archive import nested, part
 from memento.search.nearest import VectorIndex
+from memento.search.nodes import Mask
 from memento.search.postings import Postings
 from memento.search.ragged import Log
 from memento.search.segment import Arrays, Segment
@@ -69,6 +70,7 @@ class Passages:
         self._shapes = np.zeros((0, 4), dtype=np.float32)
         self._beside = np.full((0, 2), -1, dtype=np.int32)
         self._known = np.zeros(0, dtype=np.bool_)
+        self._used = 0  # one more than the largest id
         self.norms = np.full(0, np.nan, dtype=np.float32)
         """(n,) length of the sum of the three vectors of a window, where somebody has worked it out; else NaN."""
 
@@ -76,6 +78,7 @@ class Passages:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
         self.drop(node)
         self._grow(node + 1)
+        self._used = max(self._used, node + 1)
         self._shapes[node] = _shape(content)
         self._known[node] = True
         if turn is None:
@@ -105,6 +108,7 @@ class Passages:
         nodes = np.array([row.node for row in rows], dtype=np.int32)
         self._grow(int(nodes.max(initial=-1)) + 1)
         self._known[nodes] = True
+        self._used = int(nodes.max(initial=-1)) + 1
         self._shapes[nodes] = np.array([_shape(row.content) for row in rows], dtype=np.float32).reshape(-1, 4)
         spoken = self.turns.fill([row.turn for row in rows if row.turn])
         sessions = self.turns.sessions_of(spoken)
@@ -176,6 +180,10 @@ class Passages:
         """(len(nodes), 4) what the sentences of some memories look like."""
         return self._shapes[nodes]
 
+    def every_shape(self) -> tuple[Shapes, Mask]:
+        """(n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
+        return self._shapes[: self._used], self._known[: self._used]
+
     def beside(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
         """(len(nodes), 2) the memories before and after each in its conversation, −1 where there is none."""
         return self._beside[nodes]
@@ -202,6 +210,7 @@ class Passages:
         )
         passages._said = Log.from_arrays(part(arrays, "said"))
         passages._shapes, passages._beside = arrays["shapes"], arrays["beside"]
+        passages._used = int(np.flatnonzero(arrays["known"]).max(initial=-1)) + 1
         passages._known, passages.norms = arrays["known"], arrays["norms"]
         return passages
 

@@ -72,5 +72,5 @@ def _summed(nodes: Nodes, scores: Scores) -> tuple[Nodes, Scores]:
         distinct, place = np.unique(nodes, return_inverse=True)
         return distinct, np.bincount(place, weights=scores).astype(np.float32)
     sums = np.bincount(nodes - begin, weights=scores)
-    slots = np.flatnonzero(sums)  # a score is never zero
+    slots = np.flatnonzero(sums > 0)  # a score is never zero
     return (slots + begin).astype(np.int32), sums[slots].astype(np.float32)

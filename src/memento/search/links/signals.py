@@ -204,14 +204,14 @@ def shared_signal(seeds: Found, question: str, joined: Joined, postings: Sequenc
     slots = np.zeros(len(visible), dtype=np.int32)
     slots[nodes] = visible[nodes]
     slots[seeds[0]] = 1
-    there = np.flatnonzero(slots)
+    there = np.flatnonzero(slots != 0)  # several times quicker than of the numbers themselves
     slots[there] = np.arange(1, len(there) + 1)  # 0: neither tied and visible nor a seed
     n = len(seeds[0])
     keys = (slots[nodes] - 1) * n + np.repeat([seed for seed, _, _ in ties], lengths)
     strengths = np.repeat([strength for _, strength, _ in ties], lengths)
     tied = keys >= 0
     sums = np.bincount(keys[tied], weights=strengths[tied])
-    pairs = np.flatnonzero(sums)
+    pairs = np.flatnonzero(sums > 0)
     slot, seed = np.divmod(pairs, n)
     covered, idf = _covered(question, postings, slots, len(there))
     left = idf * (1.0 - covered[slots[seeds[0]] - 1])  # (s, terms)
