@@ -171,7 +171,7 @@ def link_signal(seeds: Found, joined: Joined, visible: Mask) -> Found:
     values: list[NDArray[np.float64]] = []
     for rank, seed in enumerate(seeds[0].tolist()):
         base = rank * len(visible)
-        for name in map(joined.name, sorted(filter(joined.is_subject, joined.mentions(seed)))):
+        for name in map(joined.name, sorted(joined.mentions(seed))):
             if 0 < name.subjects <= CROWD and name.idf > 0:
                 strength = name.strength
                 for nodes, weights in map(Entity.subjects, name.entities):

@@ -34,13 +34,16 @@ _OWN, _MATCHED = 1, 2  # how a memory came to a name: by its spelling or as its 
 class Entity:
     """A name: the nodes that mention it, and those whose subject it is. To be let go of before the next write."""
 
-    def __init__(self, label: str, key: int, mentions: Postings, subjects: Postings) -> None:
+    def __init__(self, label: str, key: int, df: int, mentions: Postings, subjects: Postings) -> None:
         self.label = label
-        self.df = mentions.frequency(key)
+        self.df = df
         """Nodes that mention it."""
-        self.about = subjects.frequency(key)
-        """Nodes whose subject it is."""
         self._key, self._mentions, self._subjects = key, mentions, subjects
+
+    @cached_property
+    def about(self) -> int:
+        """Nodes whose subject it is."""
+        return self._subjects.frequency(self._key)
 
     def mentions(self) -> Nodes:
         """(df,) in no order."""
@@ -49,26 +52,26 @@ class Entity:
 
     def subjects(self) -> tuple[Nodes, Weights]:
         """The nodes whose subject it is, and how surely: (about,) each, in no order."""
-        found = self._subjects.having(self._key)
-        if found is None:
-            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        return found[0], found[1] / np.float32(UNIT)
+        return self._about
 
     @cached_property
     def subject_of(self) -> dict[int, float]:
         """Node → weight in 0..1."""
-        found = self._subjects.having(self._key)
-        return (
-            {}
-            if found is None
-            else dict(zip(found[0].tolist(), (found[1].astype(np.float64) / UNIT).tolist(), strict=True))
-        )
+        nodes, weights = self._about
+        exact = np.rint(weights * np.float64(UNIT)) / UNIT
+        return dict(zip(nodes.tolist(), exact.tolist(), strict=True))
 
     @cached_property
     def weight(self) -> float:
         """Sum of the weights of the nodes whose subject it is."""
+        return round(float(self._about[1].sum(dtype=np.float64)) * UNIT) / UNIT
+
+    @cached_property
+    def _about(self) -> tuple[Nodes, Weights]:
         found = self._subjects.having(self._key)
-        return 0.0 if found is None else int(found[1].sum(dtype=np.float64)) / UNIT
+        if found is None:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+        return found[0], found[1] / np.float32(UNIT)
 
 
 class Links:
@@ -101,9 +104,8 @@ class Links:
     def entity(self, label: str) -> Entity | None:
         """What is known of a name, given as `names.label_of` writes it."""
         key = self._labels.number(label)
-        if key is None or not self._mentions.frequency(key):
-            return None
-        return Entity(label, key, self._mentions, self._subjects)
+        df = 0 if key is None else self._mentions.frequency(key)
+        return Entity(label, key, df, self._mentions, self._subjects) if key is not None and df else None
 
     def is_subject(self, label: str) -> bool:
         """Whether some memory is about what goes by this name."""
