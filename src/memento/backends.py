@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -15,12 +16,15 @@ from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
 from memento.ports import Embedder, Graph
+from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import VectorFile
 from memento.settings import Settings
 from memento.vocabulary import IRI, MEM, ONTOLOGY
+
+_log = logging.getLogger(__name__)
 
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
@@ -34,6 +38,8 @@ class Backends:
     indexes: Indexes
     home: Home
     warm: bool = field(default=False)
+    _is_erased: bool = field(default=False)
+    _is_closed: bool = field(default=False)
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -63,13 +69,23 @@ class Backends:
         The vectors are overwritten at once; the store's own files are written anew at the next start.
         """
         self.home.erased.touch()
+        self._is_erased = True
+        keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
         self.embedder.discard(texts)
 
     def close(self) -> None:
-        """Let go of files; calling it twice is harmless."""
-        self.indexes.file.close()
-        self.graph.close()
+        """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            if not self._is_erased:  # words of what was erased are still in them
+                _kept(self.home, self.indexes)
+        finally:
+            self.graph.close()
+            keeping.ended(self.indexes, keeping.traces(self.home.store))
+            self.indexes.file.close()
 
 
 def open_backends(home: Home, settings: Settings) -> Backends:
@@ -85,16 +101,31 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
+    before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:
-        load_ontology(graph)
         embedder = embedder_of(settings.embedding, cache_folder())
-        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder))
-        reconcile(graph, indexes)
+        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.flat)
+        is_ours = keeping.began(indexes, before)
+        load_ontology(graph)
+        if not (is_ours and keeping.load(home.indexes, graph, indexes)):
+            keeping.discard(home.indexes, indexes)
+            reconcile(graph, indexes)
+            _kept(home, indexes)
+        graph.before_write = indexes.file.touch
     except BaseException:
         graph.close()
         raise
     return Backends(graph, embedder, indexes, home)
+
+
+def _kept(home: Home, indexes: Indexes) -> None:
+    """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
+    try:
+        keeping.save_if_late(home.indexes, indexes)
+    except OSError as error:
+        keeping.discard(home.indexes, indexes)
+        _log.warning("the indexes could not be kept in %s: %s; the next start reads the graph", home.indexes, error)
 
 
 def load_ontology(graph: Graph) -> None:

@@ -84,6 +84,10 @@ class Home:
         return self.path / "vectors.sqlite"
 
     @property
+    def indexes(self) -> Path:
+        return self.path / "indexes"
+
+    @property
     def erased(self) -> Path:
         return self.path / "erased"
 

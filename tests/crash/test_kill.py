@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crash.writer import SETTINGS, STEPS, text
+from crash.writer import AT_THE_END, SETTINGS, STEPS, text
 from memento.model import Scope
 from memento.service import Memento, open_memento
 from memento.vocabulary import MEM
@@ -59,7 +59,7 @@ def examine(home: Path, acknowledged: int) -> int:
 
 def rounds(home: Path, count: int, seed: int) -> None:
     chance = random.Random(seed)
-    steps = list(STEPS)
+    steps = [*STEPS, *AT_THE_END]
     number = 0
     for kill in range(count):
         if kill % 5 == 4:
@@ -69,8 +69,8 @@ def rounds(home: Path, count: int, seed: int) -> None:
             number = examine(home, killed(home, number, step, after=chance.randrange(1, 4)))
 
 
-def test_ten_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    rounds(tmp_path / "home", 10, seed=1)
+def test_sixteen_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    rounds(tmp_path / "home", 16, seed=1)
 
 
 @pytest.mark.crash

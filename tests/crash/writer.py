@@ -15,6 +15,7 @@ from typing import Any
 
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
+from memento.search import archive, keeping
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
 from memento.service import open_memento
@@ -28,7 +29,12 @@ def text(number: int) -> str:
     return f"I work at Company{number} now."
 
 
-def deadly(owner: type, name: str, after: int, *, before: bool) -> None:
+# However few they are, so that every start but the first begins with what an earlier one kept.
+keeping.FEWEST = 1
+keeping._LATE = 0
+
+
+def deadly(owner: object, name: str, after: int, *, before: bool) -> None:
     """Let the process die at the n-th call of a method, before or after it does its work."""
     method: Callable[..., Any] = getattr(owner, name)
     calls = 0
@@ -46,7 +52,7 @@ def deadly(owner: type, name: str, after: int, *, before: bool) -> None:
     setattr(owner, name, wrapped)
 
 
-STEPS: dict[str, tuple[type, str, bool]] = {
+STEPS: dict[str, tuple[object, str, bool]] = {
     "before the change is written": (Backends, "commit", True),
     "before the store has it": (Oxigraph, "apply", True),
     "after the store has it": (Oxigraph, "apply", False),
@@ -56,6 +62,13 @@ STEPS: dict[str, tuple[type, str, bool]] = {
     "before the indexes are set": (Indexes, "put", True),
     "after all of it": (Backends, "commit", False),
 }
+AT_THE_END: dict[str, tuple[object, str, bool]] = {
+    "before the indexes are kept": (archive, "write", True),
+    "between keeping the indexes and saying so": (archive, "write", False),
+    "before what was touched is let go of": (VectorFile, "forget_touches", True),
+    "after the indexes are kept": (keeping, "save", False),
+    "before the end is noted": (keeping, "ended", True),
+}
 
 
 def main(home: str, first: str, step: str, after: str) -> None:
@@ -63,12 +76,17 @@ def main(home: str, first: str, step: str, after: str) -> None:
         if step in STEPS:
             owner, name, before = STEPS[step]
             deadly(owner, name, int(after), before=before)
+        if step in AT_THE_END:
+            owner, name, before = AT_THE_END[step]
+            deadly(owner, name, 0, before=before)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         for number in range(int(first), int(first) + 10_000):
             memento.note(text(number), idempotency_key=str(number))
             sys.stdout.write(f"{number}\n")
             sys.stdout.flush()
+            if step in AT_THE_END and number - int(first) >= int(after):
+                return
 
 
 if __name__ == "__main__":

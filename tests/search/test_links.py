@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memento.search.links import Joined, Links, link_signal, shared_signal, subject_signal
-from memento.search.links.names import Known, label_of, read
+from memento.search.links.names import label_of, longest, read
+from memento.search.links.reading import Text
 from memento.search.links.signals import Found
 from memento.search.words import Postings, tokens
 
@@ -71,11 +72,12 @@ def test_names_are_capitalised_spans_and_years() -> None:
 
 
 def test_the_longest_known_label_wins_and_uses_up_its_words() -> None:
-    known = Known()
-    for label in ("new york", "york", "new york city council", "city"):
-        known.add(label)
+    known = {"new york", "york", "new york city council", "city"}
+    limits = {"new": 4, "york": 1, "city": 1}
 
-    assert known.found(("new", "york", "city", "hall"), [0, 1, 2, 3]) == {"new york", "city"}
+    found = longest(("new", "york", "city", "hall"), [0, 1, 2, 3], limits, known.__contains__)
+
+    assert found == {"new york", "city"}
 
 
 def test_a_later_subject_is_found_in_earlier_memories() -> None:
@@ -319,3 +321,25 @@ def test_any_text_can_be_read(text: str) -> None:
     assert all(start < len(found.words) for start in found.starts)
     assert all(" " not in word and word for word in found.words)
     assert label_of(label_of(text)) == label_of(text) or not text.isascii()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(st.integers(0, 5), st.tuples(texts, st.sampled_from([(), ("Ada",), ("New York",)])), max_size=6),
+    steps,
+)
+def test_many_at_once_are_what_they_are_one_by_one(
+    first: dict[int, tuple[str, tuple[str, ...]]], later: list[tuple[int, str | None, tuple[str, ...]]]
+) -> None:
+    one_by_one, filled = Links(), Links()
+    for node, (text, extra) in first.items():
+        one_by_one.put(node, text, None, extra)
+    filled.fill(Text(node, text, None, extra) for node, (text, extra) in first.items())
+    kept = Links.from_arrays(filled.arrays())
+    for links in (one_by_one, filled, kept):
+        for node, changed, extra in later:
+            links.drop(node) if changed is None else links.put(node, changed, None, extra)
+
+    for links in (filled, kept, Links.from_arrays(kept.arrays())):
+        assert state(links) == state(one_by_one)
+        assert all(links.mentions(node) == one_by_one.mentions(node) for node in range(6))

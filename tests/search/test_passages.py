@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.search.passages import Passages
+from memento.search.passages import Passages, Row
+from memento.search.segment import Arrays
+from memento.search.stems import tokens
 from memento.search.turns import Turn
+from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings, bm25
 from memento.vocabulary import IRI
 
@@ -29,7 +32,7 @@ def filled(order: list[int]) -> Passages:
 
 
 def contents(postings: Postings, nodes: list[int]) -> dict[int, tuple[str, ...]]:
-    return {node: tuple(sorted(postings._terms[node])) for node in nodes if node in postings}
+    return {node: tuple(sorted(postings.terms(node))) for node in nodes if node in postings}
 
 
 @given(st.permutations(list(range(7))), st.sets(st.integers(0, 6), max_size=3))
@@ -60,8 +63,8 @@ def test_a_turn_is_found_by_the_words_of_the_turn_before_it() -> None:
 def test_a_pair_of_words_is_found_across_the_three_turns_of_a_window() -> None:
     passages = filled([0, 1, 2, 3])
 
-    assert "last week" in passages.pairs._terms[2]
-    assert "last week" not in passages.pairs._terms[3]
+    assert "last week" in passages.pairs.terms(2)
+    assert "last week" not in passages.pairs.terms(3)
 
 
 def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
@@ -89,3 +92,50 @@ def test_who_speaks_is_counted_until_they_are_gone() -> None:
 
     passages.drop(1)
     assert passages.turns.speakers == {"Ana": 2}
+
+
+def copied(arrays: Arrays) -> Arrays:
+    """As a file would give them back."""
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def rows_of(passages: Passages, nodes: list[int], sessions: dict[int, IRI]) -> list[Row]:
+    texts = {node: turn(node).content for node in nodes}
+    return [
+        Row(
+            node,
+            texts[node],
+            passages.vocabulary.numbers(tokens(texts[node])),
+            turn(node, sessions[node]) if node in sessions else None,
+        )
+        for node in nodes
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(list(range(9))), st.lists(st.integers(0, 9), max_size=4))
+def test_many_at_once_are_what_they_are_one_by_one(order: list[int], changed: list[int]) -> None:
+    sessions = {node: (ONE if node < 4 else TWO) for node in range(7)}
+    one_by_one, filled_ = Passages(), Passages()
+    for node in order:
+        one_by_one.put(node, turn(node).content, "", turn(node, sessions[node]) if node in sessions else None)
+    filled_.fill(rows_of(filled_, order, sessions))
+    kept = Passages.from_arrays(copied(filled_.arrays()), Vocabulary(filled_.vocabulary.words()))
+    for node in changed:
+        for passages in (one_by_one, filled_, kept):
+            if node % 2:
+                passages.drop(node)
+            else:
+                passages.put(node, "A whale, again!", "", turn(node, ONE, "A whale, again!"))
+    everyone = list(range(10))
+
+    for passages in (filled_, kept, Passages.from_arrays(copied(kept.arrays()), kept.vocabulary)):
+        assert passages.nodes().tolist() == one_by_one.nodes().tolist()
+        for name in ("context", "pairs", "sessions"):
+            ours, theirs = getattr(passages, name), getattr(one_by_one, name)
+            assert contents(ours, everyone) == contents(theirs, everyone)
+            assert (len(ours), ours.words) == (len(theirs), theirs.words)
+        nodes = one_by_one.nodes()
+        assert np.array_equal(passages.beside(nodes), one_by_one.beside(nodes))
+        assert np.array_equal(passages.shapes(nodes), one_by_one.shapes(nodes))
+        assert passages.turns.speakers == one_by_one.turns.speakers

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memento.errors import GraphError, StaleIndex
 from memento.ports import Vectors
 from memento.rank.similarity import unit
-from memento.search.vectors import VectorFile, VectorIndex, digest
+from memento.search.nearest import VectorIndex
+from memento.search.vectors import VectorFile, digest
 from memento.vocabulary import IRI
 
 A, B = IRI("urn:a"), IRI("urn:b")

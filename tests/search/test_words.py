@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memento.search.segment import Segment
 from memento.search.words import Postings, bm25, tokens
 
 VOCABULARY = [f"{consonant}{vowel}x{digit}" for consonant in "bcdf" for vowel in "aou" for digit in range(3)]
@@ -154,3 +155,25 @@ def test_threads_may_stem_at_once() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(tokens, texts)) == expected
+
+
+@settings(deadline=None)
+@given(steps, steps, texts.filter(bool))
+def test_settled_postings_go_on_as_if_they_were_not(
+    before: list[tuple[int, str | None]], after: list[tuple[int, str | None]], question: str
+) -> None:
+    plain, settled = Postings(), Postings()
+    for postings in (plain, settled):
+        for node, text in before:
+            postings.remove(node) if text is None else postings.add(node, text)
+    settled.settle()
+    for postings in (plain, settled):
+        for node, text in after:
+            postings.remove(node) if text is None else postings.add(node, text)
+    again = Postings(settled.vocabulary, Segment.from_arrays(settled.settle()))
+
+    for postings in (settled, again):
+        assert (len(postings), postings.words) == (len(plain), plain.words)
+        assert scored(question, postings) == pytest.approx(scored(question, plain))
+        assert all(set(postings.terms(node)) == set(plain.terms(node)) for node in range(10))
+        assert all(postings.frequency(word) == plain.frequency(word) for word in VOCABULARY)

@@ -23,7 +23,7 @@ from memento.graph.mapping import node
 from memento.instants import now, utc
 from memento.model import Imported, Memory, Note, Noted, NoteRow, Scope, Session, User
 from memento.ports import Progress
-from memento.search.indexes import text_of_anchor, text_of_memory
+from memento.search.found import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
 from memento.vocabulary import IRI, mint, session_iri

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
@@ -55,6 +55,8 @@ class Oxigraph:
         with _failures():
             self._open: ox.Store | None = ox.Store(folder) if folder else ox.Store()
         self._one_writer = threading.Lock()
+        self.before_write: Callable[[Iterable[IRI]], None] | None = None
+        """Told the subjects of each change before it is applied; when it raises, nothing is written."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text = bound(query, dict(slots))
@@ -74,6 +76,8 @@ class Oxigraph:
             for verb, found in (("DELETE", change.removes), ("INSERT", change.adds))
             if found
         ]
+        if self.before_write is not None:
+            self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
 

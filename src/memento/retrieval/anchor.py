@@ -23,7 +23,7 @@ from memento.ports import Graph
 from memento.rank.walks import rarity
 from memento.retrieval.land import Evidence
 from memento.retrieval.question import is_first_person, named_among
-from memento.retrieval.signals import Signal, spread
+from memento.retrieval.signals import Signal, largest, spread
 from memento.search.labels import Labels
 from memento.search.links import Joined, subject_signal
 from memento.search.links.names import LONGEST, is_telling
@@ -135,13 +135,13 @@ def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:
     """
     (≤ count,) memories and how good each is in 0..1, best first: half meaning, half words, half subject.
     """
-    found = evidence.found
-    total = 0.5 * scaled(found["meaning"]) + 0.5 * scaled(found["words"]) + 0.5 * found["subject"]
-    total = np.where(view.visible, total, 0.0)
-    order = np.argsort(-total, kind="stable")[:count]
-    nodes = order[total[order] > 0].astype(np.int32)
-    best = float(total[nodes[0]]) if nodes.size else 1.0
-    return nodes, (total[nodes] / best).astype(np.float32)
+    everyone = np.flatnonzero(view.visible) if evidence.pool is None else evidence.pool.nodes
+    meaning, words, subject = (evidence.found[name] for name in ("meaning", "words", "subject"))
+    total = 0.5 * scaled(meaning)[everyone] + 0.5 * scaled(words)[everyone] + 0.5 * subject[everyone]
+    order = largest(total, count)
+    order = order[total[order] > 0]
+    best = float(total[order[0]]) if order.size else 1.0
+    return everyone[order].astype(np.int32), (total[order] / best).astype(np.float32)
 
 
 def scaled(signal: Signal) -> Signal:

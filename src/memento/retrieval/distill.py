@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.model import Scored
-from memento.retrieval.land import Evidence
+from memento.retrieval.land import CHANNELS, Evidence, best
+from memento.retrieval.signals import largest
 from memento.search.view import View
 from memento.settings import SignalsSettings
 
@@ -16,7 +17,6 @@ Ids = NDArray[np.int32]
 
 # These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
 ABSOLUTE = frozenset({"speaker", "own", "slot", "when", "form", "subject"})
-CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot", "walk")
 
 
 def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:
@@ -29,7 +29,7 @@ def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSet
     nodes = candidates(evidence, view, pool)
     shares = weighed(evidence, nodes, knobs)
     total = np.sum([*shares.values()], axis=0) if nodes.size else np.zeros(0)
-    order = np.argsort(-total, kind="stable")[:k]
+    order = largest(total, k)
     most = sum(asdict(knobs).values()) or 1.0
     found = [
         Scored(int(nodes[place]), float(total[place]) / most, _strongest(shares, int(place)))
@@ -38,11 +38,11 @@ def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSet
     return found, len(nodes)
 
 
-def best(name: str, evidence: Evidence, view: View, k: int) -> tuple[list[Scored[int]], int]:
+def alone(name: str, evidence: Evidence, view: View, k: int) -> tuple[list[Scored[int]], int]:
     """The `k` best memories by one signal alone, best first, scores 0..1, and how many it has anything to say of."""
     signal = evidence.found[name]
     found = np.flatnonzero(view.visible & (signal > 0))
-    order = found[np.argsort(-signal[found], kind="stable")[:k]]
+    order = found[largest(signal[found], k)]
     most = float(signal[order[0]]) if order.size else 1.0
     return [Scored(int(node), float(signal[node]) / most, name) for node in order.tolist()], len(found)
 
@@ -53,12 +53,11 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
 
     A scope of no more than `pool` memories is looked at whole.
     """
-    everyone = np.flatnonzero(view.visible).astype(np.int32)
-    if len(everyone) <= pool:
-        return everyone
-    return np.unique(
-        np.concatenate([_best(evidence.found[name], view, pool) for name in CHANNELS if name in evidence.found])
-    )
+    if view.count <= pool:
+        return np.flatnonzero(view.visible).astype(np.int32)
+    among = evidence.pool.nodes if evidence.pool else None
+    names = [name for name in CHANNELS if name in evidence.found]
+    return np.unique(np.concatenate([best(evidence, name, view, pool, among) for name in names]))
 
 
 def weighed(evidence: Evidence, nodes: Ids, knobs: SignalsSettings) -> dict[str, NDArray[np.float32]]:
@@ -70,11 +69,6 @@ def weighed(evidence: Evidence, nodes: Ids, knobs: SignalsSettings) -> dict[str,
         best = 1.0 if name in ABSOLUTE else max(float(values.max(initial=0.0)), 1e-9)
         shares[name] = np.asarray(values * (weights[name] / best), dtype=np.float32)
     return shares
-
-
-def _best(signal: NDArray[np.float32], view: View, pool: int) -> Ids:
-    found = np.flatnonzero(view.visible & (signal > 0)).astype(np.int32)
-    return found if len(found) <= pool else found[np.argpartition(-signal[found], pool)[:pool]]
 
 
 def _strongest(shares: dict[str, NDArray[np.float32]], place: int) -> str:

@@ -11,7 +11,7 @@ from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors
 from memento.retrieval import explain, gate, published, signals
 from memento.retrieval.anchor import Seeds, anchor
-from memento.retrieval.distill import best, distill
+from memento.retrieval.distill import alone, distill
 from memento.retrieval.expand import expand
 from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
@@ -107,7 +107,7 @@ def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settin
     question, view, joined = heard.question, heard.view, Joined(heard.view.links())
     by_walk = settings.land.engine == "ppr"
     with watch.phase("land"):
-        evidence = land(question, heard.stripped, heard.vectors, view, settings.words)
+        evidence = land(question, heard.stripped, heard.vectors, view, settings.words, settings.land)
     with watch.phase("anchor"):
         anchored = anchor(
             question, evidence, joined, view, parts.graph, scope, settings.anchor, seeds=settings.expand.seeds
@@ -117,7 +117,7 @@ def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settin
         evidence = expand(question, anchored, joined, view, settings.expand, walks=walks)
     with watch.phase("distill"):
         if by_walk:
-            chosen, considered = best("walk", evidence, view, k)
+            chosen, considered = alone("walk", evidence, view, k)
         else:
             chosen, considered = distill(evidence, view, k, settings.land.pool, settings.signals)
     return Found(chosen, considered, evidence, joined, anchored.seeds, anchored.anchors)

@@ -24,7 +24,7 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
-from memento.search.passages import Passages
+from memento.search.nodes import Ids, Mask
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
@@ -34,12 +34,15 @@ Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
 
 
-def meaning(asked: Vectors, view: View) -> Signal:
+def meaning(asked: Vectors, view: View, nodes: Ids | None = None) -> Signal:
     """Cosine of the memory to the question, negative ones cut to 0."""
-    return np.maximum(view.indexes.vectors["memory"].likeness(asked, len(view.visible)), 0.0)
+    vectors = view.indexes.vectors["memory"]
+    if nodes is None:
+        return np.maximum(vectors.likeness(asked, len(view.visible)), 0.0)
+    return spread(nodes, np.maximum(vectors.cosines(nodes, asked), 0.0), view)
 
 
-def window(own: Signal, view: View) -> Signal:
+def window(own: Signal, view: View, nodes: Ids | None = None) -> Signal:
     """
     Cosine of the question to the sum of the turn before, the turn itself and the turn after; `own` where there is no conversation.
 
@@ -47,11 +50,26 @@ def window(own: Signal, view: View) -> Signal:
     """
     found = own.copy()
     for passages in view.passages():
-        turns = passages.turn_nodes()
-        beside, there = passages.beside(turns), passages.beside(turns) >= 0
-        total = own[turns] + np.where(there, own[beside], 0.0).sum(axis=1)
-        found[turns] = total / _norms(passages, turns, beside, view)
+        turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+        beside = passages.beside(turns)
+        total = own[turns] + np.where(beside >= 0, own[beside], 0.0).sum(axis=1)
+        found[turns] = total / passages.measure(turns, view.indexes.vectors["memory"])
     return found
+
+
+def with_neighbours(nodes: Ids, view: View) -> Ids:
+    """Some memories and the turns beside them, ascending."""
+    parts = [nodes]
+    for passages in view.passages():
+        beside = passages.beside(nodes[passages.session_of(nodes) >= 0])
+        parts.append(beside[beside >= 0])
+    return np.unique(np.concatenate(parts))
+
+
+def leading(signal: Signal, visible: Mask, count: int) -> Ids:
+    """The `count` visible memories with the largest positive values, in no order."""
+    nodes = np.flatnonzero((signal > 0) & visible).astype(np.int32)
+    return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
 
 
 def words(question: str, view: View, knobs: WordsSettings) -> Signal:
@@ -66,25 +84,26 @@ def neighbouring_words(question: str, view: View) -> Signal:
     return spread(*bm25_of_terms(asked, [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
 
-def session(question: str, view: View, knobs: WordsSettings) -> Signal:
+def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None = None) -> Signal:
     """BM25 of the whole session that the memory belongs to."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     for passages in view.passages():
         numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
-        turns = passages.turn_nodes()
-        of_session = np.zeros(int(passages.session_of(turns).max(initial=-1)) + 1, dtype=np.float32)
+        turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+        sessions = passages.session_of(turns)
+        of_session = np.zeros(int(max(sessions.max(initial=-1), numbers.max(initial=-1))) + 1, dtype=np.float32)
         of_session[numbers] = scores
-        found[turns] = of_session[passages.session_of(turns)]
+        found[turns] = of_session[sessions]
     return found
 
 
-def speaker(question: str, view: View) -> Signal:
+def speaker(question: str, view: View, nodes: Ids | None = None) -> Signal:
     """1 for what the one participant said whom the question names; silent when it names none or several."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     named = set(named_among(question, view.participants()))
     if len(named) == 1:
         for passages in view.passages():
-            found[passages.turns.said_by(named)] = 1.0
+            found[passages.turns.said_by(named, nodes)] = 1.0
     return found
 
 
@@ -107,7 +126,7 @@ def slot(question: str, view: View) -> Signal:
     return found * mine if mine.any() else found
 
 
-def when(dates: Sequence[Named], view: View) -> Signal:
+def when(dates: Sequence[Named], view: View, nodes: Ids | None = None) -> Signal:
     """
     How well the day of the memory fits a date in the question.
 
@@ -117,13 +136,12 @@ def when(dates: Sequence[Named], view: View) -> Signal:
     found = np.zeros(len(view.visible), dtype=np.float32)
     if not dates:
         return found
-    days = view.indexes.nodes.days()
-    for one in dates:
-        found = np.maximum(found, _fits(one, days))
-    return found
+    days = view.indexes.nodes.days(nodes)
+    fits = np.max([_fits(one, days) for one in dates], axis=0)
+    return np.asarray(fits, dtype=np.float32) if nodes is None else spread(nodes, fits, view)
 
 
-def form(question: str, view: View) -> Signal:
+def form(question: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Long sentences answer, questions do not; who asks when wants a time word, who asks how many a number.
 
@@ -132,24 +150,23 @@ def form(question: str, view: View) -> Signal:
     weights = np.array([1.0, -1.0, float(wants_time(question)), float(wants_number(question))], dtype=np.float32)
     found = np.zeros(len(view.visible), dtype=np.float32)
     for passages in view.passages():
-        known = passages.nodes()
-        nodes = known[view.visible[known]]
-        found[nodes] = 0.3 * (passages.shapes(nodes) @ weights)
+        if nodes is None:
+            shapes, known = passages.every_shape()
+            seen = known & view.visible[: len(known)]
+            found[: len(known)] += np.where(seen, 0.3 * (shapes @ weights), np.float32(0.0))
+        else:
+            some = passages.among(nodes)
+            found[some] = np.where(view.visible[some], 0.3 * (passages.shapes(some) @ weights), 0.0)
     return found
 
 
-def _norms(passages: Passages, turns: NDArray[np.int32], beside: NDArray[np.int32], view: View) -> Signal:
-    """(len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
-    missing = np.isnan(passages.norms[turns])
-    if missing.any():
-        vectors = view.indexes.vectors["memory"]
-        new, around = turns[missing], beside[missing]
-        summed = vectors.vectors(new)
-        for side in (0, 1):
-            there = around[:, side] >= 0
-            summed[there] += vectors.vectors(around[there, side])
-        passages.norms[new] = np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
-    return passages.norms[turns]
+def largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
+    """The places of the `k` largest values, largest first, of equal ones the first."""
+    if k < len(values):
+        least = np.partition(values, len(values) - k)[len(values) - k]
+        places = np.flatnonzero(values >= least)
+        return places[np.argsort(-values[places], kind="stable")[:k]]
+    return np.argsort(-values, kind="stable")
 
 
 def spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:

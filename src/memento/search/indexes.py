@@ -1,8 +1,8 @@
 """
 All indexes together, and how they follow the graph: what the graph says of a node is read, and everything derived from it is set.
 
-`refresh` after a write and `reconcile.reconcile` at start go through the same steps, so the indexes are one function of
-the graph however they came about.
+`refresh` after a write and `reconcile.reconcile` at start give the same indexes: they are one function of the graph however they
+came about.
 
 *But:* readers and the writer share one lock; a search of a hundred thousand memories holds it for some ten milliseconds.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -20,102 +19,31 @@ from memento.graph.mapping import statements
 from memento.model import Change, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
+from memento.search.found import Found
 from memento.search.labels import Labels
 from memento.search.links import Links
-from memento.search.nodes import Kind, Lifetime, Nodes
+from memento.search.nearest import FLAT, VectorIndex
+from memento.search.nodes import Kind, Nodes
 from memento.search.passages import Passages
 from memento.search.turns import Turn
-from memento.search.vectors import VectorFile, VectorIndex, digest
+from memento.search.vectors import VectorFile, digest
+from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings
-from memento.vocabulary import IRI, MEM, SKOS, TYPE
-
-Said = Mapping[IRI, Sequence[Value]]
-"""What the graph says of one node: predicate → objects."""
-
-_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One node as the graph has it now."""
-
-    iri: IRI
-    graph: IRI
-    said: Said
-
-    @property
-    def kind(self) -> Kind | None:
-        """What it is to the indexes, or None when they do not hold such a node."""
-        return next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
-
-    def text(self, names: Mapping[IRI, str]) -> str:
-        """
-        What is embedded and searched for.
-
-        Args:
-            names: the name of every anchor.
-        """
-        if self.kind == "memory":
-            speaker = names.get(IRI(self.one(MEM.saidBy)))
-            return text_of_memory(self.one(MEM.content), speaker, self.one(MEM.title))
-        return text_of_anchor(self.name, self.one(MEM.description))
-
-    @property
-    def name(self) -> str:
-        """What an anchor is called; the user may have no name yet."""
-        return self.one(MEM.name) or "user"
-
-    @property
-    def labels(self) -> list[str]:
-        """Every name it goes by, its own first."""
-        return [str(name) for name in (*self.said.get(MEM.name, ()), *self.said.get(SKOS.altLabel, ()))]
-
-    def lifetime(self, retired_at: datetime | None) -> Lifetime:
-        return Lifetime(
-            valid_at=self.time_of(MEM.validAt),
-            invalid_at=self.time_of(MEM.invalidAt),
-            created_at=self.time_of(MEM.createdAt),
-            expired_at=self.time_of(MEM.expiredAt),
-            retired_at=retired_at,
-        )
-
-    def one(self, predicate: IRI) -> str:
-        """Its one value of a predicate as text, empty when there is none."""
-        return str(next(iter(self.said.get(predicate, ())), ""))
-
-    def time_of(self, predicate: IRI) -> datetime | None:
-        value = next(iter(self.said.get(predicate, ())), None)
-        return value if isinstance(value, datetime) else None
-
-
-def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:
-    """
-    A memory as it is found: led by who said it and by the title of its source.
-
-    >>> text_of_memory("It has seven hills.", None, "Lisbon")
-    'Lisbon. It has seven hills.'
-    """
-    titled = f"{title}. {content}" if title else content
-    return f"{speaker}: {titled}" if speaker else titled
-
-
-def text_of_anchor(name: str, description: str) -> str:
-    """
-    An anchor as it is found: `Name: Description`, or its name alone.
-
-    >>> text_of_anchor("Zed", "a code editor")
-    'Zed: a code editor'
-    """
-    return f"{name}: {description}" if description else name
+from memento.vocabulary import IRI, MEM, TYPE
 
 
 class Indexes:
     """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile) -> None:
+    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
+        """
+        Args:
+            flat: vectors of a kind up to which a search looks at every one.
+        """
         self._graph = graph
         self.embedder = embedder
         self.file = file
+        self.flat = flat
         self.lock = threading.RLock()
         self.clear()
 
@@ -125,22 +53,23 @@ class Indexes:
         self.labels = Labels()
         self.adjacency = Adjacency()
         self.vectors: dict[Kind, VectorIndex] = {
-            "memory": VectorIndex(self.embedder.dimensions),
-            "anchor": VectorIndex(self.embedder.dimensions),
+            "memory": VectorIndex(self.embedder.dimensions, self.flat),
+            "anchor": VectorIndex(self.embedder.dimensions, self.flat),
         }
-        self._words: dict[tuple[IRI, Kind], Postings] = defaultdict(Postings)
-        self.passages: dict[IRI, Passages] = defaultdict(Passages)
+        self.vocabulary = Vocabulary()
+        self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
+        self.passages: dict[IRI, Passages] = defaultdict(lambda: Passages(self.vocabulary))
         self.links: dict[IRI, Links] = defaultdict(Links)
         self.slots: dict[str, set[int]] = defaultdict(set)
         """The memories that fill each slot, whoever's it is."""
-        self._turn_of: dict[IRI, tuple[IRI, int]] = {}
-        self._placed: dict[int, tuple[IRI, Kind, bytes]] = {}
-        self._names: dict[IRI, str] = {}
+        self.names: dict[IRI, str] = {}
+        """What each anchor is called."""
         self.retired_at: dict[IRI, datetime] = {}
+        self._turn_of: dict[IRI, tuple[IRI, int] | None] = {}
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """The postings of some graphs, for `words.bm25`."""
-        return [self._words[graph, kind] for graph in graphs if (graph, kind) in self._words]
+        return [self.word_postings[graph, kind] for graph in graphs if (graph, kind) in self.word_postings]
 
     def participants(self, graphs: Sequence[IRI]) -> list[str]:
         """Who takes part in the conversations of some graphs, the most talkative first."""
@@ -160,6 +89,10 @@ class Indexes:
         if not iris:
             return
         found = self.read(iris, graphs)
+        self.named(found)
+        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"} - self._turn_of.keys() - {""}
+        if notes:
+            self.named(self.read(sorted(notes), graphs))
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
 
@@ -173,19 +106,21 @@ class Indexes:
 
     def text(self, one: Found) -> str:
         """What is embedded and searched for of a node; anchors must be `named` before."""
-        return one.text(self._names)
+        return one.text(self.names)
 
     def name(self, anchor: IRI) -> str:
         """What an anchor is called; empty for one that is not known."""
-        return self._names.get(anchor, "")
+        return self.names.get(anchor, "")
 
     def named(self, found: Iterable[Found]) -> None:
         """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
         for one in found:
             if one.kind == "anchor":
-                self._names[one.iri] = one.name
+                self.names[one.iri] = one.name
             elif session := one.one(MEM.session):
                 self._turn_of[one.iri] = (IRI(session), int(one.one(MEM.position) or 0))
+            elif one.kind is None and MEM.Note in one.said.get(TYPE, ()):
+                self._turn_of[one.iri] = None
 
     def anticipate(self, change: Change) -> None:
         """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
@@ -193,15 +128,24 @@ class Indexes:
         self.embedded([Found(iri, graphs[iri], said) for iri, said in statements(change.adds).items()])
 
     def embedded(self, found: Sequence[Found]) -> dict[IRI, Vectors]:
-        """(windows, d) vectors of the nodes whose text is not yet embedded as it is; embeds them in one call."""
+        """
+        (windows, d) vectors of the nodes whose text is not yet searched for as it is: from the file where it has them, and else
+        embedded in one call.
+        """
         self.named(found)
-        texts = {
-            one.iri: self.embedder.windows(self.text(one))
-            for one in found
-            if one.kind is not None and self._is_stale(one)
-        }
+        vectors: dict[IRI, Vectors] = {}
+        texts: dict[IRI, list[str]] = {}
+        for one in found:
+            if one.kind is None:
+                continue
+            text = self.text(one)
+            mark, node = self.file.digest(one.iri), self.nodes.find(one.iri)
+            if mark != digest(text):
+                texts[one.iri] = self.embedder.windows(text)
+            elif node is None and (stored := self.file.stored(one.iri)):
+                vectors[one.iri] = stored[1]
         flat = self.embedder.embed([window for windows in texts.values() for window in windows]) if texts else None
-        vectors, begin = {}, 0
+        begin = 0
         for iri, windows in texts.items():
             assert flat is not None
             vectors[iri] = flat[begin : begin + len(windows)]
@@ -217,7 +161,7 @@ class Indexes:
             for one in found:
                 self.learn_end(one)
             for iri in gone:
-                self._drop(iri)
+                self.drop(iri)
             for one, node in zip(fresh, ids, strict=True):
                 self.put_text(node, one)
             for kind, index in self.vectors.items():
@@ -227,17 +171,18 @@ class Indexes:
             for one in sorted(held, key=lambda one: one.kind == "memory"):
                 self.put(one)
 
-    def _turn(self, node: int, one: Found) -> Turn | None:
-        """Its place in a conversation, when its note has one."""
+    def turn(self, node: int, one: Found) -> Turn | None:
+        """A memory's place in a conversation, when its note has one."""
         place = self._turn_of.get(IRI(one.one(MEM.extractedFrom)))
         if place is None:
             return None
-        speaker = self._names.get(IRI(one.one(MEM.saidBy)), "")
+        speaker = self.names.get(IRI(one.one(MEM.saidBy)), "")
         return Turn(node=node, session=place[0], position=place[1], speaker=speaker, content=one.one(MEM.content))
 
-    def _is_stale(self, one: Found) -> bool:
-        node = self.nodes.find(one.iri)
-        return node is None or self._placed[node][2] != digest(self.text(one))
+    def subject(self, one: Found) -> tuple[str, ...]:
+        """The name of a memory's subject. It mentions much that it is not about in the sense of a link."""
+        name = self.names.get(IRI(one.one(MEM.subject)))
+        return (name,) if name else ()
 
     def learn_end(self, one: Found) -> None:
         """Before its memory is placed: an Invalidation says when Memento learned that a memory was over; the first one counts."""
@@ -251,19 +196,14 @@ class Indexes:
     def put_text(self, node: int, one: Found) -> None:
         """Place a node that has an id: its words, its kind and its time. Its vector is put apart, in bulk."""
         kind = cast(Kind, one.kind)
-        if node in self._placed:
-            graph, old_kind, _ = self._placed[node]
-            self._words[graph, old_kind].remove(node)
-        self._words[one.graph, kind].add(node, self.text(one))
+        if self.nodes.find(one.iri) is not None:
+            self.word_postings[self.nodes.graph(node), self.nodes.kind(node)].remove(node)
+        self.word_postings[one.graph, kind].add(node, self.text(one))
         if kind == "memory":
-            turn, content, title = self._turn(node, one), one.one(MEM.content), one.one(MEM.title)
+            turn, content, title = self.turn(node, one), one.one(MEM.content), one.one(MEM.title)
             self.passages[one.graph].put(node, content, title, turn)
-            # Only the subject: a memory mentions much that it is not about in the sense of a link.
-            subject = self._names.get(IRI(one.one(MEM.subject)))
-            self.links[one.graph].put(
-                node, content, title or None, (subject,) if subject else (), is_turn=turn is not None
-            )
-        self._placed[node] = (one.graph, kind, digest(self.text(one)))
+            extra = self.subject(one)
+            self.links[one.graph].put(node, content, title or None, extra, is_turn=turn is not None)
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
 
     def put(self, one: Found) -> None:
@@ -277,15 +217,20 @@ class Indexes:
         else:
             if slot := one.one(MEM.slot):
                 self.slots[slot].add(node)
-            about = (self.nodes.find(IRI(str(anchor))) for anchor in one.said.get(MEM.about, ()))
-            self.adjacency.put(node, [anchor for anchor in about if anchor is not None])
+            self.adjacency.put(node, self.about(one))
 
-    def _drop(self, iri: IRI) -> None:
+    def about(self, one: Found) -> list[int]:
+        """The ids of what a memory is about, as far as they are placed."""
+        found = (self.nodes.find(IRI(str(anchor))) for anchor in one.said.get(MEM.about, ()))
+        return [anchor for anchor in found if anchor is not None]
+
+    def drop(self, iri: IRI) -> None:
+        """Let a node be found no more; harmless when it is not there. Its vector stays in the file."""
         node = self.nodes.find(iri)
         if node is None:
             return
-        graph, kind, _ = self._placed.pop(node)
-        self._words[graph, kind].remove(node)
+        graph, kind = self.nodes.graph(node), self.nodes.kind(node)
+        self.word_postings[graph, kind].remove(node)
         if kind == "memory":
             self.passages[graph].drop(node)
             for filled in self.slots.values():

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.vocabulary import IRI
 
 
@@ -44,6 +49,33 @@ class Labels:
         if graph is not None:
             for key in keys:
                 self._tables[graph][key].remove(node)
+
+    def arrays(self, graphs: Sequence[IRI]) -> Arrays:
+        """What is to be kept; graphs are written as their places among `graphs`."""
+        return nested(
+            {
+                "": {
+                    "nodes": np.fromiter(self._placed, dtype=np.int32, count=len(self._placed)),
+                    "graphs": np.array([graphs.index(graph) for graph, _ in self._placed.values()], dtype=np.int32),
+                    "counts": np.array([len(keys) for _, keys in self._placed.values()], dtype=np.int32),
+                },
+                "keys": strings([key for _, keys in self._placed.values() for key in keys]),
+            }
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], graphs: Sequence[IRI]) -> Self:
+        """What `arrays` gave."""
+        labels, keys, begin = cls(), unpacked(part(arrays, "keys")), 0
+        columns = (arrays[name].tolist() for name in ("nodes", "graphs", "counts"))
+        for node, number, count in zip(*columns, strict=True):
+            graph, own = graphs[number], tuple(keys[begin : begin + count])
+            table = labels._tables[graph]
+            for key in own:
+                table[key].append(node)
+            labels._placed[node] = (graph, own)
+            begin += count
+        return labels
 
     def find(self, label: str, graphs: Sequence[IRI]) -> list[int]:
         """The anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""

@@ -6,14 +6,15 @@ An id is shared by vectors, words and links. All filters (namespace, kind, the t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.vocabulary import IRI
 
 Kind = Literal["memory", "anchor"]
@@ -21,6 +22,8 @@ Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
 _KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2}
+_KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
+_ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max
 
 
@@ -39,45 +42,66 @@ class Lifetime:
     retired_at: datetime | None = None
 
 
+@dataclass(slots=True)
+class _Moment:
+    """What is current in some graphs from one instant until the next at which something ends, in milliseconds."""
+
+    codes: Sequence[int]
+    mask: Mask
+    since: int
+    until: int
+
+
 class Nodes:
     """The ids in use and their filters. Ids are given by `search/vectors.py`, which keeps them."""
 
     def __init__(self) -> None:
-        self._iris: dict[int, IRI] = {}
+        self._iris: list[IRI | None] = []
         self._ids: dict[IRI, int] = {}
         self._graphs: dict[IRI, int] = {}
         self._kind = np.zeros(0, dtype=np.int8)
         self._graph = np.zeros(0, dtype=np.int32)
         # milliseconds since 1970: valid from, valid until, believed from, believed until, end known since
         self._times = np.zeros((5, 0), dtype=np.int64)
+        self._moments: dict[tuple[IRI, ...], _Moment] = {}
 
     def __len__(self) -> int:
-        return len(self._iris)
+        return len(self._ids)
 
     @property
     def size(self) -> int:
-        """One more than the largest id ever used: the length of every mask."""
+        """One more than the largest id ever used, or somewhat more: the length of every mask."""
         return len(self._kind)
 
     def put(self, node: int, iri: IRI, kind: Kind, graph: IRI, lifetime: Lifetime) -> None:
-        """Add a node, or replace what is known of it."""
+        """Let a node be found, or replace what is known of it."""
         self._grow(node + 1)
-        self._iris[node], self._ids[iri] = iri, node
+        self._iris[node] = iri
+        self._ids[iri] = node
         self._kind[node] = _KINDS[kind]
-        self._graph[node] = self._graphs.setdefault(graph, len(self._graphs))
+        if graph not in self._graphs:
+            self._graphs[graph] = len(self._graphs)
+            self._moments.clear()
+        self._graph[node] = self._graphs[graph]
         starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
         ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
         self._times[:, node] = (starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0))
+        self._changed(node)
 
     def drop(self, node: int) -> None:
         """Let a node be found no more; harmless when there is none."""
-        if iri := self._iris.pop(node, None):
+        if node < len(self._iris) and (iri := self._iris[node]) is not None:
+            self._iris[node] = None
             del self._ids[iri]
             self._kind[node] = 0
+            self._changed(node)
 
     def iri(self, node: int) -> IRI:
         """The IRI of an id; raises `KeyError` when the id is not in use."""
-        return self._iris[node]
+        found = self._iris[node] if 0 <= node < len(self._iris) else None
+        if found is None:
+            raise KeyError(node)
+        return found
 
     def find(self, iri: IRI) -> int | None:
         """The id of an IRI, or None."""
@@ -87,11 +111,21 @@ class Nodes:
         """Every IRI that can be found, in no order."""
         return list(self._ids)
 
+    def kind(self, node: int) -> Kind:
+        """What a node is that can be found."""
+        return _KIND_OF[int(self._kind[node])]
+
+    def graph(self, node: int) -> IRI:
+        """The graph that describes a node that can be found."""
+        return list(self._graphs)[int(self._graph[node])]
+
+    def graphs(self) -> list[IRI]:
+        """Every graph that described a node."""
+        return list(self._graphs)
+
     def within(self, graphs: Sequence[IRI], kind: Kind) -> Mask:
         """(size,) True for the nodes of a kind in some graphs, whatever their time."""
-        codes = [self._graphs[graph] for graph in graphs if graph in self._graphs]
-        inside: Mask = (self._kind == _KINDS[kind]) & np.isin(self._graph, codes)
-        return inside
+        return self._inside(self._codes(graphs), kind)
 
     def current(
         self,
@@ -104,8 +138,11 @@ class Nodes:
         """
         (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
 
-        Without `as_of` a memory counts unless it is already over: a fact about next month is known today.
+        Without `as_of` a memory counts unless it is already over: a fact about next month is known today. What is current
+        now is kept and follows every change: read it, and let go of it before the next write.
         """
+        if as_of is None and believed_at is None:
+            return self._now(graphs, _ms(now, 0))
         valid_from, valid_until, believed_from, believed_until, known_since = self._times
         believed = _ms(believed_at, _ms(now, 0))
         true_at = _ms(as_of, believed)
@@ -133,14 +170,70 @@ class Nodes:
             mask &= believed_from <= believed
         return np.asarray(mask, dtype=np.bool_)
 
-    def days(self) -> NDArray[np.int64]:
-        """(size,) the day since 1970 from which each node was true."""
-        return np.asarray(self._times[0] // 86_400_000, dtype=np.int64)
+    def _now(self, graphs: Sequence[IRI], now: int) -> Mask:
+        known = self._moments.get(tuple(graphs))
+        if known is None or not known.since <= now < known.until:
+            codes = self._codes(graphs)
+            mask = self._inside(codes, "memory")
+            _, valid_until, _, believed_until, known_since = self._times
+            mask &= (now < valid_until) | (known_since > now)
+            mask &= now < believed_until
+            self._moments[tuple(graphs)] = known = _Moment(codes, mask, now, self._next(now))
+        return known.mask
+
+    def _next(self, now: int) -> int:
+        """The next instant after `now` at which a node ends, or an end becomes known."""
+        return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
+
+    def _changed(self, node: int) -> None:
+        """Bring what is kept as current up to a node's new state."""
+        _, valid_until, _, believed_until, known_since = self._times[:, node].tolist()
+        is_memory = self._kind[node] == _KINDS["memory"]
+        for known in self._moments.values():
+            now = known.since
+            is_current = (now < valid_until or known_since > now) and now < believed_until
+            known.mask[node] = is_memory and is_current and int(self._graph[node]) in known.codes
+            known.until = min([known.until, *(end for end in (valid_until, believed_until, known_since) if end > now)])
+
+    def days(self, nodes: Ids | None = None) -> NDArray[np.int64]:
+        """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
+        since = self._times[0] if nodes is None else self._times[0, nodes]
+        return np.asarray(since // 86_400_000, dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
         """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)
         return nodes[np.lexsort((-nodes, -self._times[2, nodes]))]
+
+    def arrays(self) -> Arrays:
+        """What is to be kept."""
+        return nested(
+            {
+                "": {"kind": self._kind, "graph": self._graph, "times": self._times},
+                "iris": strings([iri or "" for iri in self._iris]),
+                "graphs": strings(list(self._graphs)),
+            }
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What `arrays` gave; they are written to."""
+        nodes = cls()
+        nodes._iris = [IRI(iri) if iri else None for iri in unpacked(part(arrays, "iris"))]
+        nodes._ids = {iri: node for node, iri in enumerate(nodes._iris) if iri is not None}
+        nodes._graphs = {IRI(graph): code for code, graph in enumerate(unpacked(part(arrays, "graphs")))}
+        nodes._kind, nodes._graph, nodes._times = arrays["kind"], arrays["graph"], arrays["times"]
+        return nodes
+
+    def _codes(self, graphs: Sequence[IRI]) -> list[int]:
+        return [self._graphs[graph] for graph in graphs if graph in self._graphs]
+
+    def _inside(self, codes: Sequence[int], kind: Kind) -> Mask:
+        inside: Mask = self._kind == _KINDS[kind]
+        within = np.zeros(self.size, dtype=np.bool_)
+        for code in codes:
+            within |= self._graph == code
+        return inside & within
 
     def _grow(self, size: int) -> None:
         if size > len(self._kind):
@@ -148,6 +241,10 @@ class Nodes:
             self._kind = np.concatenate([self._kind, np.zeros(more, dtype=np.int8)])
             self._graph = np.concatenate([self._graph, np.full(more, -1, dtype=np.int32)])
             self._times = np.concatenate([self._times, np.zeros((5, more), dtype=np.int64)], axis=1)
+            self._iris += [None] * (len(self._kind) - len(self._iris))
+            self._moments.clear()
+        elif size > len(self._iris):
+            self._iris += [None] * (size - len(self._iris))
 
 
 def _ms(at: datetime | None, otherwise: int) -> int:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from memento.graph.mapping import statements
 from memento.model import Difference
 from memento.ports import Graph, Progress
-from memento.search.indexes import Found, Indexes
-from memento.search.nodes import Kind
+from memento.search.filling import fill
+from memento.search.found import Found
+from memento.search.indexes import Indexes
 from memento.search.vectors import digest
 from memento.vocabulary import IRI
 
@@ -31,28 +30,25 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
     """
     with indexes.lock:
         indexes.clear()
-        found = list(everything(graph))
-        known = indexes.file.known()
-        held = {one.iri: one for one in found if one.kind is not None}
-        indexes.named(found)
-        for one in found:
+        held: dict[IRI, Found] = {}
+        for one in everything(graph):
+            indexes.named([one])
             indexes.learn_end(one)
-        kept = [one for one in held.values() if one.iri in known and known[one.iri][1] == digest(indexes.text(one))]
+            if one.kind is not None:
+                held[one.iri] = one
+        known = indexes.file.known()
         # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
         stale = [
-            one
-            for _, one in sorted(held.items())
-            if one.iri not in known or known[one.iri][1] != digest(indexes.text(one))
+            one for iri, one in sorted(held.items()) if iri not in known or known[iri][1] != digest(indexes.text(one))
         ]
         indexes.file.write([], [iri for iri in known if iri not in held])
-        _load(indexes, {known[one.iri][0]: one for one in kept})
         for begin in range(0, len(stale), _BATCH):
             batch = stale[begin : begin + _BATCH]
-            indexes.absorb(batch, (), indexes.embedded(batch))
+            vectors = indexes.embedded(batch)
+            indexes.file.write([(one.iri, digest(indexes.text(one)), vectors[one.iri]) for one in batch])
             if progress:
                 progress(min(begin + _BATCH, len(stale)), len(stale))
-        for one in sorted(held.values(), key=lambda one: one.kind == "memory"):
-            indexes.put(one)
+        fill(indexes, {node: held[iri] for iri, (node, _) in indexes.file.known().items()})
         return len(stale)
 
 
@@ -90,28 +86,15 @@ def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
     return sorted(found, key=lambda difference: (difference.what, difference.iri))
 
 
+def is_indexed(graph: IRI) -> bool:
+    """Whether a named graph holds memories or anchors."""
+    return graph.startswith(("urn:memento:graph:", "urn:memento:self:"))
+
+
 def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
     """Every subject of every graph, or of some, with all that is said of it there."""
     for name in graph.graphs() if graphs is None else graphs:
-        if not name.startswith(("urn:memento:graph:", "urn:memento:self:")):
+        if not is_indexed(name):
             continue
         for iri, said in statements(graph.quads(name)).items():
             yield Found(iri, name, said)
-
-
-def _load(indexes: Indexes, kept: dict[int, Found]) -> None:
-    """Put nodes whose vectors the file has into memory, the vectors of each kind in one piece."""
-    for node, one in kept.items():
-        indexes.put_text(node, one)
-    rows: dict[int, list[bytes]] = {}
-    for node, data in indexes.file.all():
-        if node in kept:
-            rows.setdefault(node, []).append(data)
-    kinds: tuple[Kind, ...] = ("memory", "anchor")
-    for kind in kinds:
-        nodes = [node for node in rows if kept[node].kind == kind]
-        vectors = [
-            np.frombuffer(b"".join(rows[node]), dtype=np.float32).reshape(-1, indexes.embedder.dimensions)
-            for node in nodes
-        ]
-        indexes.vectors[kind].put(nodes, vectors)

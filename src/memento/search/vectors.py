@@ -1,5 +1,5 @@
 """
-Vectors: one SQLite file keyed by IRI, which also gives the dense ids, and a FAISS index for each kind, filled from it.
+Vectors on disk: one SQLite file keyed by IRI, which also gives the dense ids, and says what was written since a while ago.
 
 A text that the model must see in several windows has several vectors; the best of them counts.
 
@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-import faiss
 import numpy as np
 
 from memento.errors import GraphError, StaleIndex
 from memento.ports import Vectors
-from memento.rank.similarity import cosines
-from memento.search.nodes import Ids, Mask
 from memento.vocabulary import IRI
 
 _SCHEMA = """
@@ -31,6 +28,7 @@ CREATE TABLE IF NOT EXISTS vector (
   node INTEGER NOT NULL REFERENCES node (id) ON DELETE CASCADE, part INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (node, part)
 );
+CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, iri TEXT NOT NULL);
 """
 
 
@@ -74,10 +72,81 @@ class VectorFile:
                 IRI(iri): (node, found) for node, iri, found in self._db.execute("SELECT id, iri, digest FROM node")
             }
 
-    def all(self) -> Iterator[tuple[int, bytes]]:
-        """(id, vector as float32 bytes) of every vector, by id and part."""
+    def stored(self, iri: IRI) -> tuple[bytes, Vectors] | None:
+        """The digest and the (windows, d) vectors of a node, or None when it is not in the file."""
         with self._lock:
-            yield from self._db.execute("SELECT node, data FROM vector ORDER BY node, part").fetchall()
+            found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
+            if found is None:
+                return None
+            rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (found[0],)).fetchall()
+        return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
+
+    def id(self, iri: IRI) -> int | None:
+        """The id of a node, or None when it is not in the file."""
+        with self._lock:
+            found = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def digest(self, iri: IRI) -> bytes | None:
+        """The digest of the text that a node's vectors were made of, or None when it is not in the file."""
+        with self._lock:
+            found = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def touch(self, iris: Iterable[IRI]) -> None:
+        """Note that something is about to be written about some nodes, as long as indexes are kept that it would outdate."""
+        if self.said("archive") is None:
+            return
+        with self._transaction():
+            self._db.executemany("INSERT INTO touched (iri) VALUES (?)", [(iri,) for iri in iris])
+
+    def touched(self, after: int) -> list[IRI]:
+        """What was noted after some number, each node once, the first first."""
+        with self._lock:
+            rows = self._db.execute("SELECT iri FROM touched WHERE number > ? ORDER BY number", (after,)).fetchall()
+        return list(dict.fromkeys(IRI(iri) for (iri,) in rows))
+
+    def last_touch(self) -> int:
+        """The number of the last note, 0 when there never was one."""
+        with self._lock:
+            found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
+        return int(found[0]) if found else 0
+
+    def touches(self) -> int:
+        """How many notes there are."""
+        with self._lock:
+            return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
+
+    def forget_touches(self, until: int) -> None:
+        """Let go of the notes up to a number; none is ever given twice."""
+        with self._transaction():
+            self._db.execute("DELETE FROM touched WHERE number <= ?", (until,))
+
+    def said(self, key: str) -> str | None:
+        """What was last said under a key."""
+        with self._lock:
+            found = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def say(self, key: str, value: str) -> None:
+        """Keep something under a key, in place of what was there."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def unsay(self, key: str) -> None:
+        """Keep nothing under a key."""
+        with self._transaction():
+            self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+    def rows(self) -> int:
+        """How many vectors there are."""
+        with self._lock:
+            return int(self._db.execute("SELECT count(*) FROM vector").fetchone()[0])
+
+    def all(self) -> Iterator[tuple[int, bytes]]:
+        """(id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
+        with self._lock:
+            yield from self._db.execute("SELECT node, data FROM vector ORDER BY node, part")
 
     def write(self, entries: Sequence[tuple[IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> list[int]:
         """
@@ -106,6 +175,7 @@ class VectorFile:
         with self._transaction():
             self._db.execute("DELETE FROM vector")
             self._db.execute("DELETE FROM node")
+            self._db.execute("DELETE FROM meta WHERE key = 'archive'")
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", (fingerprint,))
 
     def close(self) -> None:
@@ -122,118 +192,6 @@ class VectorFile:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
-
-
-class VectorIndex:
-    """The vectors of one kind of node in memory, for search by likeness. Rows only grow; removed ones are masked out."""
-
-    def __init__(self, dimensions: int) -> None:
-        self._index = faiss.IndexFlatIP(dimensions)
-        self._owner = np.zeros(0, dtype=np.int32)
-        self._rows: dict[int, range] = {}
-        self._used = 0
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def put(self, nodes: Sequence[int], vectors: Sequence[Vectors]) -> None:
-        """Add nodes with their (windows, d) unit vectors, in place of what they had."""
-        if not nodes:
-            return
-        for node in nodes:
-            self.drop(node)
-        counts = [len(found) for found in vectors]
-        ends = self._used + np.cumsum(counts)
-        total = int(ends[-1])
-        if total > len(self._owner):
-            spare = np.full(max(total, 2 * len(self._owner)) - len(self._owner), -1, dtype=np.int32)
-            self._owner = np.concatenate([self._owner, spare])
-        self._owner[self._used : total] = np.repeat(np.asarray(nodes, dtype=np.int32), counts)
-        for node, count, end in zip(nodes, counts, ends.tolist(), strict=True):
-            self._rows[node] = range(end - count, end)
-        self._index.add(np.ascontiguousarray(np.concatenate(list(vectors)), dtype=np.float32))
-        self._used = total
-
-    def drop(self, node: int) -> None:
-        """Let a node be found no more; harmless when it has no vector."""
-        if rows := self._rows.pop(node, None):
-            self._owner[rows.start : rows.stop] = -1
-
-    def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
-        """(len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
-        found = np.zeros((len(nodes), self._index.d), dtype=np.float32)
-        rows = np.fromiter(
-            (self._rows[n].start if n in self._rows else -1 for n in map(int, nodes)), np.int64, len(nodes)
-        )
-        there = np.flatnonzero(rows >= 0)
-        if there.size:
-            found[there] = self._index.reconstruct_batch(rows[there])
-        return found
-
-    def cosines(self, nodes: Sequence[int], asked: Vectors) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-        """
-        (len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector.
-        """
-        rows = [row for node in nodes for row in self._rows.get(node, ())]
-        best = np.full(len(nodes), -np.inf, dtype=np.float32)
-        if rows:
-            place = np.repeat(np.arange(len(nodes)), [len(self._rows.get(node, ())) for node in nodes])
-            np.maximum.at(best, place, cosines(self._index.reconstruct_batch(np.asarray(rows)), asked))
-        best[np.isneginf(best)] = 0
-        return best
-
-    def likeness(self, asked: Vectors, size: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-        """
-        (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
-
-        Looks at every vector: some ten milliseconds for a hundred thousand.
-        """
-        best = np.full(size, -1.0, dtype=np.float32)
-        if self._used:
-            stored = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._index.d).reshape(self._used, -1)
-            rows = np.flatnonzero(self._owner[: self._used] >= 0)
-            owners, scores = self._owner[rows], (stored @ asked.T).max(axis=1)[rows]
-            if len(rows) == len(self._rows):  # one window each
-                best[owners] = scores
-            else:
-                np.maximum.at(best, owners, scores)
-        return best
-
-    def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, np.ndarray[tuple[int], np.dtype[np.float32]]]:
-        """
-        The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
-
-        Returns:
-            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed.
-        """
-        owner = self._owner[: self._used]
-        allowed = np.zeros(self._used, dtype=np.bool_)
-        if self._used and len(inside):
-            allowed = (owner >= 0) & inside[np.minimum(owner, len(inside) - 1)] & (owner < len(inside))
-        count = int(allowed.sum())
-        if not count:
-            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        bits = np.packbits(allowed, bitorder="little")
-        selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
-        params = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
-        wanted = k
-        # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
-        while True:
-            wanted = min(wanted, count)
-            found, rows = self._index.search(asked, wanted, params=params)
-            # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
-            if wanted == count or min(len(np.unique(owner[row])) for row in rows) >= k:
-                nodes, scores = _best_of(owner[rows.ravel()], found.ravel())
-                return nodes[:k], scores[:k]
-            wanted *= 2
-
-
-def _best_of(nodes: Ids, scores: Vectors) -> tuple[Ids, np.ndarray[tuple[int], np.dtype[np.float32]]]:
-    """Each node once with its best score, best first; equal scores by id."""
-    order = np.lexsort((nodes, -scores))
-    _, first = np.unique(nodes[order], return_index=True)
-    kept = order[np.sort(first)]
-    return nodes[kept], scores[kept]
 
 
 @contextmanager

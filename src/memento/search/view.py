@@ -32,6 +32,11 @@ class View:
     graphs: Sequence[IRI]
     visible: Mask  # (ids,) the memories that may come back
 
+    @property
+    def count(self) -> int:
+        """How many memories may come back."""
+        return int(np.count_nonzero(self.visible))
+
     @classmethod
     def at(
         cls,

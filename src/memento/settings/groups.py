@@ -45,6 +45,13 @@ class LandSettings:
         "signals", "what ranks: weighed signals, the walk of EXPAND alone, or the phases as first published", ENGINES
     )
     pool: int = knob(200, "candidates that each strong signal brings in")
+    whole: int = knob(
+        50_000, "memories up to which every signal looks at all of them; above, only at what vectors and words bring in"
+    )
+    flat: int = knob(
+        200_000,
+        "vectors up to which all are compared with the question; above, those that an inverted file of codes finds",
+    )
     candidates: int = knob(100, "as published: memories taken from each of the two searches and from the walk")
 
 

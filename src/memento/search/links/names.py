@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memento.search.subjects import JOINTS, OPENERS
@@ -107,48 +107,29 @@ def _close(run: list[str], spans: set[str]) -> None:
         spans.add(" ".join(label))
 
 
-class Known:
+def longest(
+    words: Sequence[str], starts: Sequence[int], limits: Mapping[str, int], is_known: Callable[[str], bool]
+) -> set[str]:
     """
-    A set of labels that finds the longest one beginning at a word.
+    The known labels found from left to right, each as long as can be; a word belongs to one of them at most.
 
-    >>> known = Known()
-    >>> known.add("new york"); known.add("new york city")
-    >>> known.found(("new", "york", "city", "hall"), [0])
+    Args:
+        starts: places where a label may begin, ascending.
+        limits: by the first word of a label, how many words the longest one has.
+
+    >>> known = {"new york", "york", "new york city"}
+    >>> longest(("new", "york", "city", "hall"), [0, 1, 2], {"new": 3, "york": 1}, known.__contains__)
     {'new york city'}
-    >>> known.remove("new york city")
-    >>> known.found(("new", "york", "city", "hall"), [0])
-    {'new york'}
     """
-
-    def __init__(self) -> None:
-        self._arcs: dict[tuple[int, str], int] = {}  # (state, word) → state; 0 is the beginning of a label
-        self._labels: dict[int, str] = {}  # states where a label ends
-
-    def add(self, label: str) -> None:
-        self._labels[self._state(label)] = label
-
-    def remove(self, label: str) -> None:
-        """The way to it stays, for the next label that begins alike."""
-        del self._labels[self._state(label)]
-
-    def found(self, words: Sequence[str], starts: Sequence[int]) -> set[str]:
-        """The labels found from left to right, each as long as can be; a word belongs to one of them at most."""
-        found: set[str] = set()
-        free, arcs, labels = 0, self._arcs, self._labels
-        for start in starts:
-            if start < free:
-                continue
-            state, place, longest = 0, start, None
-            while place < len(words) and (state := arcs.get((state, words[place]), 0)):
-                place += 1
-                if label := labels.get(state):
-                    free, longest = place, label
-            if longest:
-                found.add(longest)
-        return found
-
-    def _state(self, label: str) -> int:
-        state = 0
-        for word in label.split():
-            state = self._arcs.setdefault((state, word), len(self._arcs) + 1)
-        return state
+    found: set[str] = set()
+    free = 0
+    for start in starts:
+        if start < free:
+            continue
+        for n in range(min(limits.get(words[start], 0), len(words) - start), 0, -1):
+            label = " ".join(words[start : start + n])
+            if is_known(label):
+                found.add(label)
+                free = start + n
+                break
+    return found

@@ -1,0 +1,90 @@
+"""One node as the graph describes it: what kind it is, what of it is embedded, when it held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memento.model import Value
+from memento.search.nodes import Kind, Lifetime
+from memento.vocabulary import IRI, MEM, SKOS, TYPE
+
+Said = Mapping[IRI, Sequence[Value]]
+"""What the graph says of one node: predicate → objects."""
+
+_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One node as the graph has it now."""
+
+    iri: IRI
+    graph: IRI
+    said: Said
+
+    @property
+    def kind(self) -> Kind | None:
+        """What it is to the indexes, or None when they do not hold such a node."""
+        return next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
+
+    def text(self, names: Mapping[IRI, str]) -> str:
+        """
+        What is embedded and searched for.
+
+        Args:
+            names: the name of every anchor.
+        """
+        if self.kind == "memory":
+            speaker = names.get(IRI(self.one(MEM.saidBy)))
+            return text_of_memory(self.one(MEM.content), speaker, self.one(MEM.title))
+        return text_of_anchor(self.name, self.one(MEM.description))
+
+    @property
+    def name(self) -> str:
+        """What an anchor is called; the user may have no name yet."""
+        return self.one(MEM.name) or "user"
+
+    @property
+    def labels(self) -> list[str]:
+        """Every name it goes by, its own first."""
+        return [str(name) for name in (*self.said.get(MEM.name, ()), *self.said.get(SKOS.altLabel, ()))]
+
+    def lifetime(self, retired_at: datetime | None) -> Lifetime:
+        return Lifetime(
+            valid_at=self.time_of(MEM.validAt),
+            invalid_at=self.time_of(MEM.invalidAt),
+            created_at=self.time_of(MEM.createdAt),
+            expired_at=self.time_of(MEM.expiredAt),
+            retired_at=retired_at,
+        )
+
+    def one(self, predicate: IRI) -> str:
+        """Its one value of a predicate as text, empty when there is none."""
+        return str(next(iter(self.said.get(predicate, ())), ""))
+
+    def time_of(self, predicate: IRI) -> datetime | None:
+        value = next(iter(self.said.get(predicate, ())), None)
+        return value if isinstance(value, datetime) else None
+
+
+def text_of_memory(content: str, speaker: str | None, title: str | None) -> str:
+    """
+    A memory as it is found: led by who said it and by the title of its source.
+
+    >>> text_of_memory("It has seven hills.", None, "Lisbon")
+    'Lisbon. It has seven hills.'
+    """
+    titled = f"{title}. {content}" if title else content
+    return f"{speaker}: {titled}" if speaker else titled
+
+
+def text_of_anchor(name: str, description: str) -> str:
+    """
+    An anchor as it is found: `Name: Description`, or its name alone.
+
+    >>> text_of_anchor("Zed", "a code editor")
+    'Zed: a code editor'
+    """
+    return f"{name}: {description}" if description else name

@@ -1,0 +1,271 @@
+"""
+The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, a FAISS inverted
+file of 8-bit codes above it, whose finds are compared anew by the vectors themselves.
+
+*But:* which of the two it is is decided at start; an index that grows in between stays what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.ports import Vectors
+from memento.rank.similarity import cosines
+from memento.search.archive import Arrays
+from memento.search.nodes import Ids, Mask
+from memento.search.ragged import spans
+
+Values = NDArray[np.float32]
+
+FLAT = 200_000
+"""Vectors up to which every one is looked at."""
+_LIST = 1000  # vectors for each list of the inverted file
+_SAMPLE = 40  # vectors for each list that it learns from
+_PROBES = 24  # lists that are looked through first
+_FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
+
+
+class VectorIndex:
+    """Rows only grow; removed ones are masked out. A node has one row for each window of its text."""
+
+    def __init__(self, dimensions: int, flat: int = FLAT) -> None:
+        """
+        Args:
+            flat: rows up to which every one is looked at.
+        """
+        self._flat = flat
+        self._index: Any = faiss.IndexFlatIP(dimensions)
+        self._dimensions = dimensions
+        self._coded = False  # whether the index is an inverted file; then the rows lie beside it
+        self._base: Vectors = np.zeros((0, dimensions), dtype=np.float32)
+        self._more: Vectors = np.zeros((0, dimensions), dtype=np.float32)
+        self._owner = np.zeros(0, dtype=np.int32)
+        self._first = np.zeros(0, dtype=np.int64)
+        self._count = np.zeros(0, dtype=np.int32)
+        self._used = self._nodes = self._here = 0
+
+    def __len__(self) -> int:
+        return self._nodes
+
+    def put(self, nodes: Sequence[int] | Ids, vectors: Sequence[Vectors]) -> None:
+        """Add nodes with their (windows, d) unit vectors, in place of what they had."""
+        if len(nodes):
+            self.fill(
+                np.asarray(nodes, dtype=np.int32),
+                np.array([len(found) for found in vectors]),
+                np.concatenate(list(vectors)),
+            )
+
+    def fill(self, nodes: Ids, counts: NDArray[np.integer], rows: Vectors) -> None:
+        """The same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
+        for node in nodes[(nodes < len(self._count))].tolist():
+            self.drop(node)
+        self._reach(int(nodes.max(initial=-1)) + 1)
+        begin, self._used = self._used, self._used + len(rows)
+        if self._used > len(self._owner):
+            spare = np.full(max(self._used, 2 * len(self._owner)) - len(self._owner), -1, dtype=np.int32)
+            self._owner = np.concatenate([self._owner, spare])
+        self._owner[begin : self._used] = np.repeat(nodes, counts)
+        self._first[nodes] = begin + np.cumsum(counts) - counts
+        self._count[nodes] = counts
+        self._nodes += int((counts > 0).sum())
+        self._here += len(rows)
+        rows = np.ascontiguousarray(rows, dtype=np.float32)
+        if self._coded:
+            self._more = np.concatenate([self._more, rows])
+            self._index.add(rows)
+        elif not begin and len(rows) > self._flat:
+            self._base, self._coded = rows, True
+            self._index = _trained(rows)
+        else:
+            self._index.add(rows)
+
+    def drop(self, node: int) -> None:
+        """Let a node be found no more; harmless when it has no vector."""
+        if node < len(self._count) and (count := int(self._count[node])):
+            first = int(self._first[node])
+            self._owner[first : first + count] = -1
+            self._count[node] = 0
+            self._nodes -= 1
+            self._here -= count
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a search looks at every vector."""
+        return not self._coded
+
+    def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
+        """(len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
+        asked = np.asarray(nodes, dtype=np.int64)
+        found = np.zeros((len(asked), self._dimensions), dtype=np.float32)
+        there = np.flatnonzero(self._counts(asked))
+        found[there] = self._rows(self._first[asked[there]])
+        return found
+
+    def cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
+        """(len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
+        wanted = np.asarray(nodes, dtype=np.int64)
+        counts = self._counts(wanted)
+        there = np.flatnonzero(counts)
+        found = np.zeros(len(wanted), dtype=np.float32)
+        if there.size:
+            counts = counts[there]
+            likeness = cosines(self._rows(spans(self._first[wanted[there]], counts)), asked)
+            found[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
+        return found
+
+    def likeness(self, asked: Vectors, size: int) -> Values:
+        """
+        (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
+
+        Looks at every vector: some ten milliseconds for a hundred thousand.
+        """
+        best = np.full(size, -1.0, dtype=np.float32)
+        if self._used:
+            owner = self._owner[: self._used]
+            stored = [self._base, self._more] if self._coded else [self._stored()]
+            scores = np.concatenate([_products(rows, asked) for rows in stored if len(rows)])
+            if self._here < self._used:
+                rows = np.flatnonzero(owner >= 0)
+                owner, scores = owner[rows], scores[rows]
+            if self._here == self._nodes:  # one window each
+                best[owner] = scores
+            else:
+                np.maximum.at(best, owner, scores)
+        return best
+
+    def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
+        """
+        The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
+
+        Returns:
+            (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows some may be missed
+            for others nearly as near, but not when few are allowed.
+        """
+        owner = self._owner[: self._used]
+        allowed = np.zeros(self._used, dtype=np.bool_)
+        if self._used and len(inside):
+            allowed = inside[np.clip(owner, 0, len(inside) - 1)]  # a copy
+            if self._here < self._used or int(owner.max()) >= len(inside):
+                allowed &= (owner >= 0) & (owner < len(inside))
+        count = int(np.count_nonzero(allowed))
+        if not count:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+        if self._coded and count <= max(_FEW, k):
+            rows = np.flatnonzero(allowed)
+            return _best_of(owner[rows], cosines(self._rows(rows), asked), k)
+        bits = np.packbits(allowed, bitorder="little")
+        selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
+        wanted, probes = k, _PROBES
+        # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
+        while True:
+            wanted = min(wanted, count)
+            found, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
+            # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
+            if wanted == count or min(len(np.unique(owner[row[row >= 0]])) for row in rows) >= k:
+                break
+            if self._coded and probes < self._index.nlist:
+                probes *= 4
+            elif self._coded and (rows < 0).any():
+                break
+            wanted *= 2
+        rows = np.unique(rows[rows >= 0]) if self._coded else rows
+        scores = cosines(self._rows(rows), asked) if self._coded else found.ravel()
+        return _best_of(owner[rows.ravel()], scores, k)
+
+    def arrays(self) -> Arrays:
+        """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
+        nodes = np.flatnonzero(self._count)
+        counts = self._count[nodes]
+        rows = self._rows(spans(self._first[nodes], counts))
+        found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
+        if len(rows) > self._flat:
+            packed = self._coded and self._here == self._used and (np.diff(self._first[nodes]) > 0).all()
+            found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
+        """What `arrays` gave."""
+        index = cls(dimensions, flat)
+        nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
+        if "codes" not in arrays or len(rows) <= flat:
+            index.fill(nodes, counts, rows)
+            return index
+        index._index, index._coded = faiss.deserialize_index(np.asarray(arrays["codes"])), True
+        index._base, index._owner = rows, np.repeat(nodes, counts)
+        index._reach(int(nodes.max(initial=-1)) + 1)
+        index._first[nodes], index._count[nodes] = np.cumsum(counts) - counts, counts
+        index._used = index._here = len(rows)
+        index._nodes = len(nodes)
+        return index
+
+    def _parameters(self, selector: Any, probes: int) -> Any:
+        if self._coded:
+            return faiss.SearchParametersIVF(sel=selector, nprobe=min(probes, self._index.nlist))  # type: ignore[call-arg]
+        return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+
+    def _stored(self) -> Vectors:
+        """(rows, d) the vectors of a flat index, as they lie in its memory."""
+        found: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
+        return found.reshape(self._used, -1)
+
+    def _rows(self, rows: NDArray[np.integer]) -> Vectors:
+        if not self._coded:
+            return np.asarray(self._stored()[rows]) if self._used else self._base
+        if not len(self._more):
+            return np.asarray(self._base[rows])
+        found = np.empty((len(rows), self._dimensions), dtype=np.float32)
+        late = rows >= len(self._base)
+        found[~late], found[late] = self._base[rows[~late]], self._more[rows[late] - len(self._base)]
+        return found
+
+    def _counts(self, nodes: NDArray[np.int64]) -> NDArray[np.int32]:
+        known = nodes < len(self._count)
+        return (
+            np.where(known, self._count[np.where(known, nodes, 0)], 0)
+            if len(self._count)
+            else np.zeros(len(nodes), np.int32)
+        )
+
+    def _reach(self, size: int) -> None:
+        if size > len(self._first):
+            more = max(size, 2 * len(self._first), 64) - len(self._first)
+            self._first = np.concatenate([self._first, np.zeros(more, dtype=np.int64)])
+            self._count = np.concatenate([self._count, np.zeros(more, dtype=np.int32)])
+
+
+def _products(rows: Vectors, asked: Vectors) -> Values:
+    """(n,) the best product of each row with any row of `asked`; by one thread, as two that spin are slower on a busy machine."""
+    rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
+    found = np.empty(len(rows), dtype=np.float32)
+    products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
+    for one in np.ascontiguousarray(asked, dtype=np.float32):
+        sizes = rows.shape[1], len(rows)
+        products(faiss.swig_ptr(found), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
+        np.maximum(best, found, out=best)
+    return best
+
+
+def _trained(rows: Vectors) -> Any:
+    """An inverted file of 8-bit codes with some rows in it, by their number."""
+    lists = max(len(rows) // _LIST, 1)
+    index = faiss.index_factory(rows.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
+    step = max(len(rows) // (lists * _SAMPLE), 1)
+    index.train(np.ascontiguousarray(rows[::step]))
+    for begin in range(0, len(rows), 100_000):
+        index.add(np.ascontiguousarray(rows[begin : begin + 100_000]))
+    return index
+
+
+def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
+    """Each node once with its best score, the `k` best, best first; equal scores by id."""
+    order = np.lexsort((nodes, -scores))
+    _, first = np.unique(nodes[order], return_index=True)
+    kept = order[np.sort(first)][:k]
+    return nodes[kept], scores[kept]
