@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +25,14 @@ from memento.vocabulary import IRI, MEM, ONTOLOGY
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
 
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Somebody who keeps copies of what memories say: how they give them up, and how they let go of files and connections."""
+
+    forget: Callable[[Sequence[IRI]], None]
+    close: Callable[[], None]
+
+
 @dataclass(slots=True)
 class Backends:
     """The parts that everything above works with."""
@@ -34,6 +42,7 @@ class Backends:
     indexes: Indexes
     home: Home
     warm: bool = field(default=False)
+    keepers: list[Keeper] = field(default_factory=list)
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -56,6 +65,21 @@ class Backends:
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
         self.indexes.refresh(list(touched), scope.readable)
 
+    def forget_copies(self, iris: Sequence[IRI]) -> None:
+        """
+        Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
+
+        Raises:
+            GraphError: a copy could not be removed.
+        """
+        for keeper in self.keepers:
+            keeper.forget(iris)
+        if not self.keepers:
+            try:
+                self.home.delete_blocks()
+            except OSError as error:
+                raise GraphError(f"{self.home.blocks} still holds what was to be forgotten: delete it") from error
+
     def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
         """
         Remove quads and every copy of some texts.
@@ -68,6 +92,8 @@ class Backends:
 
     def close(self) -> None:
         """Let go of files; calling it twice is harmless."""
+        for keeper in self.keepers:
+            keeper.close()
         self.indexes.file.close()
         self.graph.close()
 

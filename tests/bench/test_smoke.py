@@ -11,6 +11,7 @@ import gate
 import import_speed
 import measure
 import note_and_recall
+import proxy
 import queries
 import recall_quality
 import recall_scale
@@ -54,6 +55,15 @@ def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
     figures = startup.main([*TINY, "--runs", "1", "--record"])
 
     assert lines(tmp_path, "startup")[0]["figures"] == figures
+
+
+def test_the_proxy_is_measured_beside_a_direct_connection(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--requests", "12", "--asked", "2", "--streams", "2", "--seconds", "0.1"]
+    figures = proxy.main([*TINY, *few])
+
+    assert set(figures) >= {"relay at 1", "relay at 16", "first byte with recall", "streams"}
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("direct", "bare copy", "memento", "added_p99_ms", "kB_per_idle_stream"))
 
 
 @pytest.fixture
@@ -158,6 +168,11 @@ def test_import_speed_at_full_size() -> None:
 @pytest.mark.bench
 def test_startup_at_full_size() -> None:
     startup.main([])
+
+
+@pytest.mark.bench
+def test_proxy_at_full_size() -> None:
+    proxy.main([])
 
 
 @pytest.mark.bench
