@@ -14,14 +14,14 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
 from memento.service import Memento
-from memento.web.server import Busy, _configuration, listening
+from memento.web.server import Busy, asgi, configuration, listening
 
 
 @contextmanager
 def serving(memento: Memento) -> Iterator[str]:
     """The address of a memory that answers until the end of the block; other processes find it in its folder."""
     with listening("127.0.0.1", 0, has_tokens=False) as listener:
-        server = uvicorn.Server(_configuration(memento, Busy()))
+        server = uvicorn.Server(configuration(asgi(memento, Busy())))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +29,14 @@ _log = logging.getLogger(__name__)
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
 
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Somebody who keeps copies of what memories say: how they give them up, and how they let go of files and connections."""
+
+    forget: Callable[[Sequence[IRI]], None]
+    close: Callable[[], None]
+
+
 @dataclass(slots=True)
 class Backends:
     """The parts that everything above works with."""
@@ -40,6 +48,7 @@ class Backends:
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
+    keepers: list[Keeper] = field(default_factory=list)
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -62,6 +71,21 @@ class Backends:
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
         self.indexes.refresh(list(touched), scope.readable)
 
+    def forget_copies(self, iris: Sequence[IRI]) -> None:
+        """
+        Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
+
+        Raises:
+            GraphError: a copy could not be removed.
+        """
+        for keeper in self.keepers:
+            keeper.forget(iris)
+        if not self.keepers:
+            try:
+                self.home.delete_blocks()
+            except OSError as error:
+                raise GraphError(f"{self.home.blocks} still holds what was to be forgotten: delete it") from error
+
     def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
         """
         Remove quads and every copy of some texts.
@@ -79,6 +103,8 @@ class Backends:
         if self._is_closed:
             return
         self._is_closed = True
+        for keeper in self.keepers:
+            keeper.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
                 _kept(self.home, self.indexes)

@@ -3,6 +3,7 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
     {home}/vectors.sqlite derived, may be deleted
+    {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
     {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
@@ -86,6 +87,15 @@ class Home:
     @property
     def indexes(self) -> Path:
         return self.path / "indexes"
+
+    @property
+    def blocks(self) -> Path:
+        return self.path / "blocks.sqlite"
+
+    def delete_blocks(self) -> None:
+        """Delete what the proxy keeps; raises `OSError`."""
+        for suffix in ("", "-wal", "-shm"):
+            self.blocks.with_name(self.blocks.name + suffix).unlink(missing_ok=True)
 
     @property
     def erased(self) -> Path:

@@ -135,6 +135,7 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
     if erase:
         return _erased(memories, rows, scope, parts)
+    parts.forget_copies(memories)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
     if live:
         parts.commit(Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)), scope)
@@ -147,6 +148,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: B
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
         if {row["memory"] for row in derived} <= set(memories):
             notes.append(note)
+    parts.forget_copies([*memories, *notes])
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
     gone = tuple(dict.fromkeys(_quad(row) for row in found))

@@ -12,6 +12,7 @@ import import_speed
 import mcp_calls
 import measure
 import note_and_recall
+import proxy
 import queries
 import recall_quality
 import recall_scale
@@ -61,6 +62,15 @@ def test_calls_by_mcp_are_measured_beside_the_recall_itself() -> None:
     figures = mcp_calls.main([*TINY, "--asked", "2", "--runs", "1"])
 
     assert {"REST_adds_ms", "MCP 2026-07-28_adds_ms", "MCP 2025-11-25_adds_ms", "MCP stdio_adds_ms"} < set(figures)
+
+
+def test_the_proxy_is_measured_beside_a_direct_connection(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--requests", "12", "--asked", "2", "--streams", "2", "--seconds", "0.1"]
+    figures = proxy.main([*TINY, *few])
+
+    assert set(figures) >= {"relay at 1", "relay at 16", "first byte with recall", "streams"}
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("direct", "bare copy", "memento", "added_p99_ms", "kB_per_idle_stream"))
 
 
 @pytest.fixture
@@ -165,6 +175,11 @@ def test_import_speed_at_full_size() -> None:
 @pytest.mark.bench
 def test_startup_at_full_size() -> None:
     startup.main([])
+
+
+@pytest.mark.bench
+def test_proxy_at_full_size() -> None:
+    proxy.main([])
 
 
 @pytest.mark.bench

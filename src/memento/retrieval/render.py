@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
@@ -17,18 +18,25 @@ from memento.model import Recalled, RecalledEntity, Recollection, Retired
 
 UNKNOWN = "unknown"
 
+_PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
+_PER_TOKEN = (1, 5, 3, 2, 1, 1)
+
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
-def as_xml(recollection: Recollection, today: date) -> str:
+def as_xml(recollection: Recollection, today: date, instructions: str = "") -> str:
     """
     The `<memento>` block: date, question, entities that need explaining, notes by number, memories with their history.
 
     Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute.
+
+    Args:
+        instructions: what the model is to do with the block; said first.
     """
     numbers = _note_numbers(recollection.memories)
     notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
     sections = [
+        [f"<instructions>{_flat(instructions)}</instructions>"] if instructions else [],
         [f"<current-date>{today.isoformat()}</current-date>"],
         [f"<query>{_flat(recollection.query)}</query>"],
         _wrapped("entities", [line for one in recollection.entities if not one.is_well_known for line in _entity(one)]),
@@ -44,6 +52,69 @@ def as_xml(recollection: Recollection, today: date) -> str:
     ]
     body = "\n\n".join("\n".join(f"  {line}" for line in section) for section in sections if section)
     return f"<memento>\n{body}\n</memento>"
+
+
+def fitted(
+    recollection: Recollection, today: date, most_tokens: int, instructions: str = ""
+) -> tuple[Recollection, str]:
+    """
+    The block of as many memories, best first, as fit into some tokens, and what it shows; no memories where not one fits.
+
+    Long texts are cut, the question most of all: whoever reads the block has it at hand.
+    """
+    short = _shortened(recollection, most_tokens)
+    for kept in range(len(short.memories), 0, -1):
+        fewer = _best(short, kept)
+        block = as_xml(fewer, today, instructions)
+        if tokens(block) <= most_tokens:
+            return fewer, block
+    return _best(short, 0), ""
+
+
+def tokens(text: str) -> int:
+    """
+    About how many tokens a model counts; more rather than less.
+
+    Five letters of the Latin alphabet are one, and so are three digits, two signs of punctuation, a letter of any other
+    alphabet, the start of a line.
+
+    >>> tokens("I live in Lisbon."), tokens("2024-03-01"), tokens("東京")
+    (6, 6, 2)
+    """
+    # For each way to match: how many characters one token has.
+    return sum(-(-len(found.group()) // _PER_TOKEN[found.lastindex or 0]) for found in _PIECES.finditer(text))
+
+
+def _shortened(recollection: Recollection, most: int) -> Recollection:
+    """With no text longer than `most` characters, and the question a third of that."""
+    memories = tuple(
+        replace(
+            one,
+            content=_cut(one.content, most),
+            note=one.note and replace(one.note, content=_cut(one.note.content, most)),
+            invalidates=tuple(_retired_shortened(old, most) for old in one.invalidates),
+        )
+        for one in recollection.memories
+    )
+    entities = tuple(replace(one, description=_cut(one.description, most)) for one in recollection.entities)
+    return replace(recollection, query=_cut(recollection.query, most // 3), memories=memories, entities=entities)
+
+
+def _retired_shortened(old: Retired, most: int) -> Retired:
+    older = tuple(_retired_shortened(one, most) for one in old.invalidates)
+    return replace(old, content=_cut(old.content, most), reason=_cut(old.reason, most), invalidates=older)
+
+
+def _best(recollection: Recollection, kept: int) -> Recollection:
+    """The first memories, and the entities that they are about."""
+    memories = recollection.memories[:kept]
+    named = {iri for one in memories for iri in one.about_iris}
+    entities = tuple(one for one in recollection.entities if one.iri in named)
+    return replace(recollection, memories=memories, entities=entities)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
 def as_text(recollection: Recollection) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from memento import upkeep
+from memento.backends import Keeper
 from memento.model import Difference
 from memento.ports import Progress
 from memento.service.held import Held
+from memento.vocabulary import IRI
 
 
 class Care(Held):
@@ -22,6 +26,16 @@ class Care(Held):
         self._as_owner()
         with self._writing:
             return upkeep.rebuild(self._parts, progress)
+
+    def add_keeper(self, forget: Callable[[Sequence[IRI]], None], close: Callable[[], None]) -> None:
+        """
+        Tell somebody who keeps copies of what memories say what becomes of them.
+
+        Args:
+            forget: called with the memories and notes that are about to be forgotten or erased.
+            close: called when the memory is closed.
+        """
+        self._parts.keepers.append(Keeper(forget, close))
 
     def warm_up(self) -> None:
         """Load the embedder, so that the first question is as fast as the next; `status().ready` is True afterwards."""

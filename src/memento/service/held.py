@@ -60,6 +60,10 @@ class Held:
         if self._access.tenant != OWNER.tenant or self._access.namespaces:
             raise Forbidden(f"this concerns the whole data folder: it takes a token of the tenant {OWNER.tenant!r}")
 
+    def scope(self, namespace: str | None = None) -> Scope:
+        """Whose memory a call with this namespace asks, and where."""
+        return self._in(namespace)
+
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):
             raise InputError(f"{name} must be text, not {type(text).__name__}")

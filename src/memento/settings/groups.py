@@ -210,7 +210,7 @@ class ProxySettings:
         ("all", "openai", "anthropic", "ollama", "custom"),
     )
     openai_base_url: str = knob(
-        "https://api.openai.com/v1", "where OpenAI's protocol is forwarded to; empty: not served"
+        "https://api.openai.com/v1", "where OpenAI's protocol is forwarded to, with /v1; empty: not served"
     )
     anthropic_base_url: str = knob(
         "https://api.anthropic.com", "where Anthropic's protocol is forwarded to, without /v1; empty: not served"
@@ -221,14 +221,23 @@ class ProxySettings:
     deadline_ms: int = knob(
         150, "milliseconds that recall may take before a request is forwarded without memories", least=1
     )
-    block_tokens: int = knob(1000, "most tokens of the block of memories", least=1)
+    block_tokens: int = knob(1000, "most tokens of the block of memories, by an estimate that errs upwards", least=1)
+    instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
+    recalls: int = knob(4, "recalls at once; more requests than that wait, within the deadline", least=1)
+    repeat_s: float = knob(
+        300.0, "seconds in which a turn that is asked again gets the same block, without a recall", least=0
+    )
+    blocks: int = knob(20_000, "blocks kept to be put into their conversations again; 0 keeps none", least=0)
+    connect_s: float = knob(
+        10.0, "seconds to connect to a provider within; how long it thinks and streams is not limited", least=0.001
+    )
 
     @property
     def upstreams(self) -> dict[str, str]:
         """Base URL by protocol (openai, anthropic, ollama) of what is served; Ollama speaks OpenAI's protocol too."""
         urls = {"openai": self.openai_base_url, "anthropic": self.anthropic_base_url, "ollama": self.ollama_base_url}
         if self.provider == "ollama":
-            urls |= {"openai": f"{self.ollama_base_url.rstrip('/')}/v1", "anthropic": ""}
+            urls |= {"openai": f"{self.ollama_base_url.rstrip('/').removesuffix('/api')}/v1", "anthropic": ""}
         spoken = {"openai": ("openai",), "anthropic": ("anthropic",), "custom": ("openai", "anthropic")}
         served = spoken.get(self.provider, tuple(urls))
         return {protocol: url for protocol, url in urls.items() if url and protocol in served}

@@ -12,11 +12,13 @@ import re
 
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import http_date
 
 from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
+from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
 
@@ -25,9 +27,6 @@ logger = logging.getLogger(__name__)
 IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: it tells nothing but whether the service is up."""
-
-PROXIED = ("/v1/", "/api/")
-"""Where Authorization is the key of a model provider."""
 
 
 def create_app(memento: Memento) -> Flask:
@@ -43,10 +42,21 @@ def create_app(memento: Memento) -> Flask:
     def limited() -> None:
         if request.path not in OPEN:
             g.memory = _admitted(memento)
-        request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+        if request.path.startswith(PROXIED):
+            request.max_content_length = BODY_BYTES
+        else:
+            request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+
+    @app.after_request
+    def dated(response: Response) -> Response:
+        # The server adds none: a provider's answer has one already.
+        if "Date" not in response.headers:
+            response.headers["Date"] = http_date()
+        return response
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql().blueprint())
+    app.register_blueprint(Proxy(memento).blueprint())
     _add_pages(app, memento)
     app.register_error_handler(MementoError, _failed)
     app.register_error_handler(HTTPException, _refused)

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 import uvicorn
@@ -19,24 +19,46 @@ from memento.errors import MementoError, SettingsError
 from memento.mcp import server as mcp
 from memento.service import Memento
 from memento.web.app import create_app
+from memento.web.departures import App, watched
 
-ASGI = Callable[[Any, Any, Any], Awaitable[None]]
+KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
 
 
 class Busy:
-    """How many requests are being answered; a context manager around each."""
+    """How many requests are being answered, streams to their end."""
 
     def __init__(self) -> None:
         self.requests = 0
         self._lock = threading.Lock()
 
-    def __enter__(self) -> None:
-        with self._lock:
-            self.requests += 1
+    def until_closed(self, app: Callable[[], Iterable[bytes]]) -> Iterable[bytes]:
+        """What the application answers, which counts until it is closed."""
+        self._count(1)
+        try:
+            return _Answer(app(), lambda: self._count(-1))
+        except BaseException:
+            self._count(-1)
+            raise
 
-    def __exit__(self, *error: object) -> None:
+    def _count(self, by: int) -> None:
         with self._lock:
-            self.requests -= 1
+            self.requests += by
+
+
+class _Answer:
+    """The body of an answer, and what is to be done when it is closed."""
+
+    def __init__(self, body: Iterable[bytes], closed: Callable[[], None]) -> None:
+        self._body, self._closed = body, closed
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._body)
+
+    def close(self) -> None:
+        try:
+            getattr(self._body, "close", lambda: None)()
+        finally:
+            self._closed()
 
 
 def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) -> None:
@@ -54,7 +76,7 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
     with listening(host, port, has_tokens=bool(memento.tokens.issued())) as listener:
         address = _address(host, listener.getsockname()[1])
         busy = Busy()
-        server = uvicorn.Server(_configuration(memento, busy))
+        server = uvicorn.Server(configuration(asgi(memento, busy)))
         failures: list[MementoError] = []
 
         def warm_up() -> None:
@@ -96,7 +118,11 @@ def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listener = socket.create_server((host, port), family=family, backlog=1024)
+        # What is accepted inherits it; asyncio sets it itself only where the protocol was named. Without it the head of an
+        # answer waits 40 ms for the client to acknowledge it before the body goes out.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except OverflowError as error:
         raise SettingsError(f"port must be from 0 to 65535, not {port}") from error
     except OSError as error:
@@ -113,29 +139,37 @@ def _address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _configuration(memento: Memento, busy: Busy) -> uvicorn.Config:
+def asgi(memento: Memento, busy: Busy) -> App:
+    """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
     app = create_app(memento)
-    # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         # Without it a body sent in chunks, which has no length, would be read as empty.
         environ["wsgi.input_terminated"] = True
-        with busy:
-            return app(environ, start_response)
+        return busy.until_closed(lambda: app(environ, start_response))
 
-    flask = cast(Any, WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads))
+    flask = cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads))
+    return _composed(mcp.app(memento), watched(flask))
+
+
+def configuration(app: App) -> uvicorn.Config:
+    """How the server is set up: no log of its own, no header of its own."""
+    # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
-        _composed(mcp.app(memento), flask),
+        cast(Any, app),
         log_config=None,
         proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
         lifespan="on",
+        date_header=False,  # a provider's answer has its own
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=5,
     )
 
 
-def _composed(mcp_app: ASGI, flask: ASGI) -> ASGI:
+def _composed(mcp_app: App, flask: App) -> App:
     """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -1,0 +1,108 @@
+"""
+A client that leaves is noticed, and an answer that breaks off is seen to break off, although Flask is told neither.
+
+WSGI has no word for either: a generator is never told that nobody listens, and one that ends has ended well. So each request
+carries a `Presence`, which Flask finds in its environment and whoever waits on another service hands its socket to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+KEY = "memento.presence"
+
+
+class BrokenOff(Exception):
+    """The answer ended before it was complete; the server closes the connection, as it was closed to us."""
+
+
+class Presence:
+    """Who waits for an answer, and the socket that the answer comes from."""
+
+    def __init__(self) -> None:
+        self.has_left = False
+        self.is_broken = False
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def hold(self, answering: socket.socket) -> bool:
+        """Have this socket shut down when the caller leaves; False when that has happened already."""
+        with self._lock:
+            self._socket = None if self.has_left else answering
+            return not self.has_left
+
+    def release(self) -> None:
+        """The socket may be used for somebody else from now on."""
+        with self._lock:
+            self._socket = None
+
+    def leave(self) -> None:
+        """Wake whoever waits on the socket; a thread that is blocked in a read can be woken in no other way."""
+        with self._lock:
+            self.has_left = True
+            if self._socket:
+                with suppress(OSError):
+                    # Not the method of a TLS socket, which would take the session away under the reader.
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+                self._socket = None
+
+
+def watched(app: App) -> App:
+    """The application, with a `Presence` in the scope of each request."""
+
+    async def watching(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        presence = scope[KEY] = Presence()
+        watch: list[asyncio.Task[None]] = []
+
+        async def until_gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            presence.leave()
+
+        async def received() -> Event:
+            event = await receive()
+            if event["type"] == "http.disconnect":
+                presence.leave()
+            elif not event.get("more_body", False):
+                watch.append(asyncio.ensure_future(until_gone()))
+            return event
+
+        async def sent(event: Event) -> None:
+            if presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
+                raise BrokenOff
+            await send(event)
+
+        try:
+            await app(scope, received, sent)
+        finally:
+            for task in watch:
+                task.cancel()
+            presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
+
+    return watching
+
+
+def scope_of(request: MutableMapping[str, Any]) -> Scope | None:
+    """The ASGI scope of a WSGI request; None where none is behind it."""
+    found: Scope | None = request.get("asgi.scope")
+    return found
+
+
+def presence_of(request: MutableMapping[str, Any]) -> Presence:
+    """The caller of a WSGI request; one who never leaves where no server watches."""
+    found = (scope_of(request) or {}).get(KEY)
+    return found if isinstance(found, Presence) else Presence()
