@@ -231,6 +231,17 @@ class ProxySettings:
 class ConsolidationSettings:
     similar_memories: int = knob(15, "existing memories that a new one is compared with")
     entity_candidates: int = knob(5, "entities in the graph that a mention is compared with")
+    recalled_memories: int = knob(10, "with a model: memories that a note brings back, which it guesses from", least=1)
+    guessed_memories: int = knob(10, "with a model: memories found by each of its guesses", least=1)
+    description_chars: int = knob(
+        2000, "longest description of the user, in characters; the oldest facts go", least=100
+    )
+    retries: int = knob(5, "how often a note that could not be understood is tried again", least=0)
+    retry_wait_s: float = knob(10.0, "seconds before it is tried again; doubles each time", least=0)
+    retry_most_s: float = knob(600.0, "most seconds between two tries", least=0)
+    check_rules: bool = knob(
+        False, "hold what rules write against the shapes too, for some 30 ms a note; what a model writes always is"
+    )
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 
