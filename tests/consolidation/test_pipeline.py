@@ -78,10 +78,8 @@ def test_guesses_find_what_the_note_alone_would_not_bring_back(tmp_path: Path) -
     with ScriptedModel(script) as model, opened(tmp_path, model, recalled_memories=1) as memento:
         memento.note("I work at Google.")
         memento.note("Quarterly xylophone lessons were fun.")
-        for number in range(40):
-            memento.import_notes([], consolidate=True)
-            if number < 4:
-                memento.note(f"I work at Company{number}.")
+        for number in range(4):
+            memento.note(f"I work at Company{number}.")
         memento.note("My work at Acme began.")
 
     assert any("xylophone" in content for content in seen[-1])
@@ -114,13 +112,13 @@ def test_rules_start_no_thread(memento: Memento, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_note_that_states_nothing_is_skipped(tmp_path: Path) -> None:
-    with ScriptedModel(Understanding(extract_memories=lambda given: {"memories": []})) as model:
-        with opened(tmp_path, model) as memento:
-            noted = memento.note("Hello there!")
+    script = Understanding(extract_memories=lambda given: {"memories": []})
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        noted = memento.note("Hello there!")
 
-            assert noted.note is None
-            assert noted.skipped == "no memory could be extracted"
-            assert memento.status().notes == 0
+        assert noted.note is None
+        assert noted.skipped == "no memory could be extracted"
+        assert memento.status().notes == 0
 
 
 def test_what_all_duplicates_tell_of_the_user_still_reaches_the_description(tmp_path: Path) -> None:

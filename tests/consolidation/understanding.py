@@ -3,8 +3,8 @@ What a sensible model would answer about short notes, for the scripted model: na
 
     with ScriptedModel(Understanding()) as model, opened(tmp_path, model) as memento:
 
-Whatever a test wants to be answered otherwise it gives by the name of the question: `Understanding(resolve_memories=…)`, a function of the
-request's JSON.
+Whatever a test wants to be answered otherwise it gives by the name of the question: `Understanding(resolve_memories=…)`, a
+function of the request's JSON.
 """
 
 from __future__ import annotations

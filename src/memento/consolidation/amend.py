@@ -29,11 +29,14 @@ def correct(
 
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
-        InputError: the text is that of the memory.
+        InputError: the text is that of the memory, or it was corrected already.
     """
     old = _memory(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):
         raise InputError(f"<{iri}> says this already: give the text that is right")
+    earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
+    if by := next((row["invalidator"] for row in earlier if row["mode"] == "correction"), None):
+        raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
     user, user_is_new = user_of(scope, parts)
     note = Note(iri=mint("note"), content=content, at=now)
     mentions = without_user(rules.extract_entities(note, user).mentions, user)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
 from memento import settings
@@ -24,6 +24,9 @@ from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.vocabulary import IRI
+
+if TYPE_CHECKING:
+    from memento.consolidation.models import Models
 
 
 class Held:
@@ -48,7 +51,8 @@ class Held:
         self._access = OWNER
         self.tokens = Tokens(home.tokens)
         self._rules = RuleAgents(settings.consolidation.time_zone)
-        self._agents = agents or _agents_of(settings, self._rules)
+        self._models = None if agents else _models_of(settings, self._rules)
+        self._agents = agents or self._models or (lambda: self._rules)
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
@@ -96,10 +100,10 @@ class Held:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 
 
-def _agents_of(settings: Settings, rules: RuleAgents) -> Callable[[], Agents]:
-    """Who makes the agents of each note."""
+def _models_of(settings: Settings, rules: RuleAgents) -> Models | None:
+    """Who makes the agents of each note, when that is a model."""
     if settings.model.provider == "none":
-        return lambda: rules
-    from memento.consolidation.models import agents_of  # what it needs takes longer to import than the rest to open
+        return None
+    from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
 
-    return agents_of(settings, rules)
+    return Models(settings.model, rules)

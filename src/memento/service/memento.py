@@ -31,6 +31,8 @@ class Memento(Writing, Reading, Care):
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""
         self._worker.stop(_PATIENCE_S)
+        if self._models:
+            self._models.close()
         with self._writing:  # never between the two halves of a write
             self._parts.close()
         self.home.release()

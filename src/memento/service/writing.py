@@ -135,7 +135,7 @@ class Writing(Consolidating):
 
         Raises:
             NotFound: no such memory in this namespace, or it is forgotten.
-            InputError: the content is empty, or the same.
+            InputError: the content is empty or the same, or the memory was corrected already; names what took its place.
             TooLong: content over the limit.
         """
         self._checked(content, "content")

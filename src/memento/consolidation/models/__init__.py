@@ -10,7 +10,7 @@ it was shown, counts and order are those of the question.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -34,9 +34,9 @@ from memento.errors import ModelError
 from memento.llm import chats_of
 from memento.model import AgentKind, Note, User
 from memento.ports import Chat, Prompt
-from memento.settings import Settings
+from memento.settings import ModelSettings
 
-__all__ = ["ModelAgents", "agents_of"]
+__all__ = ["ModelAgents", "Models"]
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -131,7 +131,18 @@ class ModelAgents:
             self._tokens += tokens
 
 
-def agents_of(settings: Settings, rules: RuleAgents) -> Callable[[], Agents]:
-    """Who makes the agents of each note: a model, as the settings have it."""
-    chats = chats_of(settings.model)
-    return lambda: ModelAgents(chats, rules, settings.model.tokens_per_note)
+class Models:
+    """Makes the agents of each note, all on the same connections."""
+
+    def __init__(self, settings: ModelSettings, rules: RuleAgents) -> None:
+        self._chats = chats_of(settings)
+        self._rules = rules
+        self._tokens = settings.tokens_per_note
+
+    def __call__(self) -> Agents:
+        return ModelAgents(self._chats, self._rules, self._tokens)
+
+    def close(self) -> None:
+        """Let go of the connections; calling it twice is harmless."""
+        for chat in self._chats.values():
+            chat.close()
