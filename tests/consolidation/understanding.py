@@ -19,7 +19,7 @@ from typing import Any
 
 from conftest import OFFLINE
 from memento.service import Memento, open_memento
-from memento.settings import ConsolidationSettings, ModelSettings
+from memento.settings import ConsolidationSettings, ModelSettings, Settings
 from scripted import Asked, ScriptedModel
 
 Json = dict[str, Any]
@@ -115,7 +115,7 @@ def _choice(new: Json, existing: list[Json]) -> Json:
     return {"id": new["id"], "action": "ADD", "reason": "new"}
 
 
-def settings_for(model: ScriptedModel, **consolidation: Any) -> Any:
+def settings_for(model: ScriptedModel, **consolidation: Any) -> Settings:
     """All settings with the scripted model as the one that understands notes, and no patience."""
     return replace(
         OFFLINE,

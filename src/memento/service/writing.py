@@ -68,7 +68,9 @@ class Writing(Consolidating):
 
     def note_status(self, iri: str, *, namespace: str | None = None) -> NoteStatus:
         """How far a note has come: pending, consolidated, skipped or failed, and why; raises `NotFound`."""
-        return queue.status_of(iri, self._in(namespace), self._parts)
+        scope = self._in(namespace)
+        with self._writing:  # what it says was written is then found by a recall, too
+            return queue.status_of(iri, scope, self._parts)
 
     def retry(self) -> tuple[NoteStatus, ...]:
         """

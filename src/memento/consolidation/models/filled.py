@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memento.consolidation.agents import Add, Decision, Draft, Existing, Mention, Skip
+from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Mention, Skip
 from memento.consolidation.rules import RuleAgents
 from memento.model import Note, User
 
@@ -39,11 +39,17 @@ def placed(
 
 
 def _placed(decision: Decision, existing: Sequence[Existing], note: Note, rules: RuleAgents) -> Decision:
-    if isinstance(decision, Skip) or decision.successor or not decision.draft.slot:
+    if isinstance(decision, Skip) or not decision.draft.slot:
         return decision
     [by_rules] = rules.resolve_memories([decision.draft], existing, note)
     if isinstance(by_rules, Skip) or by_rules.successor is None:
         return decision
-    if isinstance(decision, Add):
-        return replace(decision, successor=by_rules.successor, reason=decision.reason or by_rules.successor.reason)
-    return replace(decision, successor=by_rules.successor)
+    successor = decision.successor or by_rules.successor
+    # Told late, a fact also moves the end of what it followed: to its own beginning, from that of its successor.
+    over = {one.memory.iri for one in existing if one.memory.invalid_at is not None}
+    earlier = by_rules.targets if isinstance(by_rules, Invalidate) else ()
+    targets = decision.targets if isinstance(decision, Invalidate) else ()
+    targets += tuple(one for one in earlier if one.memory in over and one.memory not in {t.memory for t in targets})
+    if targets:
+        return Invalidate(draft=decision.draft, targets=targets, successor=successor)
+    return Add(draft=decision.draft, reason=by_rules.successor.reason, successor=successor)
