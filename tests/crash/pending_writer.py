@@ -1,7 +1,7 @@
 """
 Notes without waiting, while a slow model understands them in the background, until it is killed or kills itself at a named step.
 
-    python -m crash.pending_writer HOME MODEL FIRST STEP AFTER      prints "ready", then one number for each note that was acknowledged
+    python -m crash.pending_writer HOME MODEL FIRST STEP AFTER    prints "ready", then a number for each note that was acknowledged
 """
 
 from __future__ import annotations
