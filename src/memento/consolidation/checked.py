@@ -31,19 +31,16 @@ def checked(change: Change, understood: Understood) -> None:
 def _data(change: Change, understood: Understood) -> list[Quad]:
     scope = understood.scope
     gone = set(change.removes)
-    old = [
-        quad
-        for memory in understood.retirable.values()
-        for quad in mapping.quads(memory, scope.graph)
-        if quad not in gone
-    ]
+    written = {subject for subject, _, _, _ in change.adds}
+    closed = [memory for memory in understood.retirable.values() if memory.iri in written]
+    old = [quad for memory in closed for quad in mapping.quads(memory, scope.graph) if quad not in gone]
     data = [*change.adds, *old, *understood.task.pending]
     typed = {subject for subject, predicate, _, _ in data if predicate == TYPE}
     kinds: Mapping[IRI, IRI] = {
         scope.user: MEM.User,
         **{r.entity: MEM.Entity for r in understood.resolutions if r.entity},
-        **{anchor: MEM.Entity for memory in understood.retirable.values() for anchor in memory.about},
-        **{memory.extracted_from: MEM.Note for memory in understood.retirable.values()},
+        **{anchor: MEM.Entity for memory in closed for anchor in memory.about},
+        **{memory.extracted_from: MEM.Note for memory in closed},
     }
     types = [(iri, TYPE, MEM.User if iri == scope.user else kind, scope.graph) for iri, kind in kinds.items()]
     return [*(quad for quad in data if quad not in gone), *(quad for quad in types if quad[0] not in typed)]
