@@ -20,9 +20,10 @@ from unittest.mock import patch
 from consolidation.understanding import Understanding
 from measure import record, shown, spread, timed
 from memento import backends
+from memento.consolidation.checked import checked
 from memento.home import Home
 from memento.search.embedders import Cached
-from memento.service import Memento, consolidating, open_memento
+from memento.service import Memento, open_memento
 from memento.settings import ConsolidationSettings, GateSettings, ModelSettings, Settings
 from recall_scale import written
 from scripted import Asked, ScriptedModel, Slow
@@ -91,7 +92,7 @@ def side_by_side(memento: Memento, script: Delayed, notes: int, delay_s: float) 
     checks: list[float] = []
     with (
         patch.object(memento, "_written", timing(memento._written, writes)),
-        patch.object(consolidating, "checked", timing(consolidating.checked, checks)),
+        patch("memento.service.consolidating.checked", timing(checked, checks)),
     ):
         for number in range(notes):
             before = script.asked
