@@ -1,4 +1,4 @@
-"""Who told it, what made a memory of it, and how all of that is forgotten together."""
+"""What is forgotten goes together with all that came of it; who told it, and what made a memory of it."""
 
 from __future__ import annotations
 
