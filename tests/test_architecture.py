@@ -17,7 +17,7 @@ FLOORS = [
     ["ports", "rank", "breaker"],
     ["graph", "search", "llm", "access"],
     ["backends"],
-    ["retrieval", "intake", "library", "upkeep"],
+    ["retrieval", "intake", "library", "forgetting", "upkeep"],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation"],

@@ -1,4 +1,4 @@
-"""Reads the ontology and the queries, from the wheel or from a checkout."""
+"""Reads the ontology, the queries and the prompts, from the wheel or from a checkout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHECKOUT = Path(__file__).parents[2]
 @cache
 def folder(name: str) -> Path:
     """
-    The folder `ontology` or `queries`.
+    The folder `ontology`, `queries` or `prompts`.
 
     Raises:
         MissingPart: the installation is not complete.

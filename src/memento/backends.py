@@ -68,7 +68,8 @@ class Backends:
         """
         self.indexes.anticipate(change)
         self.graph.apply(change)
-        touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))
+        # What lies elsewhere, as provenance does, no index holds.
+        touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
         self.indexes.refresh(list(touched), scope.readable)
 
     def forget_copies(self, iris: Sequence[IRI]) -> None:

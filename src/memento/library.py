@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from heapq import nlargest
 from typing import cast
@@ -13,14 +13,14 @@ from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.binding import bound
 from memento.instants import NEVER, iso
-from memento.model import Believed, Change, Described, Forgotten, Listed, Quad, RecalledEntity, Scope, Timeline, Value
+from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
 from memento.ports import Row
-from memento.vocabulary import IRI, MEM, TYPE, namespace_of
+from memento.vocabulary import IRI, TYPE, namespace_of
 
 
 def described(iri: str, scope: Scope, parts: Backends) -> Described:
     """Everything that the readable graphs say of an IRI; raises `NotFound` when that is nothing."""
-    rows = parts.graph.select("library/described", scope.readable, node=_named(iri))
+    rows = parts.graph.select("library/described", scope.readable, node=named(iri))
     own = [row for row in rows if "subject" not in row]
     if not own:
         raise NotFound(f"nothing is known of <{iri}> in the namespace {scope.namespace!r}")
@@ -122,38 +122,20 @@ def entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity,
     )
 
 
-def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
+def sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     """
-    Let a memory, or all memories of a note, be believed no more from `now` on; with `erase` delete their text as well.
+    Where a memory, or each memory of a note, comes from; a note without memories has none.
 
     Raises:
-        NotFound: the namespace's own graph has no memory or note with that IRI.
+        NotFound: nothing is known of the IRI in the readable graphs.
     """
-    rows = parts.graph.select("library/memories_of", [scope.graph], node=_named(iri))
+    rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=named(iri))
     if not rows:
-        raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
-    memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
-    if erase:
-        return _erased(memories, rows, scope, parts)
-    parts.forget_copies(memories)
-    live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
-    if live:
-        parts.commit(Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)), scope)
-    return Forgotten(memories=memories)
-
-
-def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: Backends) -> Forgotten:
-    notes = []
-    for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
-        derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
-        if {row["memory"] for row in derived} <= set(memories):
-            notes.append(note)
-    parts.forget_copies([*memories, *notes])
-    texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
-    found = parts.graph.select("library/traces", [scope.graph], node=[*memories, *notes])
-    gone = tuple(dict.fromkeys(_quad(row) for row in found))
-    parts.erase(Change(_closed_up(gone, set(notes)), gone), scope, texts)
-    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
+        described(iri, scope, parts)
+    grouped: dict[Value, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row["memory"], []).append(row)
+    return [_source(found) for found in grouped.values()]
 
 
 def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
@@ -165,7 +147,7 @@ def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
     if subject.startswith("urn:"):
-        return [_named(subject)]
+        return [named(subject)]
     raise NotFound(
         f"nothing in the namespace {scope.namespace!r} is called {subject[:80]!r}: "
         "give the name of an entity as a recall shows it, an IRI, or `me`"
@@ -214,25 +196,8 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
     )
 
 
-def _closed_up(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
-    """The turns after erased ones follow what is left before those."""
-    before = {turn: cast(IRI, earlier) for turn, predicate, earlier, _ in gone if predicate == MEM.follows}
-    adds = []
-    for turn, predicate, earlier, graph in gone:
-        if predicate == MEM.follows and turn not in notes:
-            left = cast("IRI | None", earlier)
-            while left is not None and left in notes:
-                left = before.get(left)
-            if left:
-                adds.append((turn, MEM.follows, left, graph))
-    return tuple(adds)
-
-
-def _quad(row: Row) -> Quad:
-    return (cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))
-
-
-def _named(iri: str) -> IRI:
+def named(iri: str) -> IRI:
+    """The text as an IRI; raises `InputError` when it can be none."""
     if not iri.strip() or any(c in iri for c in ' <>"{}|\\^`\n\r\t') or ":" not in iri:
         raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
     return IRI(iri)
@@ -247,6 +212,22 @@ def _listed(row: Row) -> Listed:
         created_at=cast(datetime, row["createdAt"]),
         invalid_at=cast("datetime | None", row.get("invalidAt")),
         expired_at=cast("datetime | None", row.get("expiredAt")),
+    )
+
+
+def _source(rows: Sequence[Row]) -> Source:
+    row = rows[0]
+    return Source(
+        memory=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        note=NoteRef(iri=cast(IRI, row["note"]), content=str(row["said"]), at=cast(datetime, row["at"])),
+        said_by=str(row.get("speaker", "USER")),
+        agent=str(row.get("agentName", "")),
+        agent_iri=cast("IRI | None", row.get("agent")),
+        kind=str(row.get("kind", "")),
+        at=cast("datetime | None", row.get("ended")),
+        rules=tuple(dict.fromkeys(str(one["rule"]) for one in rows if "rule" in one)),
+        prompts=str(row["prompts"]) if "prompts" in row else None,
     )
 
 

@@ -154,3 +154,7 @@ class Chat(Protocol):
             ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open.
         """
         ...
+
+    def close(self) -> None:
+        """Let go of connections; the next question opens new ones."""
+        ...

@@ -22,6 +22,8 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
     """Counts over the readable graphs of a scope, and how the service stands."""
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
+    states = parts.graph.select("library/waiting", scope.memory_graphs)
+    waiting = {str(row["state"]): int(str(row["count"])) for row in states}
     owner = home.owner()
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
@@ -40,7 +42,8 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         current=current,
         entities=counts.get(MEM.Entity, 0),
         invalidations=counts.get(MEM.Invalidation, 0),
-        pending=0,
+        pending=waiting.get("pending", 0),
+        failed=waiting.get("failed", 0),
         vectors=vectors,
         gate=gate.described(parts.embedder.fingerprint, knobs),
         address=owner.address if owner else None,
@@ -51,7 +54,7 @@ def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = reconcile.differences(parts.graph, parts.indexes)
     # All graphs at once: a memory of one namespace may be about an entity of another.
-    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES))]
+    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES, _PROVENANCE))]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [
         Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
@@ -66,3 +69,4 @@ def rebuild(parts: Backends, progress: Progress | None) -> int:
 
 _MEMORIES = "urn:memento:graph:"
 _SELVES = "urn:memento:self:"
+_PROVENANCE = "urn:memento:provenance:"

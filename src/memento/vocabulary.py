@@ -59,6 +59,21 @@ def self_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
+def provenance_iri(tenant: str) -> IRI:
+    """The named graph that says which run of which agent made the tenant's memories."""
+    return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
+
+
+def agent_iri(name: str) -> IRI:
+    """
+    What understood a note; the same name is always the same agent.
+
+    >>> agent_iri("openai:gpt-5-mini")
+    'urn:memento:agent:openai%3Agpt-5-mini'
+    """
+    return IRI(f"urn:memento:agent:{quote(name, safe='')}")
+
+
 def user_iri(tenant: str) -> IRI:
     """The tenant's one user: what "I" in a note stands for."""
     return IRI(f"urn:memento:user:{quote(tenant, safe='')}")
@@ -77,6 +92,16 @@ def user_of(graph: str) -> IRI:
 def session_iri(graph: str, name: str) -> IRI:
     """The session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+
+
+def tenant_of(graph: str) -> str:
+    """
+    The tenant that a named graph belongs to.
+
+    >>> tenant_of("urn:memento:graph:a%3Ab:work")
+    'a:b'
+    """
+    return unquote(graph.split(":")[3])
 
 
 def namespace_of(graph: str) -> str:

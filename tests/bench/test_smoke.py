@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import ablation
+import consolidation_model
 import embedding
 import gate
 import import_speed
@@ -155,6 +156,18 @@ def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:
 
     assert notes == Life(names=30).notes(500)
     assert len({note.content for note in notes}) == 500
+
+
+def test_a_note_by_a_model_takes_five_questions(tmp_path: Path) -> None:
+    figures = consolidation_model.main(["--memories", "30", "--notes", "2", "--delay", "0.01", "--record"])
+
+    assert figures["questions a note, most"] == 5
+    assert lines(tmp_path, "consolidation_model")[0]["figures"] == figures
+
+
+@pytest.mark.bench
+def test_consolidation_by_a_model_at_full_size() -> None:
+    consolidation_model.main([])
 
 
 @pytest.mark.bench

@@ -33,6 +33,7 @@ def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
         from memento.web.server import serve as serve_memory
 
+        memento.resume()
         serve_memory(memento, host or knobs.host, knobs.port if port is None else port, _announce)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--session", help="The conversation it belongs to.")
 @click.option("--position", type=click.IntRange(0), help="Its place in that conversation, from 0.")
 @click.option("--key", "idempotency_key", help="A retry with the same key is the same note.")
+@click.option("--no-wait", "wait", is_flag=True, default=True, flag_value=False, help="Return as soon as it is kept.")
 def note(chosen: Chosen, text: str, **details: Any) -> None:
     """Remember TEXT, or standard input when it is -."""
     with opened(chosen, "note") as memento:
@@ -59,6 +60,53 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
             return
         answer = ask(memento, "recall", question=question, **details)
     _print(chosen, answer, lambda: shown.recollection(answer))
+
+
+@command("correct")
+@click.argument("iri")
+@click.argument("text")
+@click.option("--at", type=Instant(), help="Since when that holds; default since the memory did.")
+def correct(chosen: Chosen, iri: str, text: str, at: datetime | None) -> None:
+    """Put TEXT, which is right, in the place of the memory IRI."""
+    with opened(chosen, "correct") as memento:
+        answer = ask(memento, "correct", iri=iri, content=_text(text), at=at)
+        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+
+
+@command("undo")
+@click.argument("iri")
+def undo(chosen: Chosen, iri: str) -> None:
+    """Let the retired memory IRI hold again; or the one that the invalidation IRI retired."""
+    with opened(chosen, "undo") as memento:
+        answer = ask(memento, "undo", iri=iri)
+        contents = {one: shown.content_of(ask(memento, "get", iri=answer[one])) for one in ("restored", "invalidator")}
+    _print(chosen, answer, lambda: shown.undone(contents))
+
+
+@command("sources")
+@click.argument("iri")
+def sources(chosen: Chosen, iri: str) -> None:
+    """Who told the memory IRI, or the memories of a note, and what made them of it."""
+    with opened(chosen, "sources") as memento:
+        answer = ask(memento, "sources", iri=iri)
+    _print(chosen, answer, lambda: shown.sources(answer))
+
+
+@command("note-status")
+@click.argument("iri")
+def note_status(chosen: Chosen, iri: str) -> None:
+    """How far the note IRI has come."""
+    with opened(chosen, "note-status") as memento:
+        answer = ask(memento, "note_status", iri=iri)
+    _print(chosen, answer, lambda: shown.fields(answer))
+
+
+@command("retry")
+def retry(chosen: Chosen) -> None:
+    """Try every note now that is still to be understood."""
+    with opened(chosen, "retry") as memento:
+        answer = ask(memento, "retry")
+    _print(chosen, answer, lambda: shown.tried(answer))
 
 
 @command("get")
@@ -97,7 +145,7 @@ def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
 @click.argument("iri")
 @click.option("--erase", is_flag=True, help="Delete the text too, and the note when nothing else needs it.")
 def forget(chosen: Chosen, iri: str, erase: bool) -> None:
-    """Hide a memory, or the memories of a note, from now on."""
+    """Hide a memory, or the memories of a note or of an agent, from now on."""
     with opened(chosen, "forget") as memento:
         answer = ask(memento, "forget", iri=iri, erase=erase)
     _print(chosen, answer, lambda: f"{'Erased' if erase else 'Forgot'} {len(answer['memories'])} of the memories.")
@@ -119,7 +167,8 @@ def imported(chosen: Chosen, file: Path, keep: bool) -> None:
         answer,
         lambda: (
             f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped."
+            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
+            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
         ),
     )
 
@@ -166,7 +215,8 @@ def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
 
 
 def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
-    return {iri: shown.content_of(ask(memento, "get", iri=iri)) for iri in answer["memories"] + answer["invalidated"]}
+    iris = answer["memories"] + answer["invalidated"] + answer["contradicts"]
+    return {iri: shown.content_of(ask(memento, "get", iri=iri)) for iri in iris}
 
 
 def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:

@@ -48,7 +48,9 @@ def opened(chosen: Chosen, command: str) -> Memento | Client:
     from memento.service import open_memento
 
     wait_s = chosen.settings().server.lock_wait_s
-    return open_memento(chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s)
+    return open_memento(
+        chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
+    )
 
 
 def running(chosen: Chosen) -> Client | None:

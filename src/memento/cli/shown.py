@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -26,9 +26,40 @@ def noted(answer: Json, contents: Mapping[str, str]) -> str:
     """What was stored and retired; `contents` are the texts of the memories by IRI."""
     if answer["skipped"]:
         return f"Skipped: {clean(answer['skipped'])}"
+    if answer["pending"]:
+        return f"Kept, and still to be understood: {answer['note']}"
     lines = [f"{click.style('Stored ', fg='green')}  {clean(contents[iri])}" for iri in answer["memories"]]
     lines += [f"{click.style('Retired', fg='yellow')}  {clean(contents[iri])}" for iri in answer["invalidated"]]
+    lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
     return "\n".join(lines)
+
+
+def undone(contents: Mapping[str, str]) -> str:
+    """What holds again, and what had retired it."""
+    return (
+        f"{click.style('Again  ', fg='green')}  {clean(contents['restored'])}\n"
+        f"{click.style('Beside ', fg='yellow')}  {clean(contents['invalidator'])}"
+    )
+
+
+def sources(found: Iterable[Json]) -> str:
+    """For each memory: its text, who said what when, and what made a memory of it."""
+    lines = []
+    for one in found:
+        lines.append(click.style(clean(one["content"]), bold=True))
+        lines.append(f"  {clean(one['said_by'])}, {day(one['note']['at'])}: “{clean(one['note']['content'])}”")
+        by = f"by {clean(one['agent'])}" if one["agent"] else "kept as it was said"
+        because = f" ({', '.join(clean(rule) for rule in one['rules'])})" if one["rules"] else ""
+        lines.append(f"  {_dim(by + because)}  {_dim(one['agent_iri'] or '')}".rstrip())
+    return "\n".join(lines) or "No memory came of it."
+
+
+def tried(found: Sequence[Json]) -> str:
+    """A line for each note: what became of it, and why."""
+    lines = [
+        f"{one['state']:<12}  {one['note']}" + (f"  {clean(one['reason'])}" if one["reason"] else "") for one in found
+    ]
+    return "\n".join(lines) or "No note is waiting."
 
 
 def listing(memories: Iterable[Json]) -> str:

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
         Listed,
         Noted,
         NoteRow,
+        NoteStatus,
         RecalledEntity,
         Recollection,
+        Source,
         Status,
         Timeline,
+        Undone,
     )
     from memento.ports import Progress
 
@@ -55,6 +58,7 @@ class Client(Connection):
         session: str | None = None,
         position: int | None = None,
         idempotency_key: str | None = None,
+        wait: bool = True,
         namespace: str | None = None,
     ) -> Noted:
         """See `Memento.note`."""
@@ -62,7 +66,39 @@ class Client(Connection):
 
         row = {"title": title, "speaker": speaker, "session": session, "position": position}
         key = {"idempotency_key": idempotency_key, "namespace": namespace}
-        return _made(Noted, self.ask("note", content=content, at=at, **row, **key))
+        return _made(Noted, self.ask("note", content=content, at=at, wait=wait, **row, **key))
+
+    def note_status(self, iri: str, *, namespace: str | None = None) -> NoteStatus:
+        """See `Memento.note_status`."""
+        from memento.model import NoteStatus
+
+        return _made(NoteStatus, self.ask("note_status", iri=iri, namespace=namespace))
+
+    def retry(self) -> tuple[NoteStatus, ...]:
+        """See `Memento.retry`."""
+        from memento.model import NoteStatus
+
+        return _made(tuple[NoteStatus, ...], self.ask("retry"))
+
+    def correct(
+        self, iri: str, content: str, *, at: datetime | str | None = None, namespace: str | None = None
+    ) -> Noted:
+        """See `Memento.correct`."""
+        from memento.model import Noted
+
+        return _made(Noted, self.ask("correct", iri=iri, content=content, at=at, namespace=namespace))
+
+    def undo(self, iri: str, *, namespace: str | None = None) -> Undone:
+        """See `Memento.undo`."""
+        from memento.model import Undone
+
+        return _made(Undone, self.ask("undo", iri=iri, namespace=namespace))
+
+    def sources(self, iri: str, *, namespace: str | None = None) -> tuple[Source, ...]:
+        """See `Memento.sources`."""
+        from memento.model import Source
+
+        return _made(tuple[Source, ...], self.ask("sources", iri=iri, namespace=namespace))
 
     def import_notes(
         self,
@@ -84,6 +120,7 @@ class Client(Connection):
                 memories=done.memories + some.memories,
                 invalidated=done.invalidated + some.invalidated,
                 skipped=done.skipped + some.skipped,
+                pending=done.pending + some.pending,
             )
             if progress:
                 progress(len(done.notes), len(listed))

@@ -18,6 +18,11 @@ from memento.errors import InputError, MementoError, Unreachable
 
 ROUTES: Mapping[str, tuple[str, str]] = {
     "note": ("POST", "/memory/notes"),
+    "note_status": ("GET", "/memory/notes/{iri}/status"),
+    "retry": ("POST", "/memory/retry"),
+    "correct": ("POST", "/memory/{iri}/correct"),
+    "undo": ("POST", "/memory/{iri}/undo"),
+    "sources": ("GET", "/memory/{iri}/sources"),
     "forget": ("DELETE", "/memory/{iri}"),
     "recall": ("GET", "/memory/recall"),
     "get": ("GET", "/memory/{iri}"),
@@ -66,7 +71,7 @@ class Connection:
         """
         verb, path = ROUTES[method]
         given: dict[str, object] = {"namespace": self.namespace}
-        given |= {name: _written(value) for name, value in arguments.items() if value is not None}
+        given |= {name: _timed(value) for name, value in arguments.items() if value is not None}
         path = path.replace("{iri}", quote(str(given.pop("iri", "")), safe=""))
         if verb == "POST":
             body = json.dumps(given).encode()
@@ -125,7 +130,9 @@ def addressed(path: str, parameters: Mapping[str, object]) -> str:
 
 
 def _written(value: object) -> object:
+    return json.dumps(value) if isinstance(value, bool) else _timed(value)
+
+
+def _timed(value: object) -> object:
     """A time as ISO 8601, without an offset when it has none: the service knows the user's time zone."""
-    if isinstance(value, bool):
-        return json.dumps(value)
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -1,8 +1,9 @@
 """
 The five questions that consolidation asks, and the types of their answers.
 
-    note ─┬─ extract_entities ── resolve_entities ── extract_memories ─┐
-          └─ recall ── hypothesise ── search ──────────────────────────┴─ resolve_memories ── write
+    note ─┬─ recall ── hypothesise ── search ───────────────────────┐
+          └─ extract_entities ─┬─ candidates ── resolve_entities ───┴─ resolve_memories ── write
+                               └─ extract_memories ─────────────────┘
 
 Rules answer them by default; a model answers the same questions through the same types.
 
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from memento.model import Entity, EntityKind, Memory, Mode, Note, User
+from memento.model import AgentKind, Entity, EntityKind, Memory, Mode, Note, User
 from memento.vocabulary import IRI
 
 USER = "USER"
@@ -131,11 +132,16 @@ class Successor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """Write the draft beside what is known; with a `successor`, in its place in the middle of history."""
+    """
+    Write the draft beside what is known; with a `successor`, in its place in the middle of history.
+
+    `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged.
+    """
 
     draft: Draft
     reason: str = ""
     successor: Successor | None = None
+    contradicts: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,15 +160,32 @@ class Invalidate:
     draft: Draft
     targets: tuple[Target, ...]
     successor: Successor | None = None
+    contradicts: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What understanding one note took: questions asked of a model, tokens in and out, the digest of the prompts."""
+
+    calls: int = 0
+    tokens: int = 0
+    prompts: str | None = None
 
 
 Decision = Add | Skip | Invalidate
 
 
 class Agents(Protocol):
-    """Who answers: rules, or a model."""
+    """Who answers, for one note: rules, or a model. May be asked from two threads."""
 
     name: str
+    """`rules`, or the model's provider and name: goes into the provenance of the memories."""
+
+    kind: AgentKind
+
+    def account(self) -> Account:
+        """What the note has taken so far."""
+        ...
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, never the user; and with `biography` what it says of the user's life."""
@@ -174,7 +197,7 @@ class Agents(Protocol):
         """One resolution for each mention, in their order."""
         ...
 
-    def hypothesise(self, memories: Sequence[Memory]) -> Hypotheses:
+    def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """Texts to search with for memories that the note may repeat or end; may be empty."""
         ...
 

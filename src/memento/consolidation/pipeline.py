@@ -1,259 +1,221 @@
 """
 A note on its way into the graph.
 
-    row ── note ── extract ── remember ── embed ── resolve ── compare ── decide ── write
+    note ─┬─ recall ── hypothesise ── search ─────────────────┐
+          └─ extract ─┬─ candidates ── resolve ───────────────┴─ compare ── decide ── settle ── write
+                      └─ remember ────────────────────────────┘
 
-*Guarantees:* a retry with the same idempotency key writes nothing.
+For a model the branches run side by side, and it is asked five questions at most. Rules answer in less time than a thread takes
+to start; for them the same steps follow one another, and what they embed is embedded in one batch.
+
+*Guarantees:* understanding writes nothing. A retry with the same idempotency key writes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime, tzinfo
-from typing import cast
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import ParamSpec, Self, TypeVar
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Add, Agents, Draft, Existing, Extraction, Mention, Resolution
-from memento.consolidation.context import existing
-from memento.consolidation.resolve import candidates, said_of
-from memento.consolidation.write import Beside, Understood, change, content_hash
-from memento.errors import Conflict
-from memento.graph.mapping import node
-from memento.instants import now, utc
-from memento.model import Imported, Memory, Note, Noted, NoteRow, Scope, Session, User
-from memento.ports import Progress
+from memento.consolidation.agents import (
+    USER,
+    Add,
+    Agents,
+    Decision,
+    Draft,
+    Existing,
+    Extraction,
+    Mention,
+    Resolution,
+    Resolved,
+    Skip,
+)
+from memento.consolidation.context import Recall, context, existing
+from memento.consolidation.resolve import candidates
+from memento.consolidation.settle import introduced, is_user, settled, without_user
+from memento.consolidation.task import Task, in_context, said_before, stranger, user_of, with_context
+from memento.consolidation.write import Understood
+from memento.instants import now
+from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.found import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
-from memento.vocabulary import IRI, mint, session_iri
+from memento.vocabulary import IRI, agent_iri
 
-_BATCH = 128
-_LAST = 2**53  # beyond every place in a conversation
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def consolidate(
-    row: NoteRow,
-    scope: Scope,
-    *,
-    received: datetime,
-    zone: tzinfo,
-    keep: bool,
-    agents: Agents,
-    parts: Backends,
-    knobs: ConsolidationSettings,
-    extraction: Extraction | None = None,
-) -> Noted:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What understanding a note takes; the agents are those of this note alone, as they keep its account."""
+
+    agents: Agents
+    parts: Backends
+    knobs: ConsolidationSettings
+    recall: Recall
+
+
+class Branches:
+    """Work done side by side, or at once where that is faster. Leaving the block waits for all of it."""
+
+    def __init__(self, side_by_side: bool) -> None:
+        self.side_by_side = side_by_side
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="consolidation") if side_by_side else None
+
+    def start(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> Callable[[], T]:
+        """Begin; what is returned gives the result, or raises what the work raised."""
+        if self._pool:
+            return self._pool.submit(work, *args, **named).result
+        result = work(*args, **named)
+        return lambda: result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def understand(task: Task, means: Means, extraction: Extraction | None = None) -> Understood:
     """
-    Take one note in, received now.
+    What a note says, and what it changes; nothing is written.
 
     Args:
-        keep: make one memory of the note's own text, compare it with nothing and retire nothing.
         extraction: what the note names, where it was extracted before.
 
     Raises:
-        Conflict: the idempotency key was used for another content.
-        BackendError: store or embedder failed; nothing was written.
+        BackendError: store, embedder or model failed.
     """
-    if row.idempotency_key and (earlier := _noted_before(row, scope, parts)):
-        return earlier
-    watch = Stopwatch("note")
-    note, session = _note(row, scope, received, zone)
-    note, beside = _in_order(note, scope, parts)
-    user, user_is_new = _user(scope, parts)
-    with watch.phase("extract"):
-        extraction = extraction or agents.extract_entities(note, user, biography=not keep)
-        mentions = _with_context(extraction.mentions, row, user)
-        biography = None if _speaker(row, user) else extraction.biography
-    with watch.phase("remember"):
-        drafts = _drafts(row, note, mentions, user, agents, keep)
-    with watch.phase("embed"):  # all at once: what follows finds each of these texts in the cache
-        _embed(_texts(drafts, mentions, row, user), parts)
-    with watch.phase("resolve"):
-        offered = candidates(mentions, scope, knobs.entity_candidates, parts, exact_only=keep)
-        resolved = agents.resolve_entities(list(zip(mentions, offered, strict=True)), biography, user)
-    with watch.phase("compare"):
-        known = [] if keep else _existing(drafts, resolved.resolutions, scope, received, parts, knobs)
+    agents, parts, scope = means.agents, means.parts, task.scope
+    watch, began = Stopwatch("note"), now()
+    user, user_is_new = user_of(scope, parts)
+    if again := said_before(task, parts):
+        skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
+        return _understood(task, means, began, user, user_is_new, decisions=[skip])
+    with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
+        found = branches.start(_context, task, means)
+        with watch.phase("extract"):
+            extraction = extraction or agents.extract_entities(task.note, user, biography=not task.keep)
+            mentions = with_context(without_user(extraction.mentions, user), task, user)
+        drafts_of = branches.start(_drafts, task, mentions, user, agents, watch)
+        with watch.phase("embed"):
+            known_drafts = [] if branches.side_by_side else drafts_of()
+            embed(_texts(known_drafts, mentions, task, user), parts)
+        with watch.phase("resolve"):
+            biography = None if stranger(task, user) else extraction.biography
+            resolved = _resolved(mentions, biography, task, user, means)
+        drafts, called = introduced(drafts_of(), user)
+        with watch.phase("compare"):
+            known = [] if task.keep else _compared(drafts, resolved, found(), began, scope, means)
     with watch.phase("decide"):
-        decisions = [Add(draft=d) for d in drafts] if keep else agents.resolve_memories(drafts, known, note)
-    understood = Understood(
-        note=note,
-        scope=scope,
-        received=received,
-        resolutions=resolved.resolutions,
+        decisions = _decided(drafts, known, task, agents)
+    return _understood(
+        task,
+        means,
+        began,
+        user,
+        user_is_new,
         decisions=decisions,
-        user=user,
-        user_is_new=user_is_new,
-        user_description=resolved.user_description,
-        session=session,
-        beside=beside,
-        speaker=_speaker(row, user),
-        title=(row.title or "").strip() or None,
-        retirable=_retirable(known, scope, parts),
-    )
-    return _written(understood, watch, parts)
-
-
-def _written(understood: Understood, watch: Stopwatch, parts: Backends) -> Noted:
-    with watch.phase("write"):
-        written, noted = change(understood)
-        if noted.note:
-            parts.commit(written, understood.scope)
-    return noted
-
-
-def imported(
-    rows: Sequence[NoteRow],
-    scope: Scope,
-    take_in: Callable[[NoteRow, Extraction], Noted],
-    *,
-    keep: bool,
-    zone: tzinfo,
-    parts: Backends,
-    agents: Agents,
-    progress: Progress | None,
-) -> Imported:
-    """Take many notes in, one after the other; what they will need is embedded a batch at a time, beforehand."""
-    noted: list[Noted] = []
-    for begin in range(0, len(rows), _BATCH):
-        batch = rows[begin : begin + _BATCH]
-        user, _ = _user(scope, parts)
-        notes = [_note(row, scope, now(), zone)[0] for row in batch]
-        extractions = [agents.extract_entities(note, user, biography=not keep) for note in notes]
-        read = list(zip(batch, notes, extractions, strict=True))
-        _embed(
-            [text for row, note, found in read for text in _anticipated(row, note, found, user, keep, agents)], parts
-        )
-        noted += [take_in(row, extraction) for row, _, extraction in read]
-        if progress:
-            progress(len(noted), len(rows))
-    return Imported(
-        notes=tuple(one.note for one in noted),
-        memories=sum(len(one.memories) for one in noted),
-        invalidated=sum(len(one.invalidated) for one in noted),
-        skipped=sum(one.note is None for one in noted),
+        resolutions=[r for r in resolved.resolutions if not is_user(r.mention.name, r.mention.kind, called)],
+        description=resolved.user_description,
+        known=known,
     )
 
 
-def _embed(texts: Sequence[str], parts: Backends) -> None:
+def embed(texts: Sequence[str], parts: Backends) -> None:
     """Into the cache, so that whoever needs them next has them at once."""
     if windows := [window for text in dict.fromkeys(texts) for window in parts.embedder.windows(text)]:
         parts.embedder.embed(windows)
 
 
-def _anticipated(row: NoteRow, note: Note, extraction: Extraction, user: User, keep: bool, agents: Agents) -> list[str]:
-    """The texts that a note will most likely need; a wrong guess costs time, nothing else."""
-    mentions = _with_context(extraction.mentions, row, user)
-    return _texts(_drafts(row, note, mentions, user, agents, keep), mentions, row, user)
+def anticipated(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
+    """Every text that understanding the note by rules will embed."""
+    mentions = with_context(extraction.mentions, task, user)
+    return _texts(_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
 
 
-def _texts(drafts: Sequence[Draft], mentions: Sequence[Mention], row: NoteRow, user: User) -> list[str]:
-    """What will be embedded of some memories and of what they name."""
-    speaker = _speaker(row, user)
-    memories = [text_of_memory(draft.content, speaker, row.title) for draft in drafts]
+def _context(task: Task, means: Means) -> list[Scored[IRI]]:
+    return context(task.note.content, means.agents, task.scope, task.received, means.recall, means.parts, means.knobs)
+
+
+def _drafts(task: Task, mentions: Sequence[Mention], user: User, agents: Agents, watch: Stopwatch) -> list[Draft]:
+    """The memories of a note. Where rules find none, one of its own text; a model may say that there is none."""
+    names = tuple(mention.name for mention in mentions)
+    if task.keep:
+        return [Draft(content=task.note.content, about=names, subject=task.title)]
+    with watch.phase("remember"):
+        drafts = agents.extract_memories(task.note, mentions, user)
+    if not drafts and agents.kind == "rules":
+        drafts = [Draft(content=task.note.content, about=(USER, *names))]
+    return in_context(drafts, task, user)
+
+
+def _texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
+    speaker = stranger(task, user)
+    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts]
     return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
 
 
-def _noted_before(row: NoteRow, scope: Scope, parts: Backends) -> Noted | None:
-    rows = parts.graph.select("consolidation/noted", [scope.graph], key=row.idempotency_key or "")
-    if not rows:
-        return None
-    if rows[0]["content"] != row.content:
-        raise Conflict(f"the idempotency key {row.idempotency_key!r} was used for another note: choose a new key")
-    return Noted(
-        note=cast(IRI, rows[0]["note"]),
-        memories=tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r)),
-        invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
-    )
+def _resolved(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Means) -> Resolved:
+    if not mentions and biography is None:
+        return Resolved(resolutions=())
+    offered = candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=task.keep)
+    return means.agents.resolve_entities(list(zip(mentions, offered, strict=True)), biography, user)
 
 
-def _note(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo) -> tuple[Note, Session | None]:
-    session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
-    note = Note(
-        iri=mint("note"),
-        content=row.content,
-        at=utc(row.at, zone) if row.at else received,
-        session=session.iri if session else None,
-        position=row.position,
-        idempotency_key=row.idempotency_key,
-    )
-    return note, session
-
-
-def _in_order(note: Note, scope: Scope, parts: Backends) -> tuple[Note, Beside]:
-    """The note with its place in the conversation, which is the next one unless it says another, and the turns beside it."""
-    if note.session is None:
-        return note, Beside()
-    place = _LAST if note.position is None else note.position
-    rows = parts.graph.select("consolidation/beside", [scope.graph], session=note.session, place=place)
-    found = [(cast(int, row["position"]), row) for row in rows]
-    before = next((row for position, row in found if position <= place), None)
-    after = next((row for position, row in found if position > place), None)
-    if note.position is None:
-        note = replace(note, position=cast(int, before["position"]) + 1 if before else 0)
-    return note, Beside(
-        before=cast(IRI, before["turn"]) if before else None,
-        after=cast(IRI, after["turn"]) if after else None,
-        followed=cast("IRI | None", after.get("follows")) if after else None,
-    )
-
-
-def _user(scope: Scope, parts: Backends) -> tuple[User, bool]:
-    """The user as the graph has them, and whether it has none yet."""
-    said = said_of([scope.user], scope, parts).get(scope.user)
-    return (node(User, scope.user, said), False) if said else (User(iri=scope.user), True)
-
-
-def _speaker(row: NoteRow, user: User) -> str | None:
-    """Who said it, when that is not the user."""
-    name = (row.speaker or "").strip()
-    return None if not name or name.casefold() in (USER.casefold(), (user.name or USER).casefold()) else name
-
-
-def _with_context(mentions: Sequence[Mention], row: NoteRow, user: User) -> list[Mention]:
-    """The mentions of a note, its title and its speaker, each name once."""
-    named = {mention.name.casefold(): mention for mention in mentions}
-    if speaker := _speaker(row, user):
-        named[speaker.casefold()] = Mention(name=speaker, kind="Person")
-    if title := (row.title or "").strip():
-        named.setdefault(title.casefold(), Mention(name=title, kind="Concept"))
-    return list(named.values())
-
-
-def _drafts(
-    row: NoteRow, note: Note, mentions: Sequence[Mention], user: User, agents: Agents, keep: bool
-) -> list[Draft]:
-    """The memories of a note; where there is none, one of its own text, so that nothing is lost."""
-    names = tuple(mention.name for mention in mentions)
-    title = (row.title or "").strip() or None
-    if keep:
-        return [Draft(content=note.content, about=names, subject=title)]
-    drafts = agents.extract_memories(note, mentions, user) or [Draft(content=note.content, about=(USER, *names))]
-    if title:
-        drafts = [replace(draft, about=tuple(dict.fromkeys((*draft.about, title)))) for draft in drafts]
-    speaker = _speaker(row, user)
-    return [_said_by(draft, speaker) for draft in drafts] if speaker else drafts
-
-
-def _said_by(draft: Draft, speaker: str) -> Draft:
-    """The same draft where "I" was somebody else."""
-    about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
-    subject = speaker if draft.subject == USER else draft.subject
-    content = draft.content.replace(USER, speaker)
-    return replace(draft, content=content, about=about, subject=subject, user_name=None)
-
-
-def _existing(
+def _compared(
     drafts: Sequence[Draft],
-    resolutions: Sequence[Resolution],
+    resolved: Resolved,
+    found: Sequence[Scored[IRI]],
+    moment: datetime,
     scope: Scope,
-    received: datetime,
-    parts: Backends,
-    knobs: ConsolidationSettings,
+    means: Means,
 ) -> list[Existing]:
-    named = {USER: scope.user} | {r.mention.name: r.entity for r in resolutions if r.entity}
-    hashes = [content_hash(draft.content) for draft in drafts]
-    return existing(drafts, hashes, named, scope, received, knobs.similar_memories, parts)
+    named = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
+    return existing(drafts, named, found, means.agents, scope, moment, means.parts, means.knobs)
+
+
+def _understood(
+    task: Task,
+    means: Means,
+    began: datetime,
+    user: User,
+    user_is_new: bool,
+    *,
+    decisions: Sequence[Decision],
+    resolutions: Sequence[Resolution] = (),
+    description: str | None = None,
+    known: Sequence[Existing] = (),
+) -> Understood:
+    agents = means.agents
+    return Understood(
+        task=task,
+        agent=Agent(iri=agent_iri(agents.name), name=agents.name, kind=agents.kind),
+        account=agents.account(),
+        began=began,
+        ended=now(),
+        resolutions=resolutions,
+        decisions=decisions,
+        user=user,
+        user_is_new=user_is_new,
+        user_description=description,
+        retirable=_retirable(known, task.scope, means.parts),
+        longest_description=means.knobs.description_chars,
+    )
+
+
+def _decided(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agents: Agents) -> list[Decision]:
+    if task.keep:
+        return [Add(draft=draft) for draft in drafts]
+    return settled(agents.resolve_memories(drafts, known, task.note), known, task.note) if drafts else []
 
 
 def _retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:

@@ -1,8 +1,8 @@
 """
 One note with everything that came of it, as one atomic change.
 
-*Guarantees:* `change` is pure; what it returns is written whole or not at all. A retired memory ends when its successor
-begins, and stays.
+*Guarantees:* `change` is pure; what it returns is written whole or not at all, and with it the note ceases to be pending: no note
+is understood twice. A retired memory ends when its successor begins, and stays.
 """
 
 from __future__ import annotations
@@ -12,10 +12,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
-from memento.consolidation.agents import USER, Add, Decision, Draft, Invalidate, Resolution, Skip
+from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
+from memento.consolidation.task import Task, order, stranger
 from memento.graph import mapping
-from memento.model import Change, Entity, Invalidation, Memory, Note, Noted, Quad, Scope, Session, User
+from memento.model import (
+    Agent,
+    Change,
+    Consolidation,
+    Entity,
+    Invalidation,
+    Memory,
+    Note,
+    Noted,
+    Quad,
+    Scope,
+    State,
+    User,
+)
 from memento.vocabulary import IRI, MEM, TYPE, mint
+
+WAITING = (MEM.state, MEM.title, MEM.speaker)
+"""What a note has only until it is understood."""
 
 
 def content_hash(content: str) -> str:
@@ -24,46 +41,51 @@ def content_hash(content: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """Where a turn stands in its conversation: what it comes after, what it comes before, and what that one follows so far."""
-
-    before: IRI | None = None
-    after: IRI | None = None
-    followed: IRI | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
-    """A note and what the agents made of it, before it is written."""
+    """
+    A note and what the agents made of it, before it is written.
 
-    note: Note
-    scope: Scope
-    received: datetime
+    `retirable` are the memories that may be retired: shown to the agents, and in the graph that is written. `began` is when the
+    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI.
+    """
+
+    task: Task
+    agent: Agent
+    account: Account
+    began: datetime
+    ended: datetime
     resolutions: Sequence[Resolution]
     decisions: Sequence[Decision]
     user: User
     user_is_new: bool
     user_description: str | None = None
-    session: Session | None = None
-    beside: Beside = Beside()
-    speaker: str | None = None
-    title: str | None = None
-    retirable: Mapping[
-        IRI, Memory
-    ]  # the memories that may be retired: shown to the agents, and in the graph that is written
+    retirable: Mapping[IRI, Memory]
+    keeps_skipped: bool = False
+    longest_description: int = 2000
+
+    @property
+    def note(self) -> Note:
+        return self.task.note
+
+    @property
+    def scope(self) -> Scope:
+        return self.task.scope
+
+    @property
+    def speaker(self) -> str | None:
+        """Who said it, when that was not the user."""
+        return stranger(self.task, self.user)
 
 
 def change(understood: Understood) -> tuple[Change, Noted]:
     """
     The change that writes a note, and what to tell the caller.
 
-    When every memory is known already nothing is written: the change is empty and the answer says why.
+    When nothing in it is new, all that is written is what it tells of the user; the answer says why.
     """
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
     if not added:
-        count = len(understood.decisions)
-        reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
-        return Change(), Noted(note=None, skipped=reason)
+        return _skipped(understood)
     entities, names, entity_quads = _entities(understood)
     memories = [(decision, _memory(decision.draft, names, understood)) for decision in added]
     ended, endings = _endings(memories, understood)
@@ -71,24 +93,50 @@ def change(understood: Understood) -> tuple[Change, Noted]:
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
     graph = understood.scope.graph
     adds = [*mapping.quads(note, graph), mapping.attributed(note.iri, said_by or understood.user.iri, graph)]
-    if understood.session:
-        adds += [*mapping.quads(understood.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
-    order = _order(note, understood.beside, graph)
+    if understood.task.session:
+        adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
     for _, memory in memories:
         adds += mapping.quads(memory, graph)
-    written = Change(tuple(dict.fromkeys(adds))) + order + endings + _user_change(memories, understood)
-    noted = Noted(note=note.iri, memories=tuple(memory.iri for _, memory in memories), invalidated=tuple(ended))
+    contradicted = _contradictions(memories, understood)
+    adds += contradicted
+    written = (
+        _replacing(understood.task.pending, tuple(adds))
+        + order(understood.task)
+        + endings
+        + _user_change(memories, understood)
+    )
+    written += ran(understood, "done", [memory.iri for _, memory in memories])
+    noted = Noted(
+        note=note.iri,
+        memories=tuple(memory.iri for _, memory in memories),
+        invalidated=tuple(ended),
+        contradicts=tuple(dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))),
+    )
     return written, noted
 
 
-def _order(note: Note, beside: Beside, graph: IRI) -> Change:
-    """The turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
-    adds: list[Quad] = [(note.iri, MEM.follows, beside.before, graph)] if beside.before else []
-    if beside.after is None:
-        return Change(tuple(adds))
-    removes = [(beside.after, MEM.follows, beside.followed, graph)] if beside.followed else []
-    return Change((*adds, (beside.after, MEM.follows, note.iri, graph)), tuple(removes))
+def _skipped(understood: Understood) -> tuple[Change, Noted]:
+    count, task = len(understood.decisions), understood.task
+    reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
+    reason = reason if count else "no memory could be extracted"
+    if task.run is None:
+        written = Change()
+    elif understood.keeps_skipped or task.session:  # other turns may stand before and behind it
+        note = mapping.quads(replace(task.note, state="skipped"), task.scope.graph)
+        kept = tuple(quad for quad in task.pending if quad[0] != task.note.iri or quad[1] not in WAITING)
+        written = _replacing(task.pending, (*kept, *note)) + ran(understood, "skipped", (), reason)
+    else:
+        written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
+    return written + _user_change((), understood), Noted(note=None, skipped=reason)
+
+
+def _replacing(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
+    """What turns some quads into others; what is in both stays."""
+    gone, kept = set(after), set(before)
+    return Change(
+        tuple(quad for quad in dict.fromkeys(after) if quad not in kept), tuple(q for q in before if q not in gone)
+    )
 
 
 def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
@@ -124,10 +172,10 @@ def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> M
         about=tuple(dict.fromkeys([*about, subject] if subject else about)),
         extracted_from=understood.note.iri,
         valid_at=draft.valid_at or understood.note.at,
-        created_at=understood.received,
+        created_at=understood.ended,
         event_at=draft.event_at,
         said_by=names.get(understood.speaker) if understood.speaker else None,
-        title=understood.title,
+        title=understood.task.title,
         subject=subject,
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
@@ -155,11 +203,13 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
                 invalidator=memory.iri,
                 invalidated=old.iri,
                 reason=target.reason,
-                at=understood.received,
+                at=understood.ended,
                 mode=target.mode,
                 rule=target.rule or None,
             )
             adds += [*mapping.quads(invalidation, graph), mapping.invalidates(memory.iri, old.iri, graph)]
+            if target.mode == "correction":
+                adds.append((memory.iri, MEM.supersedes, old.iri, graph))
             # A correction may begin before what it corrects; an interval never ends before it begins.
             end = max(memory.valid_at, old.valid_at)
             adds.append((old.iri, MEM.invalidAt, end, graph))
@@ -176,7 +226,7 @@ def _closed(memory: Memory, later: Memory, reason: str, understood: Understood) 
         invalidator=later.iri,
         invalidated=memory.iri,
         reason=reason,
-        at=understood.received,
+        at=understood.ended,
         mode="state-change",
         rule="history",
     )
@@ -187,15 +237,69 @@ def _closed(memory: Memory, later: Memory, reason: str, understood: Understood) 
     ]
 
 
+def _contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> list[Quad]:
+    """The flag in both directions, for memories of the same instant that cannot be true together."""
+    graph = understood.scope.graph
+    return [
+        quad
+        for decision, memory in memories
+        for old in dict.fromkeys(decision.contradicts)
+        if old in understood.retirable
+        for quad in ((memory.iri, MEM.contradicts, old, graph), (old, MEM.contradicts, memory.iri, graph))
+    ]
+
+
+def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: str | None = None) -> Change:
+    """The run as it is over, in place of the one that waited; nothing for a note that nobody had to understand."""
+    task, account = understood.task, understood.account
+    if task.keep:
+        return Change()
+    earlier, provenance = task.run, task.scope.provenance
+    targets = [target for one in understood.decisions if isinstance(one, Invalidate) for target in one.targets]
+    run = Consolidation(
+        iri=earlier.iri if earlier else mint("consolidation"),
+        note=task.note.iri,
+        at=earlier.at if earlier else task.received,
+        state=state,
+        agent=understood.agent.iri,
+        generated=tuple(generated),
+        started_at=understood.began,
+        ended_at=understood.ended,
+        rules=tuple(sorted({target.rule for target in targets if target.rule})),
+        prompts=account.prompts,
+        tokens=account.tokens or None,
+        attempts=earlier.attempts if earlier else None,
+        error=earlier.error if earlier else None,
+        reason=reason or (earlier.reason if earlier else None),
+        isolated=earlier.isolated if earlier else None,
+    )
+    before = mapping.quads(earlier, provenance) if earlier else []
+    return _replacing(before, [*mapping.quads(run, provenance), *mapping.quads(understood.agent, provenance)])
+
+
 def _user_change(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
     """The user is made with the first memory about them, and renamed or described anew when the note says so."""
     old, graph = understood.user, understood.scope.self_graph
     name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None) or old.name
     described = understood.user_description if understood.user_description is not None else old.description
-    fresh = User(iri=old.iri, name=name, description=described)
-    is_needed = any(old.iri in memory.about for _, memory in memories) or described != old.description
+    fresh = User(iri=old.iri, name=name, description=bounded(described, understood.longest_description))
+    is_needed = any(old.iri in memory.about for _, memory in memories) or fresh.description != old.description
     if not is_needed or (fresh == old and not understood.user_is_new):
         return Change()
     before = () if understood.user_is_new else tuple(mapping.quads(old, graph))
     after = tuple(mapping.quads(fresh, graph))
     return Change(tuple(q for q in after if q not in before), tuple(q for q in before if q not in after))
+
+
+def bounded(description: str, most: int) -> str:
+    """
+    A description of at most so many characters: its last sentences, which are the newest.
+
+    >>> bounded("USER grew up in Rome. USER works at Acme.", 25)
+    'USER works at Acme.'
+    """
+    if len(description) <= most:
+        return description
+    end = description[-most:]
+    sentence = end.find(". ")
+    return (end[sentence + 2 :] if sentence >= 0 else end).strip()

@@ -78,6 +78,15 @@ class Record:
             raise self.wrong(name, "a whole number from 0 on", value)
         return value
 
+    def flag(self, name: str, default: bool) -> bool:
+        """True or false."""
+        value = self.fields.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false", value)
+        return value
+
     def instant(self, *names: str) -> datetime | None:
         """An ISO 8601 date or time; one without an offset stays naive."""
         name, value = self._first(names)

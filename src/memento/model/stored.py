@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from memento.vocabulary import IRI, MEM, ONTOLOGY, SKOS, graph_iri, self_iri, user_iri
+from memento.vocabulary import IRI, MEM, ONTOLOGY, PROV, SKOS, graph_iri, provenance_iri, self_iri, user_iri
 
 Value = IRI | str | int | float | bool | datetime
 """What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
@@ -25,6 +25,11 @@ EntityKind = Literal["Person", "Organization", "Project", "Technology", "Locatio
 KINDS: tuple[EntityKind, ...] = ("Person", "Organization", "Project", "Technology", "Location", "Event", "Concept")
 
 Mode = Literal["state-change", "correction", "heuristic"]
+
+State = Literal["pending", "done", "skipped", "failed"]
+"""How far a note has come on its way into memory."""
+
+AgentKind = Literal["rules", "model"]
 
 T = TypeVar("T")
 
@@ -64,6 +69,11 @@ class Scope:
         return self_iri(self.tenant)
 
     @property
+    def provenance(self) -> IRI:
+        """The named graph of the tenant's runs: who made which memory of which note."""
+        return provenance_iri(self.tenant)
+
+    @property
     def user(self) -> IRI:
         """The one user of the tenant."""
         return user_iri(self.tenant)
@@ -79,7 +89,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What was said, verbatim and immutable: the provenance of memories."""
+    """
+    What was said, verbatim and immutable: the provenance of memories.
+
+    `state` is set until the note is understood, and stays when nothing came of it; `title` and `speaker` are what its caller
+    said beside it, kept as long as it is pending.
+    """
 
     iri: IRI
     content: str = prop(MEM.content)
@@ -89,6 +104,9 @@ class Note:
     position: int | None = prop(MEM.position, None)
     said_by: IRI | None = prop(MEM.saidBy, None)
     idempotency_key: str | None = prop(MEM.idempotencyKey, None)
+    state: State | None = prop(MEM.state, None)
+    title: str | None = prop(MEM.title, None)
+    speaker: str | None = prop(MEM.speaker, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +169,53 @@ class Invalidation:
     rule: str | None = prop(MEM.rule, None)
 
 
-Node = Session | Note | Entity | User | Memory | Invalidation
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """What understands notes: the rules, or a model by provider and name."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    kind: AgentKind = prop(MEM.agentKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """
+    The run that turned a note into memories, or is still to do so.
+
+    `at` is when the note came in. `error` is the class of the last failure and `reason` what it said, or why nothing came of the
+    note; `attempts` counts the failures, `tokens` what the run cost. An `isolated` note is compared with its own namespace alone.
+    """
+
+    iri: IRI
+    note: IRI = prop(PROV.used)
+    at: datetime = prop(MEM.at)
+    state: State = prop(MEM.state)
+    agent: IRI | None = prop(PROV.wasAssociatedWith, None)
+    generated: tuple[IRI, ...] = prop(PROV.generated, ())
+    started_at: datetime | None = prop(PROV.startedAtTime, None)
+    ended_at: datetime | None = prop(PROV.endedAtTime, None)
+    rules: tuple[str, ...] = prop(MEM.rule, ())
+    prompts: str | None = prop(MEM.promptHash, None)
+    tokens: int | None = prop(MEM.tokens, None)
+    attempts: int | None = prop(MEM.attempts, None)
+    error: str | None = prop(MEM.error, None)
+    reason: str | None = prop(MEM.reason, None)
+    retry_at: datetime | None = prop(MEM.retryAt, None)
+    isolated: bool | None = prop(MEM.isIsolated, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reversal:
+    """What remains of an invalidation that was taken back: when, which memory holds again, and why it had been retired."""
+
+    iri: IRI
+    at: datetime = prop(MEM.at)
+    restored: IRI = prop(MEM.restored)
+    reason: str = prop(MEM.reason)
+
+
+Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,8 @@ class Indexes:
         node = self.nodes.find(one.iri)
         assert node is not None
         kind = cast(Kind, one.kind)
+        if MEM.invalidAt not in one.said:
+            self.retired_at.pop(one.iri, None)  # the invalidation may have been taken back
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
         if kind == "anchor":
             self.labels.put(node, one.graph, one.labels)

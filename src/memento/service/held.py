@@ -9,32 +9,59 @@ from __future__ import annotations
 
 import copy
 import threading
-from typing import Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
 from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
+from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
 from memento.home import Home
 from memento.model import Scope
+from memento.service.worker import Worker
 from memento.settings import Settings
+from memento.vocabulary import IRI
+
+if TYPE_CHECKING:
+    from memento.consolidation.models import Models
 
 
 class Held:
     """The memory of one data folder, without a method to ask it anything."""
 
-    def __init__(self, home: Home, backends: Backends, scope: Scope, settings: Settings) -> None:
+    def __init__(
+        self,
+        home: Home,
+        backends: Backends,
+        scope: Scope,
+        settings: Settings,
+        agents: Callable[[], Agents] | None = None,
+    ) -> None:
+        """
+        Args:
+            agents: who understands a note, made anew for each; default as the settings say.
+        """
         self.home = home
         self.settings = settings
         self._parts = backends
         self._scope = scope
         self._access = OWNER
         self.tokens = Tokens(home.tokens)
-        self._agents = RuleAgents(settings.consolidation.time_zone)
+        self._rules = RuleAgents(settings.consolidation.time_zone)
+        self._models = None if agents else _models_of(settings, self._rules)
+        self._agents = agents or self._models or (lambda: self._rules)
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
+        self._understanding = threading.Lock()  # taken before the other one, never after it
+        self._worker = Worker(self._work, "consolidation")
+        self._put_off_here: set[IRI] = set()
+
+    def _work(self) -> float | None:
+        """What the worker does."""
+        return None
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
@@ -75,3 +102,12 @@ class Held:
             raise InputError(f"{name} must be Unicode text; it has half a character at {error.start}") from error
         if size > self.settings.limits.text_bytes:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
+
+
+def _models_of(settings: Settings, rules: RuleAgents) -> Models | None:
+    """Who makes the agents of each note, when that is a model."""
+    if settings.model.provider == "none":
+        return None
+    from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
+
+    return Models(settings.model, rules)

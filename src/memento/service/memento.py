@@ -11,6 +11,9 @@ from memento.service.care import Care
 from memento.service.reading import Reading
 from memento.service.writing import Writing
 
+_PATIENCE_S = 2.0
+"""How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
+
 
 class Memento(Writing, Reading, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
@@ -27,7 +30,11 @@ class Memento(Writing, Reading, Care):
 
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""
-        self._parts.close()
+        self._worker.stop(_PATIENCE_S)
+        if self._models:
+            self._models.close()
+        with self._writing:  # never between the two halves of a write
+            self._parts.close()
         self.home.release()
 
     def __enter__(self) -> Self:

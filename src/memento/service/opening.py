@@ -22,6 +22,7 @@ def open_memento(
     configured: Settings | None = None,
     command: str = "open_memento",
     wait_s: float = 0.0,
+    resume: bool = True,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -33,6 +34,7 @@ def open_memento(
         configured: all settings; default `settings.load` of the folder's `memento.toml` and the environment.
         command: how other processes name this one while it owns the folder.
         wait_s: seconds to wait for an owner that does not serve.
+        resume: go on, in the background, with notes that wait to be understood.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -51,7 +53,10 @@ def open_memento(
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
     try:
-        return Memento(home, open_backends(home, configured), scope, configured)
+        memento = Memento(home, open_backends(home, configured), scope, configured)
     except BaseException:
         home.release()
         raise
+    if resume:
+        memento.resume()
+    return memento

@@ -8,7 +8,7 @@ from datetime import datetime
 from memento import library, settings, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
-from memento.model import Described, Listed, RecalledEntity, Recollection, Status, Timeline
+from memento.model import Described, Listed, RecalledEntity, Recollection, Source, Status, Timeline
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.service.held import Held
@@ -69,6 +69,10 @@ class Reading(Held):
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """Everything the graph says of a note, memory, entity, session, invalidation or the user; raises `NotFound`."""
         return library.described(iri, self._in(namespace), self._parts)
+
+    def sources(self, iri: str, *, namespace: str | None = None) -> tuple[Source, ...]:
+        """Who told it and what made a memory of it, for a memory or each memory of a note; raises `NotFound`."""
+        return tuple(library.sources(iri, self._in(namespace), self._parts))
 
     def list(
         self, *, limit: int = 50, offset: int = 0, past: bool = False, namespace: str | None = None

@@ -8,25 +8,16 @@ Functions receive their own group, never the whole.
 """
 
 from memento.settings.groups import (
-    ENGINES,
     AgentSettings,
-    AnchorSettings,
     ConsolidationSettings,
-    DistillSettings,
     EmbeddingSettings,
-    ExpandSettings,
-    FusionSettings,
-    GateSettings,
-    LandSettings,
     LimitsSettings,
     ModelSettings,
     ProxySettings,
     ScopeSettings,
     ServerSettings,
     Settings,
-    SignalsSettings,
     TelemetrySettings,
-    WordsSettings,
 )
 from memento.settings.loading import (
     home_and_namespace,
@@ -39,6 +30,17 @@ from memento.settings.loading import (
 )
 from memento.settings.page import TOOL_GROUPS, groups, shown, table
 from memento.settings.profiles import PROFILES
+from memento.settings.recall import (
+    ENGINES,
+    AnchorSettings,
+    DistillSettings,
+    ExpandSettings,
+    FusionSettings,
+    GateSettings,
+    LandSettings,
+    SignalsSettings,
+    WordsSettings,
+)
 from memento.settings.rules import check
 
 __all__ = [

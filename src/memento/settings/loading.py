@@ -14,9 +14,10 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from memento.errors import InputError, SettingsError
 from memento.settings import files
-from memento.settings.groups import ENGINES, Settings
+from memento.settings.groups import Settings
 from memento.settings.page import TOOL_GROUPS, groups, knobs, variable
 from memento.settings.profiles import PROFILES
+from memento.settings.recall import ENGINES
 from memento.settings.rules import check
 
 UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_TOOLS", "MEMENTO_CONFIG")

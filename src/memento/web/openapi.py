@@ -24,10 +24,13 @@ from memento.model import (
     Listed,
     Noted,
     NoteRow,
+    NoteStatus,
     RecalledEntity,
     Recollection,
+    Source,
     Status,
     Timeline,
+    Undone,
 )
 from memento.settings import ENGINES
 from memento.vocabulary import IRI
@@ -79,6 +82,7 @@ class Operation:
     body: Schema | None = None
     media: str = "application/json"
     created: bool = False
+    accepted: bool = False
     fails: tuple[int, ...] = ()
 
 
@@ -91,6 +95,7 @@ def _note() -> Schema:
         "session": {"type": "string"},
         "position": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
         "idempotency_key": {"type": "string", "description": "a retry with the same key is the same note"},
+        "wait": {**FLAG, "description": "false: answer as soon as the note is kept", "default": True},
         "namespace": NAMESPACE,
     }
     return {"type": "object", "required": ["content"], "properties": fields, "additionalProperties": False}
@@ -99,23 +104,8 @@ def _note() -> Schema:
 def operations() -> dict[tuple[str, str], Operation]:
     """Every address below `/memory`, by verb and path as OpenAPI writes it."""
     listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=PAGE)
-    row = msgspec.json.schema(NoteRow)["$defs"]["NoteRow"]["properties"]
-    rows = {
-        "type": "object",
-        "required": ["rows"],
-        "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
-    }
     return {
-        ("post", "/memory/notes"): Operation(
-            does="Remember a first-person note", answers=Noted, body=_note(), created=True, fails=(409, 413, 415)
-        ),
-        ("post", "/memory/import"): Operation(
-            does=f"Remember many notes, as rows with {', '.join(row)}",
-            answers=Imported,
-            parameters={"consolidate": {**FLAG, "default": True}},
-            body=rows,
-            fails=(409, 413, 415),
-        ),
+        **_notes(),
         ("get", "/memory/recall"): Operation(
             does="The memories that answer a question",
             answers=Recollection,
@@ -154,6 +144,69 @@ def operations() -> dict[tuple[str, str], Operation]:
             needed=("iri",),
             fails=(404,),
         ),
+        **_amendments(),
+    }
+
+
+def _notes() -> dict[tuple[str, str], Operation]:
+    """The addresses that take notes in."""
+    row = msgspec.json.schema(NoteRow)["$defs"]["NoteRow"]["properties"]
+    rows = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
+    }
+    return {
+        ("post", "/memory/notes"): Operation(
+            does="Remember a first-person note",
+            answers=Noted,
+            body=_note(),
+            created=True,
+            accepted=True,
+            fails=(409, 413, 415),
+        ),
+        ("post", "/memory/import"): Operation(
+            does=f"Remember many notes, as rows with {', '.join(row)}",
+            answers=Imported,
+            parameters={"consolidate": {**FLAG, "default": True}},
+            body=rows,
+            fails=(409, 413, 415),
+        ),
+    }
+
+
+def _amendments() -> dict[tuple[str, str], Operation]:
+    """The addresses below a note or a memory, and what tries notes again."""
+    right: dict[str, Schema] = {
+        "content": TEXT,
+        "at": {**TIME, "description": "since when that holds; default since the memory did"},
+        "namespace": NAMESPACE,
+    }
+    better = {"type": "object", "required": ["content"], "properties": right, "additionalProperties": False}
+    return {
+        ("get", "/memory/notes/{iri}/status"): Operation(
+            does="How far a note has come", answers=NoteStatus, needed=("iri",), fails=(404,)
+        ),
+        ("post", "/memory/retry"): Operation(
+            does="Try every note now that is still to be understood", answers=tuple[NoteStatus, ...]
+        ),
+        ("post", "/memory/{iri}/correct"): Operation(
+            does="Put a better text in the place of a memory",
+            answers=Noted,
+            needed=("iri",),
+            body=better,
+            created=True,
+            fails=(404, 413, 415),
+        ),
+        ("post", "/memory/{iri}/undo"): Operation(
+            does="Let a retired memory hold again", answers=Undone, needed=("iri",), fails=(404, 415)
+        ),
+        ("get", "/memory/{iri}/sources"): Operation(
+            does="Who told a memory, and what made it of the note",
+            answers=tuple[Source, ...],
+            needed=("iri",),
+            fails=(404,),
+        ),
     }
 
 
@@ -187,7 +240,7 @@ def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str
     parameters.append(_parameter("namespace", NAMESPACE, needed=False))
     if "{iri}" in path:
         parameters.append({"name": "iri", "in": "path", "required": True, "schema": TEXT})
-    statuses = [200, 201] if one.created else [200]
+    statuses = [200, *([201] if one.created else []), *([202] if one.accepted else [])]
     answers = {str(status): _answer(status, schema) for status in statuses}
     answers |= {str(status): _answer(status, {"$ref": "#/components/schemas/Error"}) for status in _failing(one)}
     told: dict[str, Any] = {"summary": one.does, "operationId": _name(verb, path), "parameters": parameters}

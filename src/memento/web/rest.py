@@ -25,6 +25,8 @@ class Rest:
         """The routes; the fixed ones win over an IRI."""
         routes = Blueprint("memory", __name__, url_prefix="/memory")
         routes.post("/notes")(self.note)
+        routes.get("/notes/<path:iri>/status")(self.note_status)
+        routes.post("/retry")(self.retry)
         routes.post("/import")(self.imported)
         routes.get("/recall")(self.recall)
         routes.get("/list")(self.list)
@@ -35,14 +37,17 @@ class Rest:
         routes.get("/openapi.json")(self.openapi)
         routes.post("/rebuild")(self.rebuild)
         routes.get("")(self.list)
+        routes.post("/<path:iri>/correct")(self.correct)
+        routes.post("/<path:iri>/undo")(self.undo)
+        routes.get("/<path:iri>/sources")(self.sources)
         routes.get("/<path:iri>")(self.get)
         routes.delete("/<path:iri>")(self.forget)
         return routes
 
     def note(self) -> Response:
-        """Remember a note; 201 when something new came of it."""
+        """Remember a note; 201 when something new came of it, 202 when it is kept and still to be understood."""
         Parameters()
-        body = json_object(*NOTE_FIELDS, "namespace")
+        body = json_object(*NOTE_FIELDS, "wait", "namespace")
         row = note_row(body)
         noted = memory().note(
             row.content,
@@ -52,9 +57,43 @@ class Rest:
             session=row.session,
             position=row.position,
             idempotency_key=row.idempotency_key or request.headers.get("Idempotency-Key"),
+            wait=body.flag("wait", default=True),
             namespace=body.text("namespace") or namespace(),
         )
-        return answered(noted, 201 if noted.memories else 200)
+        return answered(noted, 202 if noted.pending else 201 if noted.memories else 200)
+
+    def note_status(self, iri: str) -> Response:
+        """How far a note has come."""
+        Parameters()
+        return answered(memory().note_status(iri, namespace=namespace()))
+
+    def retry(self) -> Response:
+        """Try every note now that is still to be understood; what became of each."""
+        Parameters()
+        return answered(memory().retry())
+
+    def correct(self, iri: str) -> Response:
+        """Put a better text in the place of a memory."""
+        Parameters()
+        body = json_object("content", "at", "namespace")
+        noted = memory().correct(
+            iri,
+            body.required("content"),
+            at=body.instant("at"),
+            namespace=body.text("namespace") or namespace(),
+        )
+        return answered(noted, 201)
+
+    def undo(self, iri: str) -> Response:
+        """Let a retired memory hold again, by its own IRI or that of the invalidation."""
+        Parameters()
+        given = json_object("namespace").text("namespace") if request.content_length else None
+        return answered(memory().undo(iri, namespace=given or namespace()))
+
+    def sources(self, iri: str) -> Response:
+        """Who told a memory, and what made it of the note."""
+        Parameters()
+        return answered(memory().sources(iri, namespace=namespace()))
 
     def imported(self) -> Response:
         """Remember many notes: JSON lines, or an object with `rows`."""

@@ -17,10 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.consolidation.agents import Candidate, Decision, Draft, Existing, Extraction, Hypotheses, Mention, Resolved
+from memento.consolidation.agents import (
+    Account,
+    Candidate,
+    Decision,
+    Draft,
+    Existing,
+    Extraction,
+    Hypotheses,
+    Mention,
+    Resolved,
+)
 from memento.consolidation.rules import decide, entities, memories, names, statements
 from memento.consolidation.rules.biography import biography as life
-from memento.model import Memory, Note, User
+from memento.model import AgentKind, Note, User
 
 __all__ = ["RuleAgents"]
 
@@ -29,9 +39,14 @@ class RuleAgents:
     """Answers by rules; `zone` is where the user's days begin."""
 
     name = "rules"
+    kind: AgentKind = "rules"
 
     def __init__(self, zone: str = "UTC") -> None:
         self.zone = zone
+
+    def account(self) -> Account:
+        """Nothing: rules cost no tokens."""
+        return Account()
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
@@ -46,7 +61,7 @@ class RuleAgents:
         """Matches by name; what has no sure match is new."""
         return entities.resolve_entities(mentions, biography, user)
 
-    def hypothesise(self, memories: Sequence[Memory]) -> Hypotheses:
+    def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """None: rules find what a note repeats or ends by slot and name, not by guessing texts."""
         return Hypotheses()
 

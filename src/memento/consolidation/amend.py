@@ -1,0 +1,133 @@
+"""What a person changes by hand: a memory said better, an invalidation taken back. No model is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import cast
+
+from memento.backends import Backends
+from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Target
+from memento.consolidation.resolve import candidates, said_of
+from memento.consolidation.settle import without_user
+from memento.consolidation.task import Task, user_of
+from memento.consolidation.write import Understood, change, content_hash
+from memento.errors import InputError, NotFound
+from memento.graph.mapping import invalidates, node, quads
+from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
+from memento.ports import Row
+from memento.vocabulary import IRI, MEM, TYPE, agent_iri, mint
+
+_CANDIDATES = 5
+
+
+def correct(
+    iri: str, content: str, since: datetime | None, scope: Scope, now: datetime, rules: Agents, parts: Backends
+) -> Noted:
+    """
+    Put a better text in the place of a memory, as a note of its own: it begins and ends as the memory did, unless told otherwise.
+
+    Raises:
+        NotFound: the namespace has no such memory, or it is forgotten.
+        InputError: the text is that of the memory, or it was corrected already.
+    """
+    old = _memory(iri, scope, parts)
+    if content_hash(content) == content_hash(old.content):
+        raise InputError(f"<{iri}> says this already: give the text that is right")
+    earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
+    if by := next((row["invalidator"] for row in earlier if row["mode"] == "correction"), None):
+        raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
+    user, user_is_new = user_of(scope, parts)
+    note = Note(iri=mint("note"), content=content, at=now)
+    mentions = without_user(rules.extract_entities(note, user).mentions, user)
+    offered = candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
+    resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
+    read = rules.extract_memories(note, mentions, user)
+    names = tuple(mention.name for mention in mentions)
+    draft = read[0] if len(read) == 1 else Draft(content=content.strip(), about=names)
+    began = since or old.valid_at
+    target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
+    understood = Understood(
+        task=Task(note=note, scope=scope, received=now, keep=True),
+        agent=Agent(iri=agent_iri(rules.name), name=rules.name, kind=rules.kind),
+        account=Account(),
+        began=now,
+        ended=now,
+        resolutions=resolved.resolutions,
+        decisions=[Invalidate(draft=replace(draft, valid_at=began, corrects=True), targets=(target,))],
+        user=user,
+        user_is_new=user_is_new,
+        retirable={old.iri: old},
+    )
+    written, noted = change(understood)
+    parts.commit(written + _inherited(noted.memories[0], old, began, written, scope), scope)
+    return noted
+
+
+def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
+    """
+    Take an invalidation back; where others have retired the same memory too, it ends when the earliest of them says.
+
+    Raises:
+        NotFound: the namespace has no such invalidation, and no memory that one has retired.
+    """
+    rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=IRI(iri)) if ":" in iri else []
+    if not rows:
+        raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
+    gone = _invalidation(rows[0])
+    old = node(Memory, gone.invalidated, said_of([gone.invalidated], scope, parts)[gone.invalidated])
+    others = [
+        row
+        for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
+        if row["invalidation"] != gone.iri
+    ]
+    ends = [
+        max(cast(datetime, row["began"]), old.valid_at)
+        for row in others
+        if "began" in row and row["mode"] != "heuristic"
+    ]
+    reversal = Reversal(iri=mint("reversal"), at=now, restored=old.iri, reason=gone.reason)
+    removes = quads(gone, scope.graph)
+    if not any(row["invalidator"] == gone.invalidator for row in others):
+        removes.append(invalidates(gone.invalidator, old.iri, scope.graph))
+        removes.append((gone.invalidator, MEM.supersedes, old.iri, scope.graph))
+    adds = quads(reversal, scope.provenance)
+    if old.invalid_at is not None:
+        removes.append((old.iri, MEM.invalidAt, old.invalid_at, scope.graph))
+    if ends:
+        adds.append((old.iri, MEM.invalidAt, min(ends), scope.graph))
+    parts.commit(Change(tuple(adds), tuple(removes)), scope)
+    return Undone(invalidation=gone.iri, restored=old.iri, invalidator=gone.invalidator)
+
+
+def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
+    """A believed memory of the namespace's own graph."""
+    found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
+    if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
+        raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
+    memory = node(Memory, found[0].iri, found[0].said)
+    if memory.expired_at is not None:
+        raise NotFound(f"<{iri}> is forgotten: note what is right instead")
+    return memory
+
+
+def _inherited(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
+    """What the better text has from the memory: what that was about, where its own names nothing, and when it ended."""
+    adds: list[Quad] = []
+    if not any(subject == new and predicate == MEM.about for subject, predicate, _, _ in written.adds):
+        adds += [(new, MEM.about, anchor, scope.graph) for anchor in old.about]
+    if old.invalid_at is not None and old.invalid_at > began:
+        adds.append((new, MEM.invalidAt, old.invalid_at, scope.graph))
+    return Change(tuple(adds))
+
+
+def _invalidation(row: Row) -> Invalidation:
+    return Invalidation(
+        iri=cast(IRI, row["invalidation"]),
+        invalidator=cast(IRI, row["invalidator"]),
+        invalidated=cast(IRI, row["invalidated"]),
+        reason=str(row["reason"]),
+        at=cast(datetime, row["at"]),
+        mode=cast(Mode, str(row["mode"])),
+        rule=str(row["rule"]) if "rule" in row else None,
+    )

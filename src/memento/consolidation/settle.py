@@ -1,0 +1,126 @@
+"""
+Decisions made consistent with time and with themselves, whoever made them.
+
+A model may skip what is over, retire what began later, or let two facts of one instant end each other. Each such decision is mended
+by itself: the note is never lost over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memento.consolidation.agents import (
+    USER,
+    Add,
+    Decision,
+    Draft,
+    Existing,
+    Invalidate,
+    Mention,
+    Skip,
+    Successor,
+    Target,
+)
+from memento.model import Memory, Note, User
+from memento.vocabulary import IRI
+
+_FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
+
+
+def settled(decisions: Sequence[Decision], known: Sequence[Existing], note: Note) -> list[Decision]:
+    """
+    The decisions, in their order, each consistent with when things were true.
+
+    - A fact that recurs after its interval has ended is a new memory, not a duplicate.
+    - What began after the draft does not end because of it: the draft ends where that begins.
+    - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
+    """
+    memories = {one.memory.iri: one.memory for one in known}
+    return [_settled(decision, memories, note) for decision in decisions]
+
+
+def without_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
+    """
+    The mentions that are not the user: neither a pronoun nor the user's own name.
+
+    >>> without_user([Mention(name="Danny", kind="Person")], User(iri=IRI("urn:u"), name="Danny"))
+    ()
+    """
+    return tuple(mention for mention in mentions if not is_user(mention.name, mention.kind, user.name))
+
+
+def is_user(name: str, kind: str, called: str | None) -> bool:
+    """
+    Whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
+
+    >>> is_user("USER", "Person", None), is_user("Danny Rose", "Person", "Danny"), is_user("Danny", "Project", "Danny")
+    (True, False, False)
+    """
+    plain = name.strip().casefold()
+    if plain in _FIRST_PERSON or plain == USER.casefold():
+        return True
+    return bool(called) and kind == "Person" and plain == (called or "").strip().casefold()
+
+
+def introduced(drafts: Sequence[Draft], user: User) -> tuple[list[Draft], str | None]:
+    """The drafts, about the user where they are about somebody who has the name that the user has just given; and that name."""
+    called = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
+    if called is None:
+        return list(drafts), None
+    return [replace(draft, about=_about_user(draft.about, called)) for draft in drafts], called
+
+
+def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(USER if is_user(name, "Person", called) else name for name in about))
+
+
+def _settled(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:
+    match decision:
+        case Skip(draft=draft, duplicate=IRI() as duplicate) if duplicate in memories:
+            old = memories[duplicate]
+            if old.invalid_at is not None and old.invalid_at <= _began(draft, note):
+                return Add(draft=draft, reason=f"again, as it was until {old.invalid_at.date()}")
+            return decision
+        case Invalidate():
+            return _in_order(decision, memories, note)
+    return decision
+
+
+def _in_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: Note) -> Decision:
+    draft, began = decision.draft, _began(decision.draft, note)
+    targets: list[Target] = []
+    contradicted: list[IRI] = []
+    later: list[tuple[datetime, Target]] = []
+    for target in decision.targets:
+        old = memories.get(target.memory)
+        if old is None:
+            continue
+        if target.mode == "correction":
+            targets.append(target)
+        elif old.invalid_at is not None and old.invalid_at <= began:
+            continue
+        elif old.valid_at > began and note.at < old.valid_at:
+            later.append((old.valid_at, target))
+        elif old.valid_at == began and _is_change_of_state(target, draft):
+            contradicted.append(old.iri)
+        else:
+            targets.append(target)
+    successor = decision.successor
+    if later and successor is None:
+        first = min(later, key=lambda one: (one[0], one[1].memory))[1]
+        successor = Successor(memory=first.memory, reason=first.reason)
+    if targets:
+        return replace(decision, targets=tuple(targets), successor=successor, contradicts=tuple(contradicted))
+    reason = decision.targets[0].reason if decision.targets else ""
+    return Add(draft=draft, reason=reason, successor=successor, contradicts=tuple(contradicted))
+
+
+def _is_change_of_state(target: Target, draft: Draft) -> bool:
+    """Whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
+    return not draft.ends and not draft.corrects and not target.rule.startswith("ends:")
+
+
+def _began(draft: Draft, note: Note) -> datetime:
+    return draft.valid_at or note.at

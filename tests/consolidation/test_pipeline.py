@@ -1,0 +1,192 @@
+"""A note is understood by a model in five questions at most, two branches side by side; and by rules in one thread."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import at
+from consolidation.understanding import Understanding, contents, opened
+from memento.consolidation import pipeline
+from memento.service import Memento
+from scripted import ScriptedModel
+
+
+@pytest.fixture
+def script() -> Understanding:
+    return Understanding()
+
+
+def test_an_empty_memory_is_asked_about_nothing(tmp_path: Path, script: Understanding) -> None:
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        noted = memento.note("I use Zed.")
+
+        assert sorted(script.questions) == ["extract_entities", "extract_memories"]
+        assert noted.memories
+        assert contents(memento) == {"USER uses Zed."}
+
+
+def test_a_note_takes_five_questions(tmp_path: Path, script: Understanding) -> None:
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("I work at Google.")
+        script.questions.clear()
+        noted = memento.note("I work at Microsoft.")
+
+        assert len(script.questions) == len(set(script.questions)) == 5
+        assert len(noted.invalidated) == 1
+        assert contents(memento) == {"USER works at Microsoft."}
+        assert memento.check() == ()
+
+
+def test_the_branches_run_side_by_side(tmp_path: Path) -> None:
+    """Each of two questions waits for the other: in one thread neither would ever be answered."""
+    meeting, deciding = threading.Barrier(2, timeout=10), threading.Barrier(2, timeout=10)
+    plain = Understanding()
+
+    def together(barrier: threading.Barrier, name: str) -> Any:
+        def answer(given: dict[str, Any]) -> Any:
+            barrier.wait()
+            return getattr(plain, name)(given)
+
+        return answer
+
+    with ScriptedModel(plain) as model, opened(tmp_path, model) as memento:
+        memento.note("I work at Google.")
+        plain.otherwise.update(
+            hypothesise=together(meeting, "hypothesise"),
+            extract_entities=together(meeting, "extract_entities"),
+            resolve_entities=together(deciding, "resolve_entities"),
+            extract_memories=together(deciding, "extract_memories"),
+        )
+        assert memento.note("I work at Google in Lisbon.").memories
+
+
+def test_guesses_find_what_the_note_alone_would_not_bring_back(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+
+    def decide(given: dict[str, Any]) -> Any:
+        seen.append([one["content"] for one in given["existing"]])
+        return Understanding.resolve_memories(given)
+
+    script = Understanding(
+        resolve_memories=decide,
+        hypothesise=lambda given: {"semantic": ["Quarterly xylophone lessons."], "stateChange": []},
+    )
+    with ScriptedModel(script) as model, opened(tmp_path, model, recalled_memories=1) as memento:
+        memento.note("I work at Google.")
+        memento.note("Quarterly xylophone lessons were fun.")
+        for number in range(4):
+            memento.note(f"I work at Company{number}.")
+        memento.note("My work at Acme began.")
+
+    assert any("xylophone" in content for content in seen[-1])
+
+
+def test_all_that_is_known_and_all_that_is_new_are_judged_in_one_question(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def decide(given: dict[str, Any]) -> Any:
+        seen.append(given)
+        return Understanding.resolve_memories(given)
+
+    with ScriptedModel(Understanding(resolve_memories=decide)) as model, opened(tmp_path, model) as memento:
+        memento.note("I work at Google.")
+        memento.note("I live in Paris. I work at Microsoft. I like tea.")
+
+    assert len(seen) == 1
+    assert [one["id"] for one in seen[0]["new"]] == ["n1", "n2", "n3"]
+    assert [one["id"] for one in seen[0]["existing"]] == ["m1"]
+
+
+def test_rules_start_no_thread(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_pool(*args: Any, **named: Any) -> Any:
+        raise AssertionError("a thread was started")
+
+    monkeypatch.setattr(pipeline, "ThreadPoolExecutor", no_pool)
+    memento.note("I work at Google.")
+
+    assert memento.note("I work at Microsoft.").invalidated
+
+
+def test_a_note_that_states_nothing_is_skipped(tmp_path: Path) -> None:
+    script = Understanding(extract_memories=lambda given: {"memories": []})
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        noted = memento.note("Hello there!")
+
+        assert noted.note is None
+        assert noted.skipped == "no memory could be extracted"
+        assert memento.status().notes == 0
+
+
+def test_what_all_duplicates_tell_of_the_user_still_reaches_the_description(tmp_path: Path) -> None:
+    script = Understanding()
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("I like tea.")
+        script.otherwise["extract_entities"] = lambda given: {
+            "entities": [],
+            "userBiographicalFacts": "USER is a botanist.",
+        }
+        noted = memento.note("I like tea.", at=at("2020-01-01"))
+        user = memento.get("urn:memento:user:local")
+
+        assert noted.skipped or noted.memories
+        assert any("botanist" in value for _, value in user.properties)
+
+
+def test_by_rules_too_the_user_is_described_by_a_note_in_which_nothing_else_is_new(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    memento.forget(memento.note("My name is Danny.").memories[0])
+    noted = memento.note("I work at Google as of now.")
+
+    assert noted.note is None or noted.memories
+    assert "Google" in str(memento.get("urn:memento:user:local").properties)
+
+
+def test_the_user_is_never_somebody_else(tmp_path: Path) -> None:
+    script = Understanding(
+        extract_entities=lambda given: {
+            "entities": [
+                {"name": "Danny", "type": "Person", "description": "the author"},
+                {"name": "USER", "type": "Person"},
+                {"name": "Danny Rose", "type": "Person"},
+            ]
+        },
+        extract_memories=lambda given: {
+            "memories": [
+                {"content": "USER's name is Danny.", "aboutEntities": ["Danny"]},
+                {"content": "USER met Danny Rose.", "aboutEntities": ["USER", "Danny Rose"]},
+            ]
+        },
+    )
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("My name is Danny. I met Danny Rose.")
+        found = memento.recall("Whom did I meet?", gate=False)
+
+        assert memento.status().entities == 1
+        assert found.entities[0].is_user
+        assert found.entities[0].name == "Danny"
+        assert {entity.name for entity in found.entities} == {"Danny", "Danny Rose"}
+
+
+def test_the_description_of_the_user_is_bounded_and_the_newest_stays(tmp_path: Path) -> None:
+    def described(given: dict[str, Any]) -> Any:
+        fresh = f"{given['userDescription']} {given['userFacts']}".strip()
+        return {
+            "entities": [],
+            "userDescriptionUpdate": {"newDescription": fresh, "shouldUpdate": True, "reason": ""},
+        }
+
+    script = Understanding(resolve_entities=described)
+    with ScriptedModel(script) as model, opened(tmp_path, model, description_chars=100) as memento:
+        for number in range(12):
+            memento.note(f"I work at Company{number}.")
+        [description] = [
+            value for name, value in memento.get("urn:memento:user:local").properties if name.endswith("description")
+        ]
+
+        assert len(description) <= 100
+        assert "Company11" in description
+        assert "Company0." not in description

@@ -1,0 +1,100 @@
+"""What is forgotten goes together with all that came of it; who told it, and what made a memory of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from consolidation.understanding import Understanding, contents, opened
+from memento.errors import NotFound
+from memento.model import NoteRow
+from memento.service import Memento
+from memento.vocabulary import MEM, PROV
+from scripted import ScriptedModel, Status
+
+
+def test_a_memory_says_who_told_it_and_what_understood_it(memento: Memento) -> None:
+    memento.note("My name is Danny.")
+    first = memento.note("I work at Google.", at="2024-01-08")
+    second = memento.note("I work at Microsoft.", at="2025-01-08")
+    [source] = memento.sources(second.memories[0])
+    by_note = memento.sources(str(first.note))
+
+    assert (source.said_by, source.agent, source.kind) == ("Danny", "rules", "rules")
+    assert source.note.content == "I work at Microsoft."
+    assert source.rules == ("slot:employer",)
+    assert source.prompts is None
+    assert [one.memory for one in by_note] == list(first.memories)
+    assert memento.check() == ()
+
+
+def test_the_graph_says_it_as_prov_o(tmp_path: Path) -> None:
+    with ScriptedModel(Understanding()) as model, opened(tmp_path, model) as memento:
+        noted = memento.note("I work at Google.")
+        [source] = memento.sources(noted.memories[0])
+        runs = {
+            (predicate, str(value)) for _, predicate, value, _ in memento._parts.graph.quads(memento._scope.provenance)
+        }
+
+        assert (source.agent, source.kind, source.agent_iri) == (
+            "scripted:small",
+            "model",
+            "urn:memento:agent:scripted%3Asmall",
+        )
+        assert source.prompts is not None
+        assert {
+            (PROV.used, str(noted.note)),
+            (PROV.generated, noted.memories[0]),
+            (PROV.wasAssociatedWith, source.agent_iri),
+            (MEM.promptHash, source.prompts),
+            (MEM.state, "done"),
+        } <= runs
+        assert memento.check() == ()
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase: bool) -> None:
+    script = Understanding()
+    with ScriptedModel(script) as model, opened(tmp_path, model, retries=0) as memento:
+        memento.note("I like tea.")
+        memento.note("I like cake.", namespace="work")
+        script.otherwise["extract_memories"] = lambda given: Status(500)
+        kept = memento.note("I work at Google.")  # by the rules, as the model fails
+        [iri] = {one.agent_iri for one in memento.sources(memento.list(limit=10)[-1].iri)}
+        forgotten = memento.forget(str(iri), erase=erase)
+
+        assert len(forgotten.memories) == 1
+        assert contents(memento) == {"USER works at Google."}
+        assert memento.note_status(str(kept.note)).agent == "rules"
+        assert len(memento.list(namespace="work")) == 2
+        assert memento.check() == ()
+
+
+def test_what_is_erased_leaves_no_run_and_no_reason_behind(memento: Memento) -> None:
+    old = memento.note("I work at Kumquat Labs.")
+    memento.note("I work at Microsoft.")
+    memento.undo(old.memories[0])
+    memento.forget(str(old.note), erase=True)
+    quads = [quad for graph in memento._parts.graph.graphs() for quad in memento._parts.graph.quads(graph)]
+
+    assert not [quad for quad in quads if "Kumquat Labs" in str(quad[2]) and quad[1] != MEM.name]
+    assert not [quad for quad in quads if quad[2] == old.note]
+    assert memento.check() == ()
+
+
+def test_what_was_kept_as_it_was_has_nobody_who_understood_it(memento: Memento) -> None:
+    done = memento.import_notes([NoteRow(content="Some text.", speaker="Ada")], consolidate=False)
+    [source] = memento.sources(str(done.notes[0]))
+
+    assert (source.agent, source.agent_iri, source.said_by) == ("", None, "Ada")
+
+
+def test_a_thing_without_memories_has_no_sources_and_an_unknown_one_is_not_found(memento: Memento) -> None:
+    memento.note("I work at Google.")
+
+    assert memento.sources("urn:memento:user:local") == ()
+    with pytest.raises(NotFound):
+        memento.sources("urn:memento:memory:none")
+    with pytest.raises(NotFound):
+        memento.forget("urn:memento:agent:none")
