@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +94,13 @@ class Trial:
             skipped=self.data.skipped,
             answers=tuple(answers),
         )
+
+    def explained(self, question: Question, k: int) -> tuple[list[str | None], list[Mapping[str, float]]]:
+        """The `k` best memories for a question by the documents they come from, and what each signal gives to each."""
+        found = self._memento.recall(
+            question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
+        ).memories
+        return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
 
     def close(self) -> None:
         """Let go of the temporary memory."""
