@@ -7,7 +7,8 @@ everything else is arithmetic on them. Weights are fitted by a softmax of each a
 at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
 Reported: in sample; in five folds (conversations and lives as a whole, other questions by a hash of their text, so that a question
 that several sets share is never on both sides); and with the whole family of a set left out.
-Run: `.venv/bin/python tests/bench/weights.py FOLDER [--keep FOLDER] [--sets NAME …] [--record]`; an import of each set, then a minute.
+Run: `.venv/bin/python tests/bench/weights.py FOLDER [--keep FOLDER] [--sets NAME …] [--record]`;
+an import of each set, then a minute.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from memento.evaluation.sets import Question
 from memento.evaluation.trial import Trial, bar, prepared
 from memento.settings import EmbeddingSettings, Settings, SignalsSettings
 
-SIGNALS = tuple(item.name for item in fields(SignalsSettings))
+SIGNALS = tuple(item.name for item in fields(SignalsSettings) if item.default)
+"""Those that weigh something by default."""
 FOLDS = 5
 MOST = 300
 """Memories whose signals are looked at: the best by the default weights, as many as are explained at once."""
@@ -66,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     if not folders:
         raise SystemExit(f"{chosen.folder} has no set that was asked for")
     sheets = {folder.name: sheets_of(folder, chosen.model, chosen.keep) for folder in folders}
-    default = np.array([asdict(SignalsSettings())[name] for name in SIGNALS])
+    default: Weights = np.array([asdict(SignalsSettings())[name] for name in SIGNALS])
     of_all = fitted([one for some in sheets.values() for one in some], default)
     ways: dict[str, Callable[[Sheet], Weights]] = {
         "default": lambda one: default,
@@ -168,7 +170,9 @@ def fitted(sheets: Sequence[Sheet], default: Weights) -> Weights:
     The least mean, over sets and over the questions of each, of −ln softmax(answer against what is none).
     """
     batches = [batch(some, default) for some in by_set(sheets).values()]
-    root = torch.tensor(np.sqrt(4.0 * default + 0.01), dtype=torch.float32, requires_grad=True)  # a square is never negative
+    root = torch.tensor(
+        np.sqrt(4.0 * default + 0.01), dtype=torch.float32, requires_grad=True
+    )  # a square is never negative
     optimiser = torch.optim.LBFGS([root], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
@@ -177,9 +181,9 @@ def fitted(sheets: Sequence[Sheet], default: Weights) -> Weights:
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
-    optimiser.step(loss)
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
     found: Weights = (root.detach() ** 2).double().numpy()
-    return found * default.sum() / found.sum()
+    return np.asarray(found * (default.sum() / found.sum()))
 
 
 def batch(sheets: Sequence[Sheet], default: Weights) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -197,9 +201,7 @@ def batch(sheets: Sequence[Sheet], default: Weights) -> tuple[torch.Tensor, torc
     return tuple(torch.from_numpy(np.stack(some)) for some in (answers, others, padding))  # type: ignore[return-value]
 
 
-def surprise(
-    weights: torch.Tensor, answers: torch.Tensor, others: torch.Tensor, padding: torch.Tensor
-) -> torch.Tensor:
+def surprise(weights: torch.Tensor, answers: torch.Tensor, others: torch.Tensor, padding: torch.Tensor) -> torch.Tensor:
     """−ln softmax of each answer against the others, on average."""
     rest = (others @ weights).masked_fill(padding, -torch.inf).logsumexp(dim=1)
     return torch.nn.functional.softplus(rest - answers @ weights).mean()
@@ -243,7 +245,7 @@ def compared(
 
 def shown(figures: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
     """Percent; recall@5 / recall@10, and the difference to the default with its interval."""
-    rows = [("set", "weights", "R@5", "R@10", "R@5 − default", "R@10 − default")]
+    rows: list[tuple[str, ...]] = [("set", "weights", "R@5", "R@10", "R@5 − default", "R@10 − default")]
     for way, of_sets in figures.items():
         for name, one in of_sets.items():
             recalls = (f"{100 * float(str(one[f'recall@{k}'])):.1f}" for k in (5, 10))
