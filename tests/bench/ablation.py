@@ -63,6 +63,7 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--limit", type=int, help="the first so many questions of each set")
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="keep the tables in tests/bench/results/ablation.json")
     return parser
 
@@ -72,7 +73,7 @@ def measured(folder: Path, chosen: Namespace) -> tuple[Report, dict[str, Report]
     data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
-    with bar() as progress, prepared(data, configured=configured, progress=progress) as trial:
+    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=chosen.keep) as trial:
         first = trial.asked(configured=configured)
         rounds = {}
         for number, (name, signals) in enumerate(off.items(), start=1):
