@@ -88,7 +88,9 @@ def arguments() -> ArgumentParser:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the sets are, a folder each")
     parser.add_argument("--sets", nargs="+", default=[], metavar="NAME", help="these alone")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where signals are kept, and found in a later run")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="where imports and signals stay, and are found in a later run"
+    )
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     return parser
@@ -106,23 +108,34 @@ def sheets_of(folder: Path, model: str, keep: Path | None) -> list[Sheet]:
         return loaded(kept, folder.name)
     data = sets.read(folder, exclude_types=["adversarial"])
     configured = Settings(embedding=EmbeddingSettings(model=model))
-    with bar() as progress, prepared(data, configured=configured, progress=progress) as trial:
-        made = [sheet(trial, question, folds(data.questions)) for question in data.questions]
+    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=keep) as trial:
+        made = taken(trial, configured)
     if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(
-            kept,
-            sizes=[len(one.is_answer) for one in made],
-            folds=[one.fold for one in made],
-            answers=[one.answers for one in made],
-            is_answer=np.concatenate([one.is_answer for one in made]),
-            values=np.concatenate([one.values for one in made]),
-        )
+        save(made, kept)
     return made
 
 
+def taken(trial: Trial, configured: Settings) -> list[Sheet]:
+    """A sheet for each question of a set, with the signals that weigh something."""
+    fold = folds(trial.data.questions)
+    return [sheet(trial, question, fold, configured) for question in trial.data.questions]
+
+
+def save(sheets: Sequence[Sheet], file: Path) -> None:
+    """Write what `loaded` reads."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(
+        file,
+        sizes=[len(one.is_answer) for one in sheets],
+        folds=[one.fold for one in sheets],
+        answers=[one.answers for one in sheets],
+        is_answer=np.concatenate([one.is_answer for one in sheets]),
+        values=np.concatenate([one.values for one in sheets]),
+    )
+
+
 def loaded(file: Path, dataset: str) -> list[Sheet]:
-    """The sheets of a file that `sheets_of` wrote."""
+    """The sheets of a file that `save` wrote."""
     with np.load(file) as kept:
         ends = np.cumsum(kept["sizes"])[:-1]
         rows = zip(
@@ -148,18 +161,18 @@ def folds(questions: Sequence[Question]) -> dict[str, int]:
     }
 
 
-def sheet(trial: Trial, question: Question, fold: Mapping[str, int]) -> Sheet:
+def sheet(trial: Trial, question: Question, fold: Mapping[str, int], configured: Settings) -> Sheet:
     """What every signal says of the best memories for one question, as an explained answer gives it."""
-    weights = asdict(SignalsSettings())
+    weights = {name: weight for name, weight in asdict(configured.signals).items() if weight}
     most = sum(weights.values())
-    ranked, why = trial.explained(question, MOST)
-    values = [[one.get(name, 0.0) * most / weights[name] if weights[name] else 0.0 for name in SIGNALS] for one in why]
+    ranked, why = trial.explained(question, MOST, configured=configured)
+    values = [[one.get(name, 0.0) * most / weight for name, weight in weights.items()] for one in why]
     return Sheet(
         dataset=trial.data.name,
         fold=fold[question.id],
         answers=len(question.grades),
         is_answer=np.array([document in question.grades for document in ranked], dtype=np.bool_),
-        values=np.array(values, dtype=np.float32).reshape(len(ranked), len(SIGNALS)),
+        values=np.array(values, dtype=np.float32).reshape(len(ranked), len(weights)),
     )
 
 

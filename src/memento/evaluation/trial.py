@@ -102,11 +102,22 @@ class Trial:
             answers=tuple(answers),
         )
 
-    def explained(self, question: Question, k: int) -> tuple[list[str | None], list[Mapping[str, float]]]:
-        """The `k` best memories for a question by the documents they come from, and what each signal gives to each."""
-        found = self._memento.recall(
-            question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
-        ).memories
+    def explained(
+        self, question: Question, k: int, *, configured: Settings | None = None
+    ) -> tuple[list[str | None], list[Mapping[str, float]]]:
+        """
+        The `k` best memories for a question by the documents they come from, and what each signal gives to each.
+
+        Args:
+            configured: as for `asked`.
+        """
+        opened_with, self._memento.settings = self._memento.settings, configured or self._memento.settings
+        try:
+            found = self._memento.recall(
+                question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
+            ).memories
+        finally:
+            self._memento.settings = opened_with
         return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
 
     def close(self) -> None:
