@@ -4,27 +4,31 @@ on every set of a folder.
 
 Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
 none is kept here. Baseline: the default profile on the same import, question by question.
-Run: `.venv/bin/python tests/bench/ablation.py FOLDER [--sets NAME …] [--record]`; one import and some twenty rounds of
+Run: `.venv/bin/python tests/bench/ablation.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and one round of
 questions for each set, minutes on two cores. `--record` keeps the table of these sets in `results/ablation.json`.
 
-But: off means weight 0. A signal that weighs nothing still helps to choose the candidates, and `subject` the seeds of EXPAND.
+But: off means weight 0. The best 300 memories of each explained answer are ranked anew, so a signal that weighs nothing has still
+helped to choose these, and `subject` the seeds of EXPAND.
 """
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from measure import kept
 from memento.evaluation import sets
-from memento.evaluation.report import Report, aligned, signed
-from memento.evaluation.trial import Trial, bar, prepared
+from memento.evaluation.metrics import Estimate, paired
+from memento.evaluation.report import aligned, signed
+from memento.evaluation.trial import bar, prepared
 from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from weights import SEED, SIGNALS, Sheet, taken
 
-SIGNALS = tuple(item.name for item in fields(SignalsSettings) if item.default)
 ON = {"walk": 0.2}
 """What weighs nothing by default, and what it is given here."""
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -39,6 +43,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
 
 METRICS = ("recall@5", "recall@10")
 
+Round = Mapping[str, NDArray[np.float64]]
+"""Metric → (questions,) what each question reaches, 0..1."""
+
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     """Print one table, a row for each thing that is off or on; returns the table of each set."""
@@ -50,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     tables: dict[str, object] = {}
     for folder in folders:
         first, rounds = measured(folder, chosen)
-        print(shown(first, rounds), flush=True)
+        print(shown(folder.name, first, rounds), flush=True)
         tables[folder.name] = table(first, rounds)
         kept("ablation", folder.name, tables[folder.name], chosen.record)
     return tables
@@ -63,62 +70,67 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--limit", type=int, help="the first so many questions of each set")
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="keep the tables in tests/bench/results/ablation.json")
     return parser
 
 
-def measured(folder: Path, chosen: Namespace) -> tuple[Report, dict[str, Report]]:
-    """The default, and the rounds with something off (`− name`) or on (`+ name`); all from one import."""
+def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
+    """The default, and the rounds with something off (`− name`) or on (`+ name`); all from the same answers."""
     data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
-    configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
+    everything = replace(SignalsSettings(), **ON)
+    configured = Settings(embedding=EmbeddingSettings(model=chosen.model), signals=everything)
+    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=chosen.keep) as trial:
+        sheets = taken(trial, configured)
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
-    with bar() as progress, prepared(data, configured=configured, progress=progress) as trial:
-        first = trial.asked(configured=configured)
-        rounds = {}
-        for number, (name, signals) in enumerate(off.items(), start=1):
-            rounds[f"− {name}"] = weighing(dict.fromkeys(signals, 0.0), trial, configured)
-            print(f"{data.name}: {name} off, {number} of {len(off)}", file=sys.stderr, flush=True)
-        rounds |= {f"+ {name}": weighing({name: weight}, trial, configured) for name, weight in ON.items()}
-        return first, rounds
+    plain = replace(everything, **dict.fromkeys(ON, 0.0))
+    rounds = {f"− {name}": weighed(sheets, replace(plain, **dict.fromkeys(some, 0.0))) for name, some in off.items()}
+    rounds |= {f"+ {name}": weighed(sheets, replace(plain, **{name: weight})) for name, weight in ON.items()}
+    return weighed(sheets, plain), rounds
 
 
-def weighing(changed: Mapping[str, float], trial: Trial, configured: Settings) -> Report:
-    """The questions asked with some weights changed."""
-    weights = replace(configured.signals, **changed)
-    return trial.asked(configured=replace(configured, signals=weights))
+def weighed(sheets: Sequence[Sheet], knobs: SignalsSettings) -> Round:
+    """What some weights reach."""
+    of_name = asdict(knobs)
+    weights = np.array([of_name[name] for name in (*SIGNALS, *ON)])
+    return {f"recall@{k}": np.array([one.recall(weights, k) for one in sheets]) for k in (5, 10)}
 
 
-def shown(first: Report, rounds: Mapping[str, Report]) -> str:
+def shown(dataset: str, first: Round, rounds: Mapping[str, Round]) -> str:
     """Percent, and what is lost in points: the difference to the default with its paired 95 % interval."""
-    rows = [(first.dataset, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
+    rows = [(dataset, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     rows.append(("default", *percents(first), "", ""))
     rows += [
-        (name, *percents(report), *(signed(report.minus(first, metric)) for metric in METRICS))
-        for name, report in rounds.items()
+        (name, *percents(one), *(signed(difference(one, first, metric)) for metric in METRICS))
+        for name, one in rounds.items()
     ]
     return "\n".join([*aligned(rows), ""])
 
 
-def percents(report: Report) -> tuple[str, ...]:
-    return tuple(f"{100 * report.values(metric).mean():.1f}" for metric in METRICS)
+def percents(one: Round) -> tuple[str, ...]:
+    return tuple(f"{100 * one[metric].mean():.1f}" for metric in METRICS)
 
 
-def table(first: Report, rounds: Mapping[str, Report]) -> dict[str, object]:
+def difference(one: Round, first: Round, metric: str) -> Estimate:
+    return paired(first[metric], one[metric], np.random.default_rng(SEED))
+
+
+def table(first: Round, rounds: Mapping[str, Round]) -> dict[str, object]:
     """The same as data, fractions in −1..1."""
 
-    def figures(report: Report) -> dict[str, object]:
-        values: dict[str, object] = {metric: round(float(report.values(metric).mean()), 4) for metric in METRICS}
-        if report is not first:
+    def figures(one: Round) -> dict[str, object]:
+        values: dict[str, object] = {metric: round(float(one[metric].mean()), 4) for metric in METRICS}
+        if one is not first:
             values["difference"] = {
-                metric: [round(value, 4) for value in report.minus(first, metric)] for metric in METRICS
+                metric: [round(value, 4) for value in difference(one, first, metric)] for metric in METRICS
             }
         return values
 
     return {
-        "questions": len(first.answers),
+        "questions": len(first[METRICS[0]]),
         "default": figures(first),
-        "off": {name[2:]: figures(report) for name, report in rounds.items() if name[0] == "−"},
-        "on": {name[2:]: figures(report) for name, report in rounds.items() if name[0] == "+"},
+        "off": {name[2:]: figures(one) for name, one in rounds.items() if name[0] == "−"},
+        "on": {name[2:]: figures(one) for name, one in rounds.items() if name[0] == "+"},
     }
 
 

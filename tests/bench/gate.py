@@ -31,7 +31,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     data = sets.read(chosen.folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     choose = random.Random(SEED)
     figures: dict[str, float] = {}
-    with prepared(data, configured=Settings(embedding=EmbeddingSettings(model=chosen.model))) as trial:
+    with prepared(
+        data, configured=Settings(embedding=EmbeddingSettings(model=chosen.model)), keep=chosen.keep
+    ) as trial:
         trial.gate = True
         figures |= rate(trial, "false empties", data.questions, of_empty=True)
         if len(data.scopes) > 1:
@@ -50,6 +52,7 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--limit", type=int, help="the first so many questions")
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     return parser
 

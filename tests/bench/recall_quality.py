@@ -66,6 +66,7 @@ def arguments() -> ArgumentParser:
     parser.add_argument("--exclude-type", action="append", default=["adversarial"], metavar="TYPE")
     parser.add_argument("--consolidate", action="store_true", help="let the rules retire memories")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     return parser
 
@@ -80,7 +81,9 @@ def reported(folder: Path, chosen: Namespace) -> list[Report]:
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
     with (
         bar() as progress,
-        prepared(data, consolidate=chosen.consolidate, configured=configured, progress=progress) as trial,
+        prepared(
+            data, consolidate=chosen.consolidate, configured=configured, progress=progress, keep=chosen.keep
+        ) as trial,
     ):
         return [trial.asked(profile) for profile in chosen.profile or PROFILES]
 

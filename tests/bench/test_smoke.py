@@ -18,6 +18,7 @@ import queries
 import recall_quality
 import recall_scale
 import startup
+import weights
 from memento.graph.shapes import violations
 from people import Life
 from synthetic import World
@@ -114,7 +115,7 @@ def test_an_ablation_has_a_row_for_each_thing_that_is_off(
     recorded = json.loads((tmp_path / "results" / "ablation.json").read_text(encoding="utf-8"))
     assert list(recorded) == ["left", "right"]
     assert recorded["right"]["figures"] == tables["right"]
-    assert set(recorded["left"]["figures"]["off"]) == {*ablation.SIGNALS, *ablation.GROUPS}
+    assert set(recorded["left"]["figures"]["off"]) == {*weights.SIGNALS, *ablation.GROUPS}
     assert set(recorded["left"]["figures"]["on"]) == set(ablation.ON)
 
 

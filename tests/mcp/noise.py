@@ -26,5 +26,6 @@ def noisy(self: shim.Shim, line: bytes) -> object:
     return _read(self, line)
 
 
-shim.Shim._read = noisy  # type: ignore[method-assign, assignment]  # noise between any two messages
-main(["mcp"])
+if __name__ == "__main__":
+    shim.Shim._read = noisy  # type: ignore[method-assign, assignment]  # noise between any two messages
+    main(["mcp"])

@@ -257,6 +257,8 @@ def stop(home: Path) -> None:
     until = time.monotonic() + 30
     while Home(home).serving_owner() and time.monotonic() < until:
         time.sleep(0.05)
+    time.sleep(0.5)
+    assert Home(home).serving_owner() is None  # nobody waited for the folder to become free
 
 
 def test_why_no_service_could_be_started_is_in_the_result(tmp_path: Path) -> None:

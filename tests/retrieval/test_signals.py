@@ -63,6 +63,21 @@ def test_the_one_participant_who_is_named_is_preferred(view: View, memento: Meme
     assert not signals.speaker("What was seen?", view).any()
 
 
+def test_who_asks_about_my_or_our_is_not_the_assistant(memento: Memento) -> None:
+    texts = [("Ana", "We use Flutter now."), ("assistant", "Which framework do you use?")]
+    rows = [NoteRow(content=text, speaker=who, session="s", position=place) for place, (who, text) in enumerate(texts)]
+    memento.import_notes(rows, consolidate=False)
+    view = View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+
+    mine = by_text(signals.speaker("Which framework do we use?", view), view, memento)
+    assert mine == {"We": 1, "Which": 0}
+    assert not signals.speaker("Which framework is used?", view).any()
+
+
+def test_the_best_of_few_sessions_says_little(view: View, memento: Memento) -> None:
+    assert by_text(signals.session("aquarium", view, WordsSettings()), view, memento)["Did"] == pytest.approx(0.2)
+
+
 def test_a_month_prefers_what_was_said_in_it_and_soon_after(view: View, memento: Memento) -> None:
     found = by_text(signals.when(dates("What happened in May 2023?"), view), view, memento)
     assert found["Did"] == 1.0

@@ -9,9 +9,10 @@ An evaluation set in a temporary memory of its own, asked once or several times.
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,12 @@ class Trial:
         self._document: dict[IRI, str] = {}  # note → the document it was imported from
 
     def imports(self, consolidate: bool) -> None:
-        """Note the corpus, scope by scope, and load what the first question would otherwise wait for."""
+        """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
+        kept = self._memento.home.path / "documents.json"
+        if kept.exists():
+            self._document, self.memories = json.loads(kept.read_text(encoding="utf-8"))
+            self._memento.warm_up()
+            return
         begin, done, total = time.perf_counter(), 0, len(self.data.documents)
         self._progress("import", 0, total)
         for scope in self.data.scopes:
@@ -67,6 +73,7 @@ class Trial:
             done += len(documents)
         self._memento.warm_up()
         self.import_s = time.perf_counter() - begin
+        kept.write_text(json.dumps((self._document, self.memories)), encoding="utf-8")
 
     def asked(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
         """
@@ -94,6 +101,24 @@ class Trial:
             skipped=self.data.skipped,
             answers=tuple(answers),
         )
+
+    def explained(
+        self, question: Question, k: int, *, configured: Settings | None = None
+    ) -> tuple[list[str | None], list[Mapping[str, float]]]:
+        """
+        The `k` best memories for a question by the documents they come from, and what each signal gives to each.
+
+        Args:
+            configured: as for `asked`.
+        """
+        opened_with, self._memento.settings = self._memento.settings, configured or self._memento.settings
+        try:
+            found = self._memento.recall(
+                question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
+            ).memories
+        finally:
+            self._memento.settings = opened_with
+        return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
 
     def close(self) -> None:
         """Let go of the temporary memory."""
@@ -126,10 +151,18 @@ def prepared(
     consolidate: bool = False,
     configured: Settings | None = None,
     progress: Stage | None = None,
+    keep: Path | None = None,
 ) -> Iterator[Trial]:
-    """A set in a temporary memory, which is gone afterwards; several profiles may be asked of one import."""
-    with tempfile.TemporaryDirectory(prefix="memento-eval-") as folder:
-        trial = Trial(data, Path(folder), configured, progress or (lambda stage, done, total: None))
+    """
+    A set in a temporary memory, which is gone afterwards; several profiles may be asked of one import.
+
+    Args:
+        keep: a folder where the memory stays, and is found by the next trial of a set of this name.
+    """
+    with tempfile.TemporaryDirectory(prefix="memento-eval-") as temporary:
+        home = keep / (f"{data.name}-consolidated" if consolidate else data.name) if keep else Path(temporary)
+        home.mkdir(parents=True, exist_ok=True)
+        trial = Trial(data, home, configured, progress or (lambda stage, done, total: None))
         try:
             trial.imports(consolidate)
             yield trial

@@ -74,7 +74,7 @@ class Service:
 
     def _started(self) -> Owner:
         # It belongs to no window: it must outlive this process, and its output must not reach the client.
-        with (self._home.path / "serve.log").open("wb") as log:
+        with (self._home.path / "serve.log").open("ab") as log:
             child = subprocess.Popen(
                 [sys.executable, "-P", "-m", "memento", "--home", str(self._home.path), "serve", *self._port()],
                 stdin=subprocess.DEVNULL,
@@ -88,11 +88,11 @@ class Service:
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             if owner := self._home.serving_owner():
+                # Another window may have been faster: then its service is ours too, and this one must not wait for its turn.
+                if owner.pid != child.pid:
+                    child.terminate()
                 return owner
-            if child.poll() is not None:
-                # Another window may have been faster: then that one serves us too.
-                if owner := self._home.serving_owner():
-                    return owner
+            if child.poll() is not None and not self._home.serving_owner():
                 raise Unreachable(f"the service could not be started: {self._last_words()}")
             time.sleep(POLL_S)
         raise Unreachable(

@@ -128,10 +128,23 @@ def is_first_person(question: str) -> bool:
     """
     Whether the question is about the one who asks.
 
-    >>> is_first_person("Where do I work?"), is_first_person("Where does Ana work?")
+    >>> is_first_person("Where do I work?"), is_first_person("Our budget?"), is_first_person("Who in the US works?")
+    (True, True, False)
+    """
+    return re.search(r"\bI\b|\b(?:[Mm]y|me|mine|myself|[Ww]e|[Oo]ur|ours|us|ourselves)\b", question) is not None
+
+
+def is_assistant(participant: str) -> bool:
+    """
+    Whether a participant of a conversation is a program that answers, by the names that chat formats give it.
+
+    >>> is_assistant("Assistant"), is_assistant("Ana")
     (True, False)
     """
-    return re.search(r"\bI\b|\b(?:my|me|mine|myself)\b", question) is not None
+    return participant.casefold() in _ASSISTANTS
+
+
+_ASSISTANTS = frozenset("assistant ai bot chatbot model agent system tool".split())  # noqa: SIM905
 
 
 def asked_slots(question: str) -> list[str]:

@@ -19,6 +19,7 @@ from memento.ports import Vectors
 from memento.retrieval.question import (
     Named,
     asked_slots,
+    is_assistant,
     is_first_person,
     named_among,
     wants_number,
@@ -32,6 +33,9 @@ from memento.vocabulary import user_of
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
+
+MANY_SESSIONS = 10
+"""Sessions from which on the best of them says as much as it can."""
 
 
 def meaning(asked: Vectors, view: View, nodes: Ids | None = None) -> Signal:
@@ -85,8 +89,13 @@ def neighbouring_words(question: str, view: View) -> Signal:
 
 
 def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None = None) -> Signal:
-    """BM25 of the whole session that the memory belongs to."""
+    """
+    BM25 of the whole session that the memory belongs to, divided by its best; of fewer sessions than ten only so many tenths.
+
+    To be told which of three conversations it was says little of where in it the answer stands.
+    """
     found = np.zeros(len(view.visible), dtype=np.float32)
+    count, best = 0, 0.0
     for passages in view.passages():
         numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
@@ -94,16 +103,25 @@ def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None =
         of_session = np.zeros(int(max(sessions.max(initial=-1), numbers.max(initial=-1))) + 1, dtype=np.float32)
         of_session[numbers] = scores
         found[turns] = of_session[sessions]
-    return found
+        count, best = count + len(passages.sessions), max(best, float(scores.max(initial=0.0)))
+    return found * np.float32(min(1.0, count / MANY_SESSIONS) / max(best, 1e-9))
 
 
 def speaker(question: str, view: View, nodes: Ids | None = None) -> Signal:
-    """1 for what the one participant said whom the question names; silent when it names none or several."""
+    """
+    1 for what the one participant said whom the question names; silent when it names several.
+
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
+    """
     found = np.zeros(len(view.visible), dtype=np.float32)
-    named = set(named_among(question, view.participants()))
-    if len(named) == 1:
-        for passages in view.passages():
-            found[passages.turns.said_by(named, nodes)] = 1.0
+    people = view.participants()
+    named = set(named_among(question, people))
+    if not named and is_first_person(question) and any(map(is_assistant, people)):
+        named = {name for name in people if not is_assistant(name)}
+    elif len(named) != 1:
+        return found
+    for passages in view.passages():
+        found[passages.turns.said_by(named, nodes)] = 1.0
     return found
 
 

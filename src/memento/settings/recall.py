@@ -32,7 +32,9 @@ class SignalsSettings:
     words: float = knob(0.35, "weight of BM25 on the memory and the turn before it")
     pairs: float = knob(0.25, "weight of BM25 on neighbouring words")
     session: float = knob(0.25, "weight of BM25 on the whole session")
-    speaker: float = knob(0.5, "weight of being said by the one participant whom the question names")
+    speaker: float = knob(
+        0.5, "weight of being said by the one participant whom the question names, or by the one who asks"
+    )
     own: float = knob(0.9, "weight of being about the user, when the question says I or my")
     slot: float = knob(0.8, "weight of filling the property that the question asks for, as the employer")
     when: float = knob(0.5, "weight of fitting a date in the question")
