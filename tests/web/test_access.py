@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from flask.testing import FlaskClient
 from memento.access import Access
 from memento.instants import now
 from memento.service import Memento
+from memento.settings import ProxySettings
 from memento.web.app import create_app
 
 CANARY = "Quetzalcoatl"
@@ -52,9 +54,24 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
 }
 
 
+PROXY = (401, 400, 400, 400, 400)
+"""Where no provider is set; one who may read may ask it, as the memory is only read."""
+
+TABLE = {
+    **TABLE,
+    **{
+        (method, f"/{root}/<path:rest>"): (PROXY, {})
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+        for root in ("v1", "api")
+    },
+}
+
+
 @pytest.fixture
 def doors(memento: Memento) -> Iterator[tuple[FlaskClient, dict[str, dict[str, str]], str]]:
     """The application, the headers of each role, and a memory of the tenant `local`."""
+    nowhere = ProxySettings(openai_base_url="", anthropic_base_url="", ollama_base_url="")
+    memento.settings = replace(memento.settings, proxy=nowhere)
     rights = {"reader": "read", "writer": "write", "admin": "admin"}
     tokens = {
         role: memento.tokens.create(role, tenant="local", namespaces=[], right=right, at=now())  # type: ignore[arg-type]

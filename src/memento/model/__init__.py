@@ -5,7 +5,6 @@ All are frozen, keyword-only and compare by value; times are aware and in UTC.
 """
 
 from memento.model.answers import (
-    Anchor,
     Believed,
     Described,
     Difference,
@@ -13,19 +12,22 @@ from memento.model.answers import (
     Imported,
     Listed,
     Noted,
-    NoteRef,
     NoteRow,
     NoteState,
     NoteStatus,
+    Source,
+    Status,
+    Timeline,
+    Undone,
+)
+from memento.model.recalled import (
+    Anchor,
+    NoteRef,
     Recalled,
     RecalledEntity,
     Recollection,
     Retired,
-    Source,
-    Status,
     Step,
-    Timeline,
-    Undone,
 )
 from memento.model.stored import (
     KINDS,

@@ -1,0 +1,109 @@
+"""What a recall comes back with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from memento.vocabulary import IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRef:
+    """The note that a memory was taken from."""
+
+    iri: IRI
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A belief that a returned memory replaced, and what that one had replaced."""
+
+    iri: IRI
+    content: str
+    reason: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    invalidated_at: datetime | None = None
+    invalidates: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """
+    A name that led to a memory, and by which signal: `subject`, it is named in the question; `link`, the memory `via` mentions
+    it and this one is about it; `shared`, both mention it. By `entity`, the memory is about `via`, from which recall started.
+    """
+
+    by: Literal["subject", "link", "shared", "entity"]
+    name: str
+    via: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """An entity of the graph that recall started from: `named` in the question, or come with a good memory; `weight` is in 0..1."""
+
+    iri: IRI
+    name: str
+    weight: float
+    named: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """
+    A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
+
+    Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
+    """
+
+    rank: int
+    iri: IRI
+    content: str
+    score: float
+    source: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    about_iris: tuple[IRI, ...] = ()
+    note: NoteRef | None = None
+    invalidates: tuple[Retired, ...] = ()
+    why: dict[str, float] = field(default_factory=dict)
+    path: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledEntity:
+    """An entity that returned memories are about; the user comes first, then the most mentioned."""
+
+    iri: IRI
+    name: str
+    kind: str
+    description: str = ""
+    is_well_known: bool = False
+    is_user: bool = False
+    memory_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """
+    The answer to a question: memories best first, the entities they are about, milliseconds by phase.
+
+    `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
+    `anchors` are the entities it started from, the heaviest first, and `sparql` a query that returns the same memories.
+    """
+
+    query: str
+    namespace: str
+    memories: tuple[Recalled, ...]
+    entities: tuple[RecalledEntity, ...]
+    total_candidates: int
+    timings_ms: dict[str, float]
+    gated: bool = False
+    anchors: tuple[Anchor, ...] = ()
+    sparql: str | None = None
