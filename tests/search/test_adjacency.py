@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento.search.adjacency import Adjacency
@@ -12,6 +12,7 @@ about = st.lists(st.integers(20, 24), unique=True, max_size=3)
 steps = st.lists(st.tuples(st.integers(0, 5), about), max_size=10)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.integers(0, 5), about.filter(bool)), steps)
 def test_edges_are_those_put_last_however_they_came(
     first: dict[int, list[int]], later: list[tuple[int, list[int]]]
@@ -22,6 +23,7 @@ def test_edges_are_those_put_last_however_they_came(
     expected = dict(first)
     for memory, anchors in later:
         expected[memory] = anchors
+        adjacency.matrix(np.ones(25, dtype=np.bool_))  # to be patched by what follows
         for one in (adjacency, kept):
             one.put(memory, anchors) if anchors else one.drop(memory)
     inside = np.zeros(25, dtype=np.bool_)
@@ -36,3 +38,17 @@ def test_edges_are_those_put_last_however_they_came(
             assert one.degree(anchor) == len(having)
             seen = [memory for memory in having if inside[memory]]
             assert one.matrix(inside).neighbours(anchor).tolist() == seen
+
+
+def test_the_matrix_grows_with_the_ids() -> None:
+    adjacency = Adjacency()
+    adjacency.fill({0: [2]})
+    few = np.array([True, False, False])
+    assert adjacency.matrix(few).neighbours(2).tolist() == [0]
+
+    adjacency.put(4, [2, 3])
+    more = np.array([True, False, False, False, True])
+
+    assert adjacency.matrix(more).neighbours(2).tolist() == [0, 4]
+    assert adjacency.matrix(more) is adjacency.matrix(more)
+    assert len(adjacency.matrix(more)) == 5

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +13,17 @@ from memento.rank.walks import Csr
 from memento.search.archive import nested, part
 from memento.search.nodes import Ids, Mask
 from memento.search.postings import Postings
-from memento.search.ragged import Log
+from memento.search.ragged import Log, begins_of
 from memento.search.segment import Arrays, Segment
+
+_FEW = 2000
+"""Changed memories up to which the matrix is patched: two copies of it, instead of sorting all links anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    csr: Csr
+    inside: Mask
 
 
 class Adjacency:
@@ -22,8 +32,8 @@ class Adjacency:
     def __init__(self) -> None:
         self._about = Log(np.int32)
         self._of = Postings()  # an anchor is a term of the memories about it
-        self._revision = 0
-        self._matrix: tuple[tuple[int, bytes], Csr] | None = None
+        self._matrix: _Matrix | None = None
+        self._changed: set[int] = set()  # memories, since the matrix was made
 
     def put(self, memory: int, anchors: Sequence[int]) -> None:
         """Say what a memory is about, in place of what was said before."""
@@ -31,14 +41,14 @@ class Adjacency:
             return
         self._about.put(memory, anchors)
         self._of.add_keys(memory, anchors)
-        self._revision += 1
+        self._changed.add(memory)
 
     def drop(self, memory: int) -> None:
         """Take a memory's edges away; harmless when it has none."""
         if self.about(memory):
             self._about.put(memory, ())
             self._of.remove(memory)
-            self._revision += 1
+            self._changed.add(memory)
 
     def fill(self, about: Mapping[int, Sequence[int]]) -> None:
         """Say it of many memories where nothing is said: the same as `put` for each, in a fraction of the time."""
@@ -47,7 +57,7 @@ class Adjacency:
         flat = np.array([anchor for node in nodes.tolist() for anchor in about[node]], dtype=np.int32)
         self._about = Log.of(nodes, counts, flat)
         self._of = Postings(segment=Segment.of(nodes, counts, counts, flat.astype(np.int64)))
-        self._revision += 1
+        self._matrix = None
 
     def about(self, memory: int) -> tuple[int, ...]:
         """The anchors of a memory, in the order they were put."""
@@ -64,16 +74,30 @@ class Adjacency:
 
     def matrix(self, inside: Mask) -> Csr:
         """
-        The links of the memories that `inside` (size,) allows, over all ids; kept until an edge or the mask changes.
+        The links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few memories have changed.
         """
-        key = (self._revision, np.packbits(inside).tobytes())
-        if self._matrix is None or self._matrix[0] != key:
-            memories = np.flatnonzero(inside).astype(np.int32)
-            counts = self._about.count(memories)
-            memories = memories[counts > 0]
-            sources = np.repeat(memories, counts[counts > 0])
-            self._matrix = (key, Csr.of(len(inside), sources, self._about.gathered(memories)))
-        return self._matrix[1]
+        kept = self._matrix
+        if kept is None or len(kept.inside) > len(inside):
+            self._matrix = kept = _Matrix(self._csr(inside), inside.copy())
+        else:
+            before = np.zeros_like(inside)
+            before[: len(kept.inside)] = kept.inside
+            turned = np.flatnonzero(before != inside)
+            changed = self._changed.union(turned[self._about.count(turned) > 0].tolist())
+            if len(changed) > _FEW:
+                self._matrix = kept = _Matrix(self._csr(inside), inside.copy())
+            elif changed or len(inside) > len(kept.inside):
+                wanted = {memory: self.about(memory) if inside[memory] else () for memory in sorted(changed)}
+                self._matrix = kept = _Matrix(_patched(kept.csr, len(inside), wanted), inside.copy())
+        self._changed.clear()
+        return kept.csr
+
+    def _csr(self, inside: Mask) -> Csr:
+        memories = np.flatnonzero(inside).astype(np.int32)
+        counts = self._about.count(memories)
+        memories = memories[counts > 0]
+        sources = np.repeat(memories, counts[counts > 0])
+        return Csr.of(len(inside), sources, self._about.gathered(memories))
 
     def arrays(self) -> Arrays:
         """What is to be kept."""
@@ -86,3 +110,29 @@ class Adjacency:
         adjacency._about = Log.from_arrays(part(arrays, "about"))
         adjacency._of = Postings(segment=Segment.from_arrays(part(arrays, "of")))
         return adjacency
+
+
+def _patched(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
+    """A matrix over `n` ids in which some memories have other neighbours; memories and anchors have none of their own kind."""
+    counts = np.zeros(n, dtype=np.int64)
+    counts[: len(csr)] = np.diff(csr.indptr)
+    old = _both((m, a) for m in wanted if m < len(csr) for a in csr.neighbours(m).tolist())
+    places = [int(csr.indptr[r]) + int(np.searchsorted(csr.neighbours(r), c)) for r, c in old]
+    indices = np.delete(csr.indices, np.array(places, dtype=np.int64))
+    for row, _ in old:
+        counts[row] -= 1
+    rest = Csr(begins_of(counts), indices)
+    new = _both((m, a) for m, anchors in wanted.items() for a in set(anchors))
+    places = [int(rest.indptr[r]) + int(np.searchsorted(rest.neighbours(r), c)) for r, c in new]
+    for row, _ in new:
+        counts[row] += 1
+    return Csr(
+        begins_of(counts),
+        np.insert(indices, np.array(places, dtype=np.int64), np.array([c for _, c in new], dtype=np.int32)),
+    )
+
+
+def _both(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Links in both directions, row after row."""
+    found = list(arcs)
+    return sorted([*found, *((b, a) for a, b in found)])
