@@ -77,15 +77,20 @@ def timeline(
         else:
             told = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         ids = [node for node in _history(iris, scope, parts) if told[node]]
+        days = nodes.days()
         # In the order they became true; of the same day, in the order they were written.
-        ids.sort(key=lambda node: (int(nodes.days()[node]), node))
+        ids.sort(key=lambda node: (int(days[node]), node))
         chosen = [nodes.iri(node) for node in ids[-limit:]]
         is_about = bool(_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
-    # The first ending counts, as two may have been written; later rows of the same memory are passed over.
-    first = {row["memory"]: row for row in reversed(rows)}
+    # The first ending counts, as two may have been written.
+    ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
     memories = sorted(
-        (_believed(row, as_of or now, believed_at or now) for row in first.values()),
+        (
+            _believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
+            for row in rows
+            if "content" in row
+        ),
         key=lambda one: (one.valid_at, one.iri),
     )
     return Timeline(

@@ -140,12 +140,18 @@ def test_the_timeline_sparql_and_status_answer(memory: Memento, address: str) ->
     assert status["notes"] == memory.status().notes
 
 
-@pytest.mark.skipif(not hasattr(Memento, "correct"), reason="the service cannot correct memories yet")
 def test_a_correction_replaces_what_was_never_true(memory: Memento, address: str) -> None:
     [iri] = memory.note("My sister is called Anna.").memories
     text, answer = called(address, "auto", "memento_correct", iri=iri, content="USER's sister is called Hannah.")
 
     assert (text, answer["status"], answer["retired"]) == ("Corrected.", "corrected", [iri])
+
+
+def test_a_note_may_return_before_it_is_understood(memory: Memento, address: str) -> None:
+    text, answer = called(address, "auto", "memento_note", content="I own a kayak.", confirmed=True, wait=False)
+
+    assert (text, answer["status"]) == ("Noted.", "pending")
+    assert memory.note_status(answer["note"]).state in ("pending", "consolidated")
 
 
 @pytest.mark.parametrize(

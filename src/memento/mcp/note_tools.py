@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -74,15 +74,13 @@ def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
             "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
             f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
         )
-    noted = cast(Any, reach.memory).note(
-        asked.content, at=asked.at, namespace=reach.namespace, **({} if asked.wait else {"wait": False})
-    )
+    noted = reach.memory.note(asked.content, at=asked.at, wait=asked.wait, namespace=reach.namespace)
     return _stored(noted, "noted", "Noted.")
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:
     """Put a memory right."""
-    corrected = cast(Any, reach.memory).correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
+    corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
     return _stored(corrected, "corrected", "Corrected.")
 
 
@@ -106,7 +104,7 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
 def _stored(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
     if noted.skipped:
         return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
-    state: Literal["noted", "pending", "corrected"] = "pending" if getattr(noted, "pending", False) else status
+    state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
     done = Change(status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated)
     return Told(answer=done, text=text)
 
