@@ -14,6 +14,7 @@ from hashlib import sha256
 
 from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
 from memento.consolidation.task import Task, order, stranger
+from memento.consolidation.user import user_change
 from memento.graph import mapping
 from memento.model import (
     Agent,
@@ -104,7 +105,7 @@ def change(understood: Understood) -> tuple[Change, Noted]:
         _replacing(understood.task.pending, tuple(adds))
         + order(understood.task)
         + endings
-        + _user_change(memories, understood)
+        + _user(memories, understood)
     )
     written += ran(understood, "done", [memory.iri for _, memory in memories])
     noted = Noted(
@@ -128,7 +129,7 @@ def _skipped(understood: Understood) -> tuple[Change, Noted]:
         written = _replacing(task.pending, (*kept, *note)) + ran(understood, "skipped", (), reason)
     else:
         written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
-    return written + _user_change((), understood), Noted(note=None, skipped=reason)
+    return written + _user((), understood), Noted(note=None, skipped=reason)
 
 
 def _replacing(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
@@ -277,29 +278,16 @@ def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: 
     return _replacing(before, [*mapping.quads(run, provenance), *mapping.quads(understood.agent, provenance)])
 
 
-def _user_change(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
-    """The user is made with the first memory about them, and renamed or described anew when the note says so."""
-    old, graph = understood.user, understood.scope.self_graph
-    name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None) or old.name
-    described = understood.user_description if understood.user_description is not None else old.description
-    fresh = User(iri=old.iri, name=name, description=bounded(described, understood.longest_description))
-    is_needed = any(old.iri in memory.about for _, memory in memories) or fresh.description != old.description
-    if not is_needed or (fresh == old and not understood.user_is_new):
-        return Change()
-    before = () if understood.user_is_new else tuple(mapping.quads(old, graph))
-    after = tuple(mapping.quads(fresh, graph))
-    return Change(tuple(q for q in after if q not in before), tuple(q for q in before if q not in after))
-
-
-def bounded(description: str, most: int) -> str:
-    """
-    A description of at most so many characters: its last sentences, which are the newest.
-
-    >>> bounded("USER grew up in Rome. USER works at Acme.", 25)
-    'USER works at Acme.'
-    """
-    if len(description) <= most:
-        return description
-    end = description[-most:]
-    sentence = end.find(". ")
-    return (end[sentence + 2 :] if sentence >= 0 else end).strip()
+def _user(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
+    name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None)
+    told = understood.user_description
+    is_met = any(understood.user.iri in memory.about for _, memory in memories)
+    return user_change(
+        understood.user,
+        name,
+        told,
+        understood.longest_description,
+        is_new=understood.user_is_new,
+        is_met=is_met,
+        scope=understood.scope,
+    )
