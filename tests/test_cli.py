@@ -45,6 +45,22 @@ def failed(*words: str, code: int) -> str:
     return done.stderr
 
 
+def test_a_memory_is_corrected_taken_back_and_traced_to_who_told_it() -> None:
+    first = printed("note", "I work at Gogle.", "--at", "2024-01-08", "--json")["memories"][0]
+    corrected = printed("correct", first, "I work at Google.")
+    kept = printed("note", "I like tea.", "--no-wait", "--json")
+
+    assert "Google" in corrected
+    assert "Retired" in corrected
+    assert kept["pending"]
+    assert printed("status", "--json")["pending"] == 1
+    assert printed("note-status", kept["note"], "--json")["state"] == "pending"
+    assert printed("retry").startswith("consolidated")
+    assert "No note is waiting" in printed("retry")
+    assert "by rules" in printed("sources", first)
+    assert "Again" in printed("undo", first)
+
+
 def test_a_note_is_stored_recalled_and_replaced() -> None:
     first = printed("note", "I work at Google.", "--at", "2024-01-08", "--json")
     second = printed("note", "I work at Microsoft.", "--at", "2025-03-03")

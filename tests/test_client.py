@@ -121,6 +121,20 @@ def test_it_forgets_queries_and_takes_care(client: Client) -> None:
     assert client.list(past=True) == ()
 
 
+def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Memento) -> None:
+    old = client.note("I work at Gogle.", at="2024-01-08")
+    new = client.correct(old.memories[0], "I work at Google.", at="2024-01-09")
+    kept = client.note("I like tea.", wait=False)
+
+    assert (new.invalidated, kept.pending) == (old.memories, True)
+    assert client.sources(new.memories[0]) == memento.sources(new.memories[0])
+    assert client.undo(old.memories[0]).restored == old.memories[0]
+    assert client.note_status(str(old.note)) == memento.note_status(str(old.note))
+    assert {one.state for one in client.retry()} <= {"consolidated"}
+    with pytest.raises(NotFound):
+        client.undo(old.memories[0])
+
+
 def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:
     hobby = Client(client.address, namespace="hobby & more")
     hobby.note("I collect stamps.")

@@ -13,8 +13,8 @@ from datetime import datetime
 from hashlib import sha256
 
 from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
-from memento.consolidation.described import user_change
 from memento.consolidation.task import Task, order, stranger
+from memento.consolidation.user import user_change
 from memento.graph import mapping
 from memento.model import (
     Agent,
@@ -105,7 +105,7 @@ def change(understood: Understood) -> tuple[Change, Noted]:
         _replacing(understood.task.pending, tuple(adds))
         + order(understood.task)
         + endings
-        + user_change(memories, understood)
+        + _user(memories, understood)
     )
     written += ran(understood, "done", [memory.iri for _, memory in memories])
     noted = Noted(
@@ -129,7 +129,7 @@ def _skipped(understood: Understood) -> tuple[Change, Noted]:
         written = _replacing(task.pending, (*kept, *note)) + ran(understood, "skipped", (), reason)
     else:
         written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
-    return written + user_change((), understood), Noted(note=None, skipped=reason)
+    return written + _user((), understood), Noted(note=None, skipped=reason)
 
 
 def _replacing(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
@@ -276,3 +276,18 @@ def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: 
     )
     before = mapping.quads(earlier, provenance) if earlier else []
     return _replacing(before, [*mapping.quads(run, provenance), *mapping.quads(understood.agent, provenance)])
+
+
+def _user(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
+    name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None)
+    told = understood.user_description
+    is_met = any(understood.user.iri in memory.about for _, memory in memories)
+    return user_change(
+        understood.user,
+        name,
+        told,
+        understood.longest_description,
+        is_new=understood.user_is_new,
+        is_met=is_met,
+        scope=understood.scope,
+    )

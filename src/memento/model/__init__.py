@@ -5,29 +5,29 @@ All are frozen, keyword-only and compare by value; times are aware and in UTC.
 """
 
 from memento.model.answers import (
+    Anchor,
     Believed,
     Described,
     Difference,
-    Forgotten,
-    Imported,
     Listed,
-    Noted,
-    NoteRow,
-    NoteState,
-    NoteStatus,
-    Source,
-    Status,
-    Timeline,
-    Undone,
-)
-from memento.model.recalled import (
-    Anchor,
     NoteRef,
     Recalled,
     RecalledEntity,
     Recollection,
     Retired,
+    Status,
     Step,
+    Timeline,
+)
+from memento.model.outcomes import (
+    Forgotten,
+    Imported,
+    Noted,
+    NoteRow,
+    NoteState,
+    NoteStatus,
+    Source,
+    Undone,
 )
 from memento.model.stored import (
     KINDS,

@@ -1,60 +1,112 @@
-"""What comes back from the service, but for what a recall does, and the rows that an import takes."""
+"""What comes back from a question to the service."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from memento.model.recalled import NoteRef
 from memento.vocabulary import IRI
 
-NoteState = Literal["pending", "consolidated", "skipped", "failed"]
-"""How far a note has come: kept and waiting, understood, nothing new in it, or given up until `retry`."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRef:
+    """The note that a memory was taken from."""
+
+    iri: IRI
+    content: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """
-    What became of a note: what was stored, what that retired, what it contradicts without retiring it.
+class Retired:
+    """A belief that a returned memory replaced, and what that one had replaced."""
 
-    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`.
-    """
-
-    note: IRI | None
-    memories: tuple[IRI, ...] = ()
-    invalidated: tuple[IRI, ...] = ()
-    skipped: str | None = None
-    contradicts: tuple[IRI, ...] = ()
-    pending: bool = False
+    iri: IRI
+    content: str
+    reason: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    invalidated_at: datetime | None = None
+    invalidates: tuple[Retired, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteStatus:
+class Step:
     """
-    How far a note has come. `agent` understood it; `attempts` failed, the last one by `error`, which said `reason`.
-
-    For a skipped note `reason` says why nothing came of it; for a pending one `retry_at` is when it is tried again.
+    A name that led to a memory, and by which signal: `subject`, it is named in the question; `link`, the memory `via` mentions
+    it and this one is about it; `shared`, both mention it. By `entity`, the memory is about `via`, from which recall started.
     """
 
-    note: IRI
-    state: NoteState
-    memories: tuple[IRI, ...] = ()
-    invalidated: tuple[IRI, ...] = ()
-    agent: str | None = None
-    attempts: int = 0
-    error: str | None = None
-    reason: str | None = None
-    retry_at: datetime | None = None
+    by: Literal["subject", "link", "shared", "entity"]
+    name: str
+    via: IRI | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
-    """A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is."""
+class Anchor:
+    """An entity of the graph that recall started from: `named` in the question, or come with a good memory; `weight` is in 0..1."""
 
-    invalidation: IRI
-    restored: IRI
-    invalidator: IRI
+    iri: IRI
+    name: str
+    weight: float
+    named: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """
+    A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
+
+    Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
+    """
+
+    rank: int
+    iri: IRI
+    content: str
+    score: float
+    source: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    about_iris: tuple[IRI, ...] = ()
+    note: NoteRef | None = None
+    invalidates: tuple[Retired, ...] = ()
+    why: dict[str, float] = field(default_factory=dict)
+    path: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledEntity:
+    """An entity that returned memories are about; the user comes first, then the most mentioned."""
+
+    iri: IRI
+    name: str
+    kind: str
+    description: str = ""
+    is_well_known: bool = False
+    is_user: bool = False
+    memory_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """
+    The answer to a question: memories best first, the entities they are about, milliseconds by phase.
+
+    `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
+    `anchors` are the entities it started from, the heaviest first, and `sparql` a query that returns the same memories.
+    """
+
+    query: str
+    namespace: str
+    memories: tuple[Recalled, ...]
+    entities: tuple[RecalledEntity, ...]
+    total_candidates: int
+    timings_ms: dict[str, float]
+    gated: bool = False
+    anchors: tuple[Anchor, ...] = ()
+    sparql: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,63 +167,6 @@ class Described:
     namespace: str
     properties: tuple[tuple[str, str], ...]
     pointed_at_by: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """
-    Where one memory comes from: the note, who said it, and what made the memory of it.
-
-    `agent` is "rules", a model by provider and name, or "" when the note was kept as it was; `agent_iri` can be given to `forget`.
-    """
-
-    memory: IRI
-    content: str
-    note: NoteRef
-    said_by: str
-    agent: str = ""
-    agent_iri: IRI | None = None
-    kind: str = ""
-    at: datetime | None = None
-    rules: tuple[str, ...] = ()
-    prompts: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
-    """What a forget did: the memories it hid, or also deleted together with notes nothing else derives from."""
-
-    memories: tuple[IRI, ...]
-    notes: tuple[IRI, ...] = ()
-    erased: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteRow:
-    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
-
-    content: str
-    at: datetime | None = None
-    title: str | None = None
-    speaker: str | None = None
-    session: str | None = None
-    position: int | None = None
-    idempotency_key: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """
-    What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
-
-    `pending` of them are kept and not yet understood.
-    """
-
-    notes: tuple[IRI | None, ...]
-    memories: int
-    invalidated: int
-    skipped: int = 0
-    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,114 @@
+"""The rows that an import takes, and what became of whatever was asked to change the memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from memento.model.answers import NoteRef
+from memento.vocabulary import IRI
+
+NoteState = Literal["pending", "consolidated", "skipped", "failed"]
+"""How far a note has come: kept and waiting, understood, nothing new in it, or given up until `retry`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """
+    What became of a note: what was stored, what that retired, what it contradicts without retiring it.
+
+    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`.
+    """
+
+    note: IRI | None
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    skipped: str | None = None
+    contradicts: tuple[IRI, ...] = ()
+    pending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteStatus:
+    """
+    How far a note has come. `agent` understood it; `attempts` failed, the last one by `error`, which said `reason`.
+
+    For a skipped note `reason` says why nothing came of it; for a pending one `retry_at` is when it is tried again.
+    """
+
+    note: IRI
+    state: NoteState
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    agent: str | None = None
+    attempts: int = 0
+    error: str | None = None
+    reason: str | None = None
+    retry_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is."""
+
+    invalidation: IRI
+    restored: IRI
+    invalidator: IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """
+    Where one memory comes from: the note, who said it, and what made the memory of it.
+
+    `agent` is "rules", a model by provider and name, or "" when the note was kept as it was; `agent_iri` can be given to `forget`.
+    """
+
+    memory: IRI
+    content: str
+    note: NoteRef
+    said_by: str
+    agent: str = ""
+    agent_iri: IRI | None = None
+    kind: str = ""
+    at: datetime | None = None
+    rules: tuple[str, ...] = ()
+    prompts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What a forget did: the memories it hid, or also deleted together with notes nothing else derives from."""
+
+    memories: tuple[IRI, ...]
+    notes: tuple[IRI, ...] = ()
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+
+    content: str
+    at: datetime | None = None
+    title: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    position: int | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """
+    What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
+
+    `pending` of them are kept and not yet understood.
+    """
+
+    notes: tuple[IRI | None, ...]
+    memories: int
+    invalidated: int
+    skipped: int = 0
+    pending: int = 0
