@@ -145,6 +145,11 @@ async def streams(routes: Sequence[Route], count: int, seconds: float, pid: int)
         finally:
             stream[1].close()
 
+    before = resident(pid)
+    idle = [asyncio.ensure_future(one(routes[-1], {**body, "chunks": 2, "pause": 2 * seconds})) for _ in range(count)]
+    await asyncio.sleep(seconds)
+    found["kB_per_idle_stream"] = round((resident(pid) - before) / count, 1)
+    await asyncio.gather(*idle)
     for route in routes:
         begin = time.perf_counter()
         taken = await asyncio.gather(*(one(route, body) for _ in range(count)))
@@ -153,12 +158,7 @@ async def streams(routes: Sequence[Route], count: int, seconds: float, pid: int)
             "all_ended_s": round(ends, 3),
             "first_byte_p99_ms": _spread([each.first for each in taken])["p99"],
         }
-    before = resident(pid)
-    idle = [asyncio.ensure_future(one(routes[-1], {**body, "chunks": 2, "pause": 2 * seconds})) for _ in range(count)]
-    await asyncio.sleep(seconds)
-    found["kB_per_idle_stream"] = round((resident(pid) - before) / count, 1)
     found["resident_MB"] = round(resident(pid) / 1024, 1)
-    await asyncio.gather(*idle)
     return found
 
 

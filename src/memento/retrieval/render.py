@@ -63,12 +63,19 @@ def fitted(
     Long texts are cut, the question most of all: whoever reads the block has it at hand.
     """
     short = _shortened(recollection, most_tokens)
-    for kept in range(len(short.memories), 0, -1):
-        fewer = _best(short, kept)
-        block = as_xml(fewer, today, instructions)
-        if tokens(block) <= most_tokens:
-            return fewer, block
-    return _best(short, 0), ""
+    fitting, block = 0, ""
+    too_many = len(short.memories) + 1
+    tried = len(short.memories)
+    while too_many - fitting > 1:
+        text = as_xml(_best(short, tried), today, instructions)
+        size = tokens(text)
+        if size <= most_tokens:
+            fitting, block = tried, text
+        else:
+            too_many = tried
+        # Memories are about as long as one another: the next guess is in proportion.
+        tried = min(max(tried * most_tokens // size, fitting + 1), too_many - 1)
+    return _best(short, fitting), block
 
 
 def tokens(text: str) -> int:

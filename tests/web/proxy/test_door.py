@@ -14,6 +14,7 @@ from memento.instants import now
 from memento.model import Recollection
 from memento.retrieval.render import tokens
 from memento.service import Memento
+from memento.web.app import create_app
 from proxied import Proxied, in_front_of
 from upstream import Upstream
 
@@ -250,6 +251,25 @@ def test_a_token_chooses_the_tenant_and_does_not_reach_the_provider(proxied: Pro
     assert sent(proxied, CHAT, body)[0] == "ok"
     refused = proxied.post(MESSAGES, body, x_memento_token="mem_unknown")
     assert (refused.status_code, refused.json()["error"]["type"]) == (401, "authentication_error")
+
+
+@pytest.mark.parametrize("path", [CHAT, MESSAGES, OLLAMA, "/v1/models"])
+def test_a_stranger_needs_a_token_beside_the_key_of_the_provider(proxied: Proxied, path: str) -> None:
+    name = f"stranger at {path}"
+    token = proxied.memento.tokens.create(name, tenant="local", namespaces=["main"], right="read", at=now())
+    elsewhere = {"REMOTE_ADDR": "10.0.0.7"}
+    key = {"Authorization": "Bearer sk-1"}
+    before = len(proxied.upstream.requests)
+    with create_app(proxied.memento).test_client() as client:
+        refused = client.post(path, json={"messages": [ASKED]}, headers=key, environ_base=elsewhere)
+        assert len(proxied.upstream.requests) == before
+        admitted = client.post(
+            path, json={"messages": [ASKED]}, headers={**key, "X-Memento-Token": token}, environ_base=elsewhere
+        )
+        proxied.memento.tokens.revoke(name)
+
+    assert (refused.status_code, admitted.status_code) == (401, 200)
+    assert proxied.last.header("authorization") == ["Bearer sk-1"]
 
 
 def test_the_block_is_no_longer_than_its_limit(provider: Upstream, tmp_path: Path) -> None:

@@ -23,15 +23,15 @@ _tag = re.compile(rf"<(/?)({'|'.join(ELEMENTS)})(?:\s[^<>]*)?>", re.IGNORECASE)
 _VERBS = (
     r"(?:generate|write|create|reply with|respond with|provide|suggest|summari[sz]e|extract|produce|give|come up with)"
 )
-# "a short title for this chat": of the chat itself; "the title of the book" is a person's question.
-_TITLE = re.compile(
-    rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]*|into)\s+(?:[\w,-]+\s+){{0,6}}title\b"
-    r"(?=.{0,240}\b(?:chat|conversation|messages?|session|dialogue|thread|exchange)\b)",
-    re.DOTALL | re.IGNORECASE,
+_CHAT = r"(?:chat|conversation|messages?|session|dialogue|thread|exchange)"
+_TITLE = rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]*)\s+(?:[\w,-]+\s+){{0,6}}title\b"
+# "a short title for this chat": of the chat itself; "the title of the book", "a title for my post" are a person's wishes.
+_NAMES_CHAT = re.compile(
+    rf"{_TITLE}.{{0,80}}?\b(?:the|this|our|user's)\s+(?:[\w-]+\s+){{0,2}}{_CHAT}\b", re.DOTALL | re.IGNORECASE
 )
-_NAMING = re.compile(
-    r"\b(?:chat|conversation|dialogue)\b.{0,120}\binto an? (?:\w+ )?title\b", re.DOTALL | re.IGNORECASE
-)
+# A system prompt that is short and speaks of both is there for nothing else.
+_IS_FOR_NAMES = re.compile(rf"{_TITLE}|\binto an? (?:\w+ )?title\b", re.DOTALL | re.IGNORECASE)
+_SPEAKS_OF_CHAT = re.compile(rf"\b{_CHAT}\b", re.IGNORECASE)
 _TASK = re.compile(r"\A\s*### Task:.*(?:<chat_history>|### Chat History)", re.DOTALL | re.IGNORECASE)
 _UTILITY_CHARACTERS = 1500
 
@@ -86,7 +86,7 @@ def is_utility(question: str, system: str) -> bool:
     >>> is_utility("Please reply with a title for this chat in 3-4 words.", ""), is_utility("What was the title?", "")
     (True, False)
     """
-    head = question[:_UTILITY_CHARACTERS]
-    if _TASK.match(question) or _TITLE.search(head):
+    if _TASK.match(question) or _NAMES_CHAT.search(question[:_UTILITY_CHARACTERS]):
         return True
-    return len(system) <= _UTILITY_CHARACTERS and bool(_TITLE.search(system) or _NAMING.search(system))
+    is_short = len(system) <= _UTILITY_CHARACTERS
+    return is_short and bool(_IS_FOR_NAMES.search(system)) and bool(_SPEAKS_OF_CHAT.search(system))
