@@ -104,7 +104,7 @@ def print_retired(folder: Path, sample: int, model: str) -> None:
 def _ends(memento: Memento, namespace: str) -> list[tuple[str, str]]:
     """(rule, both memories in words) of each memory that is over."""
     found: list[tuple[str, str]] = []
-    listed = {one.iri: one for one in memento.list(limit=1_000_000, past=True, namespace=namespace)}
+    listed = {str(one.iri): one for one in memento.list(limit=1_000_000, past=True, namespace=namespace)}
     for old in (one for one in listed.values() if one.invalid_at):
         for subject, predicate in memento.get(old.iri, namespace=namespace).pointed_at_by:
             if predicate == MEM.invalidated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from consolidation.rules.telling import START, Life
+from telling import START, Life
 from memento.consolidation.agents import Invalidate, Skip
 from memento.model import Mode
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from consolidation.rules.telling import START, Life, ended
+from telling import START, Life, ended
 from memento.consolidation.agents import Add, Invalidate, Skip
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consolidation.rules.telling import drafts
+from telling import drafts
 from memento.consolidation.rules import RuleAgents
 from memento.model import Note, User
 from memento.vocabulary import mint, user_iri

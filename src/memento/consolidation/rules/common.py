@@ -58,8 +58,8 @@ _MISC = word_set("""
     imho tbh eta tbd tba todo faq diy am pm utc gmt cet est pst edt pdt tv id pc pdf url api apis sdk ui cpu gpu gpus
     cpus ram ssd iq q1 q2 q3 q4 kpi kpis okr okrs nda eod eow cv rip ps dm dms vr ar iot b2b b2c ngo lgbtq lgbtq+
     covid covid-19 ii iii iv vi vii user christmas easter thanksgiving halloween hanukkah ramadan diwali new-year god
-    internet web bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
-    wi-fi wifi
+    internet bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
+    wi-fi wifi ci cd ux bbq cto's pto ooo wfh ac tl;dr tldr gp er icu rsvp
     """)
 _GREETINGS = word_set("""
     hi hello hey thanks thank yeah yep nope wow oh ah haha hmm welcome bye goodbye cheers congrats congratulations

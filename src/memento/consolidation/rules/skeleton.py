@@ -120,7 +120,7 @@ def found_mentions(
         for match in pattern.finditer(text)
         if match.group().lower() in index
         and (
-            any(letter.isupper() for letter in match.group()) or (known := lookup(match.group())) is None or known.plain
+            any(letter.isupper() for letter in match.group()) or (known := lookup(match.group())) is None or not known.everyday
         )
     ]
 
