@@ -13,6 +13,7 @@ import random
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from labelled import HALVES, MEASURES, Score, scenarios, scored
@@ -104,7 +105,8 @@ def print_retired(folder: Path, sample: int, model: str) -> None:
 def _ends(memento: Memento, namespace: str) -> list[tuple[str, str]]:
     """(rule, both memories in words) of each memory that is over."""
     found: list[tuple[str, str]] = []
-    listed = {str(one.iri): one for one in memento.list(limit=1_000_000, past=True, namespace=namespace)}
+    pages = iter(lambda at=count(0, 1000): memento.list(limit=1000, offset=next(at), past=True, namespace=namespace), ())
+    listed = {str(one.iri): one for page in pages for one in page}
     for old in (one for one in listed.values() if one.invalid_at):
         for subject, predicate in memento.get(old.iri, namespace=namespace).pointed_at_by:
             if predicate == MEM.invalidated:

@@ -13,7 +13,7 @@ RELATIVES = word_set("""
     """)
 ONE_OF_A_KIND = word_set("""
     mom mum mother dad father wife husband spouse partner girlfriend boyfriend fiancé fiancée fiance fiancee boss
-    manager supervisor landlord landlady
+    manager supervisor landlord landlady parents grandparents in-laws
     """)
 """Relatives and others of whom one has one at a time: what is said of "my wife" is said of the same person."""
 

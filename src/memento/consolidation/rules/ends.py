@@ -36,6 +36,16 @@ _ENDS = tuple(
         ("replaced",
             r"\b(?:dropped|ditched|abandoned|left|gave up|has left) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
             rf"{NAME}"),
+        ("took-over", rf"^{NAME} (?:took|has taken|takes|is taking) over from (?P<v>{NAME})"),
+        ("took-over", rf"^{NAME} (?:replaced|succeeded|has replaced|has succeeded|replaces|succeeds) (?P<v>{NAME})(?: as\b|$| {DATE})"),
+        ("took-over", rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned)(?: as\b|$| {DATE})"),
+        ("parted", rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split|separated|divorced|getting divorced|parted)\b"),
+        ("parted", rf"^{USER} and (?P<v>{NAME}) (?:have |are )?(?:broke|broken|split|separated|divorced|getting divorced|parted)\b"),
+        ("finished",
+            rf"^(?P<v>{NAME}) (?:is|was|has been|got) (?:now )?(?:done|finished|shipped|completed?|cancell?ed|abandoned|scrapped|killed)\b"),
+        ("cancelled",
+            rf"\b(?:cancell?ed|called off|backed out of|pulled out of) (?:{USER}'s |the )?(?:trip|flight|visit|talk|registration"
+            rf"|ticket|tickets|holiday|appointment|booking|reservation)s? (?:to|for|at|with|in) (?:the )?{_V}"),
         ("preferred",
             r"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends"
             r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"

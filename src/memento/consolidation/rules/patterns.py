@@ -102,6 +102,12 @@ _TABLE = (
     ),
     ("employer", rf"^{_S} is (?:an?|the) (?P<role>{_ROLE}) at {_V}", "Organization?"),
     ("employer", rf"^{_S} (?P<only_now>is|works) (?:at|with) {_E}$", "Organization"),
+    ("employer", rf"^{_S} (?:is|went|has gone|is going) back (?:at|to) {_E}", "Organization"),
+    (
+        "employer",
+        rf"^{_S} (?:left|quit|has left|has quit) {NAME} (?:for|to join|to work for|to work at) {_E}",
+        "Organization",
+    ),
     ("employer", rf"^(?P<s>{USER}|{NAME})'s (?:new |current )?(?:employer|company) is {_E}", "Organization"),
     ("headquarters", rf"^(?P<s>{NAME})(?P<org>) (?:is|are) (?:based|headquartered|located) in {_E}", "Location"),
     (
@@ -128,6 +134,11 @@ _TABLE = (
         rf"|over|out|away))?(?: from {NAME})? to (?:(?:an?|the|{USER}'s) (?:new )?(?:apartment|flat|house|place"
         rf"|city|town|studio) in )?{_E}",
         "Location Concept",
+    ),
+    (
+        "home",
+        rf"^{_S} (?:is back|is back home|has returned|returned|went back|is living back) (?:in|to) {_E}(?= {DATE}|$| for good)",
+        "Location",
     ),
     ("home", rf"^{_S} (?:settled|has settled)(?: down)? in {_E}", "Location Concept"),
     (
@@ -188,6 +199,17 @@ _TABLE = (
         "?",
     ),
     ("manager", rf"^{_S} reports? to {_E}", "Person Concept"),
+    (
+        "lead",
+        rf"^{_E} (?:leads|heads|runs|manages|is leading|is heading|is running|is managing|is in charge of|is responsible for"
+        rf"|took over|has taken over|takes over|is taking over) (?:the )?(?P<s>{NAME})(?P<led>)(?: team)?(?: from {NAME})?(?=$| {DATE})",
+        "Person Concept",
+    ),
+    (
+        "lead",
+        rf"^(?:[Tt]he )?(?P<s>{NAME})(?P<led>)(?: team)? (?:is|has been|will be) (?:being )?(?:led|headed|run|managed|owned|taken over) by {_E}",
+        "Person Concept",
+    ),
     (
         "partner",
         rf"^{_S} (?:is married to|is engaged to|is dating|got engaged to|got married to|married|has been dating"

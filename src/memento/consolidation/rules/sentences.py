@@ -53,11 +53,15 @@ _CORRECTION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SUBJECT = (
-    r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+    r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it|that|there)['’](?:s|ll|d)|they['’](?:re|ve|ll)|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+)
+_TIME = (
+    r"(?:(?:on|in|at|since|from|as\s+of|by|last|this|next|every)\s+(?:[\w'’.]+\s+){1,3}?|yesterday\s+|today\s+|tomorrow\s+|[\w]+\s+(?:days?|weeks?|months?|years?)\s+ago\s+)"
 )
 _JOINT = re.compile(
     r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
-    rf"|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
+    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
+    r"|(?<=\w)\s+(?=(?:she|he|they)['’](?:s|re)\s+\w+ing\b)|,?\s+(?=btw\s)",
     re.IGNORECASE,
 )
 _SCOPED = re.compile(

@@ -15,6 +15,7 @@ from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.dates import Dated
 from memento.consolidation.rules.gazetteer import lookup
+from memento.consolidation.rules.lowered import name_in_lower_case
 
 NAME = "[\ue000-\ue7ff]"
 DATE = "[\uf000-\uf0ff]"
@@ -120,7 +121,10 @@ def found_mentions(
         for match in pattern.finditer(text)
         if match.group().lower() in index
         and (
-            any(letter.isupper() for letter in match.group()) or (known := lookup(match.group())) is None or not known.everyday
+            any(letter.isupper() for letter in match.group())
+            or (known := lookup(match.group())) is None
+            or not known.everyday
+            or name_in_lower_case(text[max(0, match.start() - 60) : match.start()], match.group(), text[match.end() :][:30])[0]
         )
     ]
 

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 
 from memento.consolidation.agents import USER, Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE, slot_name
+from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
+from memento.consolidation.rules.verbs import base_of
 from memento.model import Note
 
 _SAYS_WHICH = re.compile(
@@ -32,9 +34,21 @@ _NOW_THE = {
     "browser": "now uses",
     "manager": "now reports to",
 }
+_OWN = (USER, f"{USER} and others")
+_KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
+_WORKS_ON = re.compile(r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b", re.IGNORECASE)
+_AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*|captain|director|coach|owner|maintainer|editor|reports?\s+to|supervisor|mayor)\b",
+    re.IGNORECASE,
+)
 _JOBS = ("job", "position", "role", "company")
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 _RULES = (
+    ("took-over", r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b|\bstepped\s+down\b"),
+    ("finished", r"\b(?:is|was|been|got)\s+(?:now\s+)?(?:done|finished|shipped|completed?|cancell?ed|abandoned|scrapped|killed)\b"),
+    ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
+    ("parted", rf"\band\s+(?:{USER}|\S+)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
     ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
     ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
@@ -90,9 +104,15 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
-    if not (slot.startswith("date of ") and known.startswith(f"{slot} ") and _RESCHEDULED.search(draft.content)):
+    if not (_names_event(slot, known) and _RESCHEDULED.search(draft.content)):
         return False
-    return sum((one.memory.slot or "").startswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
+    return sum(_names_event(slot, one.memory.slot or "") and _same(one.subject, old.subject) for one in existing) == 1
+
+
+def _names_event(slot: str, known: str) -> bool:
+    """Whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
+    event = slot.removeprefix("date of ")
+    return event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
 
 
 def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
@@ -147,15 +167,32 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     known = old.subject or speaks_of(old.memory.content)
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
-    return _same(new, known)
+    rule = _rule_of(draft)
+    if rule == "took-over" or (rule == "parted" and USER in draft.about and known == USER):
+        return True
+    if rule == "finished" and draft.subject is not None:
+        return known in _OWN and bool(_WORKS_ON.search(old.memory.content))
+    if draft.corrects and new is None and rule != "negation":
+        return True
+    return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
+
+
+def _is_own_thing(subject: str | None) -> bool:
+    """Whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
+    return subject is not None and subject.startswith(f"{USER}'s ") and subject.split()[-1] not in _KIN
 
 
 def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     memory = old.memory
     denied = draft.corrects and bool(_NEVER.search(draft.content))
     over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
+    if over and _rule_of(draft) == "cancelled" and reading(memory.content).mood == "plan":
+        over = False
     if over or normal(memory.content) == normal(draft.content):
         return False
+    rule = _rule_of(draft)
+    if rule == "took-over":
+        return _held_the_role(phrase, draft, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
@@ -165,8 +202,28 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     named = any(names_the_same(phrase, name) for name in old.about if name != USER)
     in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
     if not named and not in_slot and not occurs(phrase, memory.content):
-        return False
+        return _is_same_activity(phrase, memory.content)
+    if rule in ("finished", "cancelled", "parted") and named:
+        return rule != "parted" or "partner" in relations(memory.content, memory.slot)
+    if _is_own_thing(speaks_of(memory.content)) and re.search(rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE):
+        return True
     return _one_relation(draft, old, in_slot)
+
+
+def _is_same_activity(phrase: str, content: str) -> bool:
+    """Whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
+    words = phrase.split()
+    base = base_of(words[0]) if len(words) == 1 and words[0].endswith("ing") else None
+    return base is not None and base in {base_of(word) for word in re.findall(r"[a-z]+", content.lower())}
+
+
+def _held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
+    """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
+    memory = old.memory
+    holds = names_the_same(phrase, memory.slot_value or "") or _same(old.subject or speaks_of(memory.content), phrase)
+    role = match[1].lower() if (match := _AS_ROLE.search(draft.content)) else ""
+    content = f"{memory.content} {memory.slot or ''}"
+    return holds and bool(occurs(role, content) if role else _ROLE.search(content))
 
 
 def _one_relation(draft: Draft, old: Existing, in_slot: bool) -> bool:
