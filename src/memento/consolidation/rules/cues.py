@@ -109,7 +109,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             "Event",
             r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel"
             r"|poster|presented|presenting|present|booth|volunteer(?:ed|ing)?)\s+at|register(?:ed|ing)?\s+for|sign(?:ed|ing)?\s+up\s+for"
-            r"|tickets?\s+(?:for|to)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
+            r"|tickets?\s+(?:\w+\s+)?(?:for|to)|excited\s+(?:for|about)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
         ),
         (
             "Organization",
@@ -162,6 +162,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
 AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
     (cast(EntityKind, kind), re.compile(words, re.IGNORECASE))
     for kind, words in (
+        ("Organization", r",[^.]{0,40}\bwhere\s+(?:I|we|he|she|they)\s+works?\b"),
+        ("Location", r",?[^.]{0,40}\bwhere\s+(?:I|we|he|she|they)\s+(?:lives?|grew\s+up|moved|stay\w*)\b"),
         (
             "Project",
             r"\s+(?:project|initiative|repo|repository|codebase|roadmap|milestone|rollout|migration|rewrite|backlog|prototype)\b"
@@ -184,7 +186,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         (
             "Person",
             r"\s+(?:(?:now|also|just|still|really|has|have|had|will|is|was|are|were|never|always|already|recently|finally|and\s+i)\s+)*(?:works?|worked|working|lives?|lived|living|said|says|told"
-            r"|likes?|loves?|hates?|thinks?|joined|moved|wants?|asked|helped|knows|plays?|played|studies|studied|studying|teaches|taught|called|"
+            r"|likes?|loves?|hates?|thinks?|joined|moved|wants?|asked|helped|knows|plays?|played|studies|studied|studying|teaches|taught|"
             r"married|left|quit|turned|turns|prefers?|recommended|recommends|suggested|suggests|introduced|invited|gave|speaks|spoke|graduated|got|was\s+born|born"
             r"|leads|led|manages|managed|runs|heads|reports|retired|retires|died|passed\s+away|promoted|pregnant|allergic|vegetarian|vegan|engaged"
             r"|drives|cooks|bakes|paints|sings|writes|wrote|reads|lent|sent|showed|taught|swears|needs|broke|hurt|came|comes|coming|visiting|visits|visited|took|takes|stepped|resigned|joins"
@@ -210,6 +212,7 @@ MET = re.compile(
 )
 USED = re.compile(r"\b(?:in|use|uses|used|using|learn(?:ing|ed)?|to|from|with|code|write|writing|the|of)\s+$", re.IGNORECASE)
 MADE = re.compile(r"\b(?:build|built|building|make|made|making|work(?:s|ed|ing)?\s+on|develop\w*|writ\w+|wrote|creat\w+|launch\w*|side|shipping|shipped|cod(?:ed|ing))\b", re.I)
+HANDED = re.compile(r"\b(?:hand|pass|sen[dt]|g[ai]ve|talk|sp[eo]ke?|report|belong|thank|assign|transfer|list)\w*\s+(?:\w+\s+){0,3}?(?:to|from)\s+$", re.I)
 AT = re.compile(r"(?:^|\s)at\s+$", re.IGNORECASE)
 AT_THE = re.compile(r"(?:^|\s)at\s+the\s+$", re.IGNORECASE)
 IN = re.compile(r"(?:^|\s)(?:in|to|from|through|across)\s+$", re.IGNORECASE)

@@ -14,7 +14,7 @@ from memento.consolidation.rules.verbs import base_of, is_past
 
 _GOING = word_set("went moved flew drove travelled traveled walked talked spoke listened came switched got ran returned relocated cycled hiked sailed")
 _AM = re.compile(
-    r"^(?:(?:now|still|currently|so|finally|officially|also)\s+)?(?:back\s+(?:at|in|from|to|with|on)|allergic|vegan|vegetarian|pescatarian|married|engaged|single|divorced"
+    r"^(?:(?:now|still|currently|so+|very|really|super|finally|officially|also)\s+)?(?:back\s+(?:at|in|from|to|with|on)|allergic|vegan|vegetarian|pescatarian|married|engaged|single|divorced"
     r"|pregnant|off\s+to|done\s+with|fluent|born|based|afraid|obsessed|addicted|excited|worried|responsible|not\s+\w+ing)\b(?!\s*[:?])",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ What a clause says no longer holds: "USER switched from VS Code to Zed" → VS C
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.skeleton import DATE, NAME, Skeleton
@@ -23,7 +24,7 @@ _LEAVES = (
     r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from)"
 )
 _DROPS = (
-    r"(?:dropped|ditched|abandoned|uninstalled|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
+    r"(?:dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
     r"|deleted|sold|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
     r"|divorced)"
 )
@@ -34,7 +35,7 @@ _ENDS = tuple(
         ("switched", rf"\b{_SWITCHED}(?: over| back)? to [^,;]{{1,40}}? from {_V}"),
         ("replaced", r"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{1,40}?) (?:with|by|for) \S"),
         ("replaced",
-            r"\b(?:dropped|ditched|abandoned|left|gave up|has left) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
+            r"\b(?:dropped|ditched|dumped|scrapped|binned|abandoned|left|gave up|has left|has dropped|has ditched) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
             rf"{NAME}"),
         ("took-over", rf"^{NAME} (?:took|has taken|takes|is taking) over from (?P<v>{NAME})"),
         ("took-over", rf"^{NAME} (?:replaced|succeeded|has replaced|has succeeded|replaces|succeeds) (?P<v>{NAME})(?: as\b|$| {DATE})"),
@@ -63,6 +64,10 @@ _ENDS = tuple(
             r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
             r"|taking|going|driving|teaching|running|seeing|dating|watching|writing|attending|\w+ing) "
             rf")(?:{_PREP} )?{_V}"),
+        ("stopped", rf"\b(?:stopped|quit|gave up|has stopped|has quit|has given up) (?P<v>[a-z]+ing)(?=$| {DATE}|,| (?:and|in|for|because|altogether)\b)"),
+        ("stopped",
+            rf"\b(?:finished|completed|submitted|wrapped up|has finished|has completed|is done with|is finished with) (?:the |an? |{USER}'s )?{_V}"),
+        ("reversed", rf"^(?:[Tt]urns out )?{USER} (?:hates|dislikes|can't stand|loathes|can't bear|loves|likes|enjoys|adores) (?P<v>[^,;]{{2,40}})$"),
         ("left",
             rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
             r"and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
@@ -70,6 +75,9 @@ _ENDS = tuple(
         ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
     )
 )  # fmt: skip
+_UNDER_WAY = re.compile(
+    rf"^{USER}(?: and others)? (?:is|are) (?:switching|migrating|moving|transitioning|converting|changing)(?: [^\s,]+){{0,3}}? from (?P<v>{NAME}|[^,;]{{1,40}}?) (?:over )?to \S"
+)
 _LOST_JOB = re.compile(
     rf"^{USER} (?:was|got|has been|has gotten) (?:laid off|fired|sacked|let go|made redundant)(?:$| (?:{DATE}|and|because)\b)"
 )
@@ -110,6 +118,21 @@ def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
     if match := _NEGATED.search(text):
         return (skeleton.phrase(match["v"]),), "negation"
     return (), ""
+
+
+def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
+    """
+    What somebody is switching away from at this very time: a change that has begun, not one that is planned for a day.
+
+    >>> from datetime import UTC
+    >>> from memento.consolidation.rules.skeleton import skeleton as reduced
+    >>> being_replaced(reduced("USER is switching from tabs to spaces", [], []), datetime(2024, 5, 15, tzinfo=UTC))
+    ('tabs',)
+    """
+    match = _UNDER_WAY.search(skeleton.text)
+    if match is None or any(one.value > now for one in skeleton.dates):
+        return ()
+    return (skeleton.phrase(match["v"]),)
 
 
 def used_to(skeleton: Skeleton) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ COMPANY_SUFFIXES = word_set("""
     """)
 EVENT_WORDS = word_set("""
     conference conf summit festival meetup hackathon marathon olympics expo fair workshop symposium congress con con.
-    fest week championship cup triathlon convention webinar retreat awards biennale
+    fest week final finals gala carnival parade championship cup triathlon convention webinar retreat awards biennale
     """)
 
 

@@ -19,7 +19,7 @@ from memento.model import EntityKind
 
 OPENING_COMPANIES = word_set("""
     university institute bank ministry department college trattoria osteria ristorante restaurant café cafe hotel pizzeria
-    bistro team radio studio galerie gallery académie école lycée klinik hôpital royal
+    bistro praxis kanzlei team radio studio galerie gallery académie école lycée klinik hôpital royal
     """)
 CLOSING_COMPANIES = word_set("""
     brewery bakery society club association council union restaurant café cafe coffee bistro bar pub pizzeria trattoria hotel
@@ -37,7 +37,8 @@ CLOSING_PLACES = word_set("""
     palace abbey pass glacier peak straße strasse platz allee weg rue
     """) - word_set("st")
 OPENING_PLACES = word_set("lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via")
-_PLACE = re.compile(r"(?:straße|strasse|platz|gasse|allee|burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
+_STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
+_PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
 _EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
 _TECHNICAL = re.compile(r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII)
 _SURNAME = re.compile(
@@ -125,7 +126,7 @@ def _by_shape(name: str) -> EntityKind | None:
         return "Organization"
     if any(word in EVENT_WORDS for word in words[1:]) or _EVENT.search(name):
         return "Event"
-    if len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES):
+    if (len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES)) or _STREET.search(name):
         return "Location"
     if re.search(r"\s(?:van|von|bin|del|de la|der)\s", name):
         return "Person"
@@ -168,6 +169,8 @@ def _by_place(before: str, name: str, after: str) -> EntityKind:
         return "Location"
     if cues.AT.search(before):
         return "Organization"
+    if cues.HANDED.search(before):
+        return "Person"
     if cues.STAYED.search(before) or (cues.IN.search(before) and not name.isupper()):
         return "Location"
     if cues.WITH.search(before) and not name.isupper():

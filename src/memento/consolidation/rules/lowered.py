@@ -22,7 +22,7 @@ _PLACE = re.compile(
 _FIRM = re.compile(r"\b(?:at|for|with|joined|join|joining|from|left|quit|leaving|by|to|bought)\s+$", re.IGNORECASE)
 _TOOL = re.compile(
     r"\b(?:switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing))\s+(?:\S+\s+){0,3}?(?:to|from)\s+$|\b(?:use|uses|used|using|install(?:ed|ing)?|ditched|dropped"
-    r"|uninstalled|learn(?:ing)?|love|try(?:ing)?|tried)\s+$|\b(?:ditched|dropped|replaced|swapped|left)\s+\S+(?:\s\S+)?\s+(?:for|with|by)\s+$",
+    r"|uninstalled|learn(?:ing)?|love|try(?:ing)?|tried|(?:written|built|coded?|coding|rewrit\w+|programm?\w*)\s+(?:\w+\s+){0,2}?in)\s+$|\b(?:ditched|dropped|replaced|swapped|left)\s+\S+(?:\s\S+)?\s+(?:for|with|by)\s+$",
     re.IGNORECASE,
 )
 _PERSON = re.compile(

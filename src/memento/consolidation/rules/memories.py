@@ -38,7 +38,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(USER,))]
-    return _settled(found)
+    return _settled(found if note.session is None else _told_together(found))
 
 
 def _drafts_of(
@@ -93,6 +93,33 @@ def _continued(
     text = before.content if TERMINAL.search(before.content) else f"{before.content}."
     content = f"{text} {statement.content}"
     return replace(before, content=content, about=_about(content, mentions, pattern))
+
+
+def _told_together(found: Sequence[Draft]) -> list[Draft]:
+    """
+    The drafts of one turn of a conversation: neighbours that fill and end nothing, and hold from the same time on, are one.
+
+    Sentences of a turn lean on each other, and a turn that is cut up crowds others out of what is recalled.
+    """
+    joined: list[Draft] = []
+    for draft in found:
+        before = joined[-1] if joined else None
+        if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
+            text = before.content if TERMINAL.search(before.content) else f"{before.content}."
+            content = f"{text} {draft.content}"
+            about = tuple(dict.fromkeys((*before.about, *draft.about)))
+            joined[-1] = replace(before, content=content, about=about)
+        else:
+            joined.append(draft)
+    return joined
+
+
+def _is_plain(draft: Draft) -> bool:
+    return draft.slot is None and not draft.ends and not draft.corrects and draft.user_name is None
+
+
+def _one_time(one: Draft, other: Draft) -> bool:
+    return one.valid_at == other.valid_at and one.event_at == other.event_at
 
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None]:

@@ -63,7 +63,7 @@ _SOON = re.compile(
     re.IGNORECASE,
 )
 _FORMER = re.compile(
-    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in)|at\s+(?:that|the)\s+time"
+    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school|high|those))|at\s+(?:that|the)\s+time"
     r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
     r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
     r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",

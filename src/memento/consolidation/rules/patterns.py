@@ -102,6 +102,11 @@ _TABLE = (
     ),
     ("employer", rf"^{_S} is (?:an?|the) (?P<role>{_ROLE}) at {_V}", "Organization?"),
     ("employer", rf"^{_S} (?P<only_now>is|works) (?:at|with) {_E}$", "Organization"),
+    (
+        "employer",
+        rf"^(?P<s>)(?:{USER} (?:has|had) )?(?:{USER}'s |the )?[Ff]irst (?:day|week|shift) (?:at|with) {_E}(?=$| {DATE})",
+        "Organization",
+    ),
     ("employer", rf"^{_S} (?:is|went|has gone|is going) back (?:at|to) {_E}", "Organization"),
     (
         "employer",
@@ -201,13 +206,14 @@ _TABLE = (
     ("manager", rf"^{_S} reports? to {_E}", "Person Concept"),
     (
         "lead",
-        rf"^{_E} (?:leads|heads|runs|manages|is leading|is heading|is running|is managing|is in charge of|is responsible for"
-        rf"|took over|has taken over|takes over|is taking over) (?:the )?(?P<s>{NAME})(?P<led>)(?: team)?(?: from {NAME})?(?=$| {DATE})",
+        rf"^{_E} (?:leads|heads|runs|manages|is leading|is heading|is running|is managing|is in charge of|is responsible for|owns"
+        rf"|took over|has taken over|takes over|is taking over) (?:the )?(?P<s>{NAME})(?P<led>)(?: (?:team|project|migration|rollout|initiative|rewrite|launch))?(?: from {NAME})?(?=$| {DATE})",
         "Person Concept",
     ),
     (
         "lead",
-        rf"^(?:[Tt]he )?(?P<s>{NAME})(?P<led>)(?: team)? (?:is|has been|will be) (?:being )?(?:led|headed|run|managed|owned|taken over) by {_E}",
+        rf"^(?:[Tt]he )?(?P<s>{NAME})(?P<led>)(?: team)? (?:is|has been|was|got|will be) (?:being )?(?:(?:led|headed|run|managed|owned|taken over) by"
+        rf"|(?:handed|passed|given|transferred|reassigned)(?: over)? to) {_E}",
         "Person Concept",
     ),
     (
@@ -276,7 +282,8 @@ _TABLE = (
         "{attr}",
         rf"^(?P<v>{NAME}|[\w' -]{{2,30}}) is (?P<s>{USER}|{NAME}|{KIN})'s (?P<attr>(?:favou?rite|main|preferred"
         r"|go-to|primary|default) [a-z ]{3,30}|(?:new )?(?:manager|boss|supervisor|wife|husband|spouse|partner"
-        r"|girlfriend|boyfriend|landlord|dentist|therapist|employer|CEO|CTO|editor|hometown))$",
+        r"|girlfriend|boyfriend|landlord|dentist|therapist|employer|CEO|CTO|editor|hometown)"
+        r"|(?:new |current )?(?:[a-z-]+ )?(?:master|lead|coach|captain|head|director|owner|accountant|lawyer|GP|doctor))$",
         "?",
     ),
     (

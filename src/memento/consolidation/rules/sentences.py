@@ -45,8 +45,8 @@ _CORRECTION = re.compile(
     r"""^(?:
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
-      | (?:actually|in\s+fact)\s*,
-      | (?:sorry,?\s+)?(?:i\s+(?:meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
+      | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
+      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it|that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
       |that['’]s\s+wrong|to\s+correct\s+myself)
             (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
     )\s*""",

@@ -41,6 +41,7 @@ _INTRODUCED = re.compile(
     rf"\b{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{_KIN_WORD}),?\s+(?=(?P<name>{NAME}))(?!{NAME}\s+is\b(?=\s+{NAME}))",
     re.IGNORECASE,
 )
+_STYLED = re.compile(rf"^(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})", re.IGNORECASE)
 _APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
 _KIN_SUBJECT = re.compile(
     rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was"
@@ -157,6 +158,9 @@ def skeleton(
 
 def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
+    text = re.sub(rf",? (?:and |but )?not (?={DATE}){DATE}", "", text)
+    text = re.sub(r"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?=on |at |in |moved|been|now)", r"\1 is ", text)
+    text = re.sub(rf"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?={DATE})", r"\1 is ", text)
     text = re.sub(rf"^(?:{DATE},?\s*)+(?=\S)", "", text)
     text = _OPENING.sub("", text)
     text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
@@ -166,5 +170,6 @@ def _tidied(text: str) -> str:
         text,
         flags=re.IGNORECASE,
     )
+    text = _STYLED.sub("", text)
     text = _APPOSED.sub(r"\1 ", text)
     return _INTRODUCED.sub("", text).strip()

@@ -112,7 +112,7 @@ def _fits(group: dict[str, str | None], skeleton: Skeleton) -> bool:
     if "project" in group:
         return subject is not None and subject.kind in ("Project", "Concept")
     if "led" in group:
-        return subject is not None and subject.kind in ("Project", "Organization")
+        return subject is not None and subject.kind in ("Project", "Organization", "Concept")
     return True
 
 

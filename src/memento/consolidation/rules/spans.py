@@ -179,6 +179,8 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     lowered = word.lower()
     if lowered in PEOPLES:
         return not (lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
+    if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
+        return True
     if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):
         return True
     if at or word in FIRST_NAMES or (lowered == "project" and len(tokens) > 1 and _is_capital(tokens[1].text)):

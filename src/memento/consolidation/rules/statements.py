@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.attributes import EVENTS
 from memento.consolidation.rules.dates import Dated, Leaning, dates
-from memento.consolidation.rules.ends import ended, never_was, used_to
+from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 from memento.consolidation.rules.moods import Reading, reading
@@ -139,6 +139,8 @@ def _statement(said: str, piece: str, context: _Context, terminal: str, corrects
     if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
         begins, filled = None, slot_of(reduced)
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
+    if how.mood == "plan" and not how.additional:
+        phrases = being_replaced(reduced, context.note.at)
     if denied := never_was(reduced) if how.mood in ("fact", "past") else ():
         phrases, rule = denied, "never"
     if not found and how.tense == "past" and context.shared and not _NOW.search(content):

@@ -37,6 +37,13 @@ _NOW_THE = {
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
 _WORKS_ON = re.compile(r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b", re.IGNORECASE)
+_USE_ENDS = re.compile(r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b", re.IGNORECASE)
+_FEELS = re.compile(
+    rf"\b{USER}\s+(?:really\s+|now\s+|actually\s+)?(?P<feels>hates|dislikes|can['’]t\s+stand|loathes|can['’]t\s+bear|loves|likes|enjoys|adores)\s+(?P<what>[^.!?]+)"
+)
+_DISLIKES = re.compile(r"hates|dislikes|can|loathes")
+_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
+_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
 _ROLE = re.compile(
     r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*|captain|director|coach|owner|maintainer|editor|reports?\s+to|supervisor|mayor)\b",
@@ -54,12 +61,13 @@ _RULES = (
     ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
     ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
     ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
-    ("stopped", r"\b(?:stopped|gave up|finished|completed|done)\b"),
+    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
     (
         "replaced",
-        r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
+        r"\b(?:replaced|swapped|traded|dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
         r"|divorced)\b",
     ),
+    ("reversed", rf"{USER} (?:hates|dislikes|can['’]t stand|loathes|can['’]t bear|loves|likes|enjoys|adores)\b"),
     ("never", r"\bnever\b"),
     ("negation", r"\b(?:not|\w+n['’]t)\b"),
 )
@@ -172,7 +180,7 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
         return True
     if rule == "finished" and draft.subject is not None:
         return known in _OWN and bool(_WORKS_ON.search(old.memory.content))
-    if draft.corrects and new is None and rule != "negation":
+    if draft.corrects and new is None:
         return True
     return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
 
@@ -193,6 +201,8 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     rule = _rule_of(draft)
     if rule == "took-over":
         return _held_the_role(phrase, draft, old)
+    if rule == "reversed":
+        return _is_reversed(phrase, draft, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
@@ -207,7 +217,19 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return rule != "parted" or "partner" in relations(memory.content, memory.slot)
     if _is_own_thing(speaks_of(memory.content)) and re.search(rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE):
         return True
+    if rule == "stopped" and _FINISHED.search(draft.content):
+        return bool(_UNDER_WAY.search(memory.content)) and not draft.slot
+    if _USE_ENDS.search(draft.content) and named and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I):
+        return True
     return _one_relation(draft, old, in_slot)
+
+
+def _is_reversed(phrase: str, draft: Draft, old: Existing) -> bool:
+    """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
+    known, new = _FEELS.search(old.memory.content), _FEELS.search(draft.content)
+    if known is None or new is None or bool(_DISLIKES.match(known["feels"])) == bool(_DISLIKES.match(new["feels"])):
+        return False
+    return normal(known["what"]) == normal(phrase)
 
 
 def _is_same_activity(phrase: str, content: str) -> bool:
@@ -220,7 +242,11 @@ def _is_same_activity(phrase: str, content: str) -> bool:
 def _held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
     """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
     memory = old.memory
-    holds = names_the_same(phrase, memory.slot_value or "") or _same(old.subject or speaks_of(memory.content), phrase)
+    holds = (
+        names_the_same(phrase, memory.slot_value or "")
+        or _same(old.subject or speaks_of(memory.content), phrase)
+        or bool(re.search(rf"\b(?:is|are)\s+(?:called\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE))
+    )
     role = match[1].lower() if (match := _AS_ROLE.search(draft.content)) else ""
     content = f"{memory.content} {memory.slot or ''}"
     return holds and bool(occurs(role, content) if role else _ROLE.search(content))
