@@ -13,12 +13,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Mention
+from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.person import third_person
+from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.sentences import sentences
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Statement, statements
 from memento.model import Note, User
 
+_STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
+"""Relations of a user to something named that another note may end."""
 _ANAPHORIC = re.compile(r"^(?:it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
 
 
@@ -115,7 +119,13 @@ def _told_together(found: Sequence[Draft]) -> list[Draft]:
 
 
 def _is_plain(draft: Draft) -> bool:
-    return draft.slot is None and not draft.ends and not draft.corrects and draft.user_name is None
+    """Whether a draft may share a memory: it fills and ends nothing, and is no state of something named that may end some day."""
+    if draft.slot or draft.ends or draft.corrects or draft.user_name:
+        return False
+    how = reading(TERMINAL.sub("", draft.content))
+    if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
+        return True
+    return not (draft.content.startswith(f"{USER} ") and relations(draft.content) & _STATES)
 
 
 def _one_time(one: Draft, other: Draft) -> bool:

@@ -161,7 +161,15 @@ def _has_verb(text: str) -> bool:
     if _CONTRACTED.search(text):
         return True
     words = _VERBAL.findall(text)
-    return any((base_of(word) or is_past(word)) and not _is_noun(words, index) for index, word in enumerate(words))
+    return any(
+        (base_of(word) or is_past(word)) and not _is_noun(words, index) and not (index and _is_gerund(words, index))
+        for index, word in enumerate(words)
+    )
+
+
+def _is_gerund(words: list[str], index: int) -> bool:
+    """Whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
+    return words[index].endswith("ing") and words[index - 1].lower() not in ("am", "is", "are", "was", "were", "been", "be", "also", "now", "still", "just")
 
 
 def _is_noun(words: list[str], index: int) -> bool:
