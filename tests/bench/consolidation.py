@@ -2,8 +2,8 @@
 How well do the rules understand notes: what they name, the facts, the dates, and what is no longer true?
 
 Data: the labelled notes of `tests/consolidation/notes` (see its README), both halves. Of the unseen half only figures are shown.
-With `--turns FOLDER` the conversations of an evaluation set are imported instead, consolidated, and every memory that was retired is
-printed beside what retired it, to be read.
+With `--turns FOLDER` the conversations of an evaluation set are imported instead, consolidated, and every memory that
+was retired is printed beside what retired it, to be read.
 Run: `.venv/bin/python tests/bench/consolidation.py [--misses] [--record]`, some seconds.
 """
 
@@ -13,15 +13,16 @@ import random
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 
-from labelled import HALVES, MEASURES, Score, scenarios, scored
+from labelled import HALVES, MEASURES, Score, tagged
 from measure import fresh_memory, record
 from memento.evaluation import sets
+from memento.model import Listed
 from memento.service import Memento
 from memento.vocabulary import MEM
 
+PAGE = 1000
 PARTS = ("precision", "recall", "f1")
 
 
@@ -30,7 +31,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Score]:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="trigram", choices=("minilm", "trigram"))
     parser.add_argument("--misses", action="store_true", help="say what differs, in the development half")
-    parser.add_argument("--turns", type=Path, metavar="FOLDER", help="print what is retired in the conversations of a set")
+    parser.add_argument(
+        "--turns", type=Path, metavar="FOLDER", help="print what is retired in the conversations of a set"
+    )
     parser.add_argument("--sample", type=int, default=100, help="at most so many of them")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     chosen = parser.parse_args(argv)
@@ -45,17 +48,6 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Score]:
                 print("\n".join(by_tag["all"].misses))
             record("consolidation", {"half": half, **figures(by_tag["all"])}, chosen.record)
     return {half: by_tag["all"] for half, by_tag in by_half.items()}
-
-
-def tagged(half: str, model: str = "trigram") -> dict[str, Score]:
-    """The score of each tag of a half, and of "all"."""
-    found = {"all": Score()}
-    with fresh_memory(model) as memento:
-        for scenario in scenarios(half):
-            score = scored(scenario, memento)
-            for tag in ("all", *scenario.get("tags", ())):
-                found.setdefault(tag, Score()).add(score)
-    return found
 
 
 def figures(score: Score) -> dict[str, dict[str, float]]:
@@ -105,8 +97,9 @@ def print_retired(folder: Path, sample: int, model: str) -> None:
 def _ends(memento: Memento, namespace: str) -> list[tuple[str, str]]:
     """(rule, both memories in words) of each memory that is over."""
     found: list[tuple[str, str]] = []
-    pages = iter(lambda at=count(0, 1000): memento.list(limit=1000, offset=next(at), past=True, namespace=namespace), ())
-    listed = {str(one.iri): one for page in pages for one in page}
+    listed: dict[str, Listed] = {}
+    while page := memento.list(limit=PAGE, offset=len(listed), past=True, namespace=namespace):
+        listed |= {str(one.iri): one for one in page}
     for old in (one for one in listed.values() if one.invalid_at):
         for subject, predicate in memento.get(old.iri, namespace=namespace).pointed_at_by:
             if predicate == MEM.invalidated:

@@ -2,7 +2,8 @@
 What a memory makes of labelled notes, and how that compares with what people expect of them (`tests/consolidation/notes`).
 
 Every figure is a sum over scenarios of what was found, what was expected and what is both, so that precision and recall are
-micro-averages. A memory answers an expectation when it has its words and its subjects; its dates and its end are looked at as soon
+micro-averages. A memory answers an expectation when it has its words and its subjects; its dates and its end are
+looked at as soon
 as it has the words.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 
 from Stemmer import Stemmer
 
+from measure import fresh_memory
 from memento.service import Memento
 from memento.vocabulary import MEM, SKOS
 
@@ -29,9 +31,10 @@ MEASURES = ("entities", "names", "memories", "validAt", "eventAt", "invalidation
 
 _WORD = re.compile(r"[^\W_]+(?:['’.@+#/-][^\W_]+)*[+#]*")
 _NO_FACT = re.compile(
-    r"""\b(?:if|unless|whether|maybe|perhaps|might|may|could|would|should|not|never|no\ longer|\w+n['’]t|wants?|wish\w*|hop(?:es?|ing)
-        |plans?|planning|think\w*|thought|consider\w*|wonder\w*|dream\w*|used\ to|will|going\ to|about\ to|offer\w*|interview\w*|love\ to
-        |like\ to|considering|possibly|probably|suggest\w*|rumou?r\w*|almost|nearly|someday|one\ day|cancell?ed|refus\w+|declin\w+)\b|\?""",
+    r"""\b(?:if|unless|whether|maybe|perhaps|might|may|could|would|should|not|never|no\ longer|\w+n['’]t|wants?|wish\w*
+        |hop(?:es?|ing)|plans?|planning|think\w*|thought|consider\w*|wonder\w*|dream\w*|used\ to|will|going\ to|about\ to
+        |offer\w*|interview\w*|applied|love\ to|like\ to|possibly|probably|suggest\w*|rumou?r\w*|almost|nearly|someday
+        |one\ day|cancell?ed|refus\w+|declin\w+)\b|\?""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -91,6 +94,17 @@ def scenarios(half: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.strip()]
 
 
+def tagged(half: str, model: str = "trigram") -> dict[str, Score]:
+    """The score of each tag of a half, and of "all"."""
+    found = {"all": Score()}
+    with fresh_memory(model) as memento:
+        for scenario in scenarios(half):
+            score = scored(scenario, memento)
+            for tag in ("all", *scenario.get("tags", ())):
+                found.setdefault(tag, Score()).add(score)
+    return found
+
+
 def scored(scenario: Mapping[str, Any], memento: Memento) -> Score:
     """Tell a scenario's notes to a namespace of its own and compare what came of them."""
     namespace, score = f"notes-{scenario['id']}", Score()
@@ -111,7 +125,9 @@ def scored(scenario: Mapping[str, Any], memento: Memento) -> Score:
     return score
 
 
-def _entities(wanted: Sequence[Mapping[str, str]], found: list[tuple[frozenset[str], str]], at: str, score: Score) -> None:
+def _entities(
+    wanted: Sequence[Mapping[str, str]], found: list[tuple[frozenset[str], str]], at: str, score: Score
+) -> None:
     right, named, left = 0, 0, list(found)
     for one in wanted:
         match = next((have for have in left if one["name"].casefold() in have[0]), None)
@@ -142,7 +158,10 @@ def _memories(expect: Mapping[str, Any], made: Sequence[Made], at: str, score: S
             left.remove(match)
         said = match or next((have for have in made if _has(have, one["says"])), None)
         if said:
-            for measure, label, value in (("validAt", "valid_at", said.valid_at), ("eventAt", "event_at", said.event_at)):
+            for measure, label, value in (
+                ("validAt", "valid_at", said.valid_at),
+                ("eventAt", "event_at", said.event_at),
+            ):
                 if label in one:
                     same = _within(value, one[label])
                     score.count(measure, 1, 1, same)
@@ -164,13 +183,17 @@ def _retired(
     named = [(wanted.get((pair[0], pair[1])), pair) for pair in expect.get("retires", [])]
     right = {one.iri for one, _ in named if one and one.iri in retired}
     score.count("invalidations", len(named), len(retired), len(right))
-    score.misses += [f"{at} not retired: {one.content if one else pair}" for one, pair in named if one is None or one.iri not in right]
+    score.misses += [
+        f"{at} not retired: {one.content if one else pair}"
+        for one, pair in named
+        if one is None or one.iri not in right
+    ]
     score.misses += [f"{at} wrongly retired: {texts.get(iri, iri)}" for iri in retired - right]
 
 
 def _made(memento: Memento, iri: str, namespace: str) -> Made:
     said = memento.get(iri, namespace=namespace).properties
-    values = {predicate: value for predicate, value in said}
+    values = dict(said)
     about = [value for predicate, value in said if predicate == MEM.about]
     return Made(
         iri=iri,
@@ -192,7 +215,9 @@ def _names(memento: Memento, iri: str, namespace: str) -> frozenset[str]:
     found = memento.get(iri, namespace=namespace)
     if found.type == "User":
         return frozenset(("user",))
-    return frozenset(value.casefold() for predicate, value in found.properties if predicate in (MEM.name, SKOS.altLabel))
+    return frozenset(
+        value.casefold() for predicate, value in found.properties if predicate in (MEM.name, SKOS.altLabel)
+    )
 
 
 def _kind(memento: Memento, iri: str, namespace: str) -> str:
@@ -221,5 +246,3 @@ def _stems(text: str) -> frozenset[str]:
     words = [re.sub(r"['’]s?$", "", word) for word in _WORD.findall(text.casefold())]
     parts = [part for word in words for part in {word, *re.split(r"[-/]", word)}]
     return frozenset(Stemmer("english").stemWords(parts))
-
-

@@ -9,29 +9,60 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.rules.attributes import is_single
-from memento.consolidation.rules.lexicon import BASES, DETERMINERS, MODALS, NUMBER_WORDS, PREPOSITIONS, PRONOUNS, is_adverb, word_set
+from memento.consolidation.rules.lexicon import (
+    BASES,
+    DETERMINERS,
+    MODALS,
+    NUMBER_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    is_adverb,
+    word_set,
+)
 from memento.consolidation.rules.verbs import base_of, is_past
 
-_GOING = word_set("went moved flew drove travelled traveled walked talked spoke listened came switched got ran returned relocated cycled hiked sailed")
+_GOING = word_set(
+    "went moved flew drove travelled traveled walked talked spoke listened came switched got ran returned relocated"
+    " cycled hiked sailed"
+)
 _AM = re.compile(
-    r"^(?:(?:now|still|currently|so+|very|really|super|finally|officially|also)\s+)?(?:back\s+(?:at|in|from|to|with|on)|allergic|vegan|vegetarian|pescatarian|married|engaged|single|divorced"
-    r"|pregnant|off\s+to|done\s+with|fluent|born|based|afraid|obsessed|addicted|excited|worried|responsible|not\s+\w+ing)\b(?!\s*[:?])",
+    r"^(?:(?:now|still|currently|so+|very|really|super|finally|officially"
+    r"|also)\s+)?(?:back\s+(?:at|in|from|to|with|on)|allergic|vegan"
+    r"|vegetarian|pescatarian|married|engaged|single|divorced"
+    r"|pregnant|off\s+to|done\s+with|fluent|born|based|afraid|obsessed"
+    r"|addicted|excited|worried|responsible|not\s+\w+ing)\b(?!\s*[:?])",
     re.IGNORECASE,
 )
 _BEEN = re.compile(r"^(?:(?:just|also)\s+)?been\s+(?!there\b)", re.IGNORECASE)
-_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|isn['’]t|wasn['’]t|makes?|made|takes?|took|helps?|helped|keeps?|feels?|felt|seems?)\b", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|isn['’]t|wasn['’]t|makes?|made|takes?|took|helps?|helped|keeps?|feels?|felt|seems?)\b",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(
-    r"^(?:my\s+|our\s+)?(?P<attr>(?:new|current|favou?rite|main|next|latest)\s+(?:[a-z-]+\s+){0,2}?[a-z-]+|(?:[a-z-]+\s+)?[a-z-]+)"
+    r"^(?:my\s+|our\s+)?(?P<attr>(?:new|current|favou?rite|main|next"
+    r"|latest)\s+(?:[a-z-]+\s+){0,2}?[a-z-]+|(?:[a-z-]+\s+)?[a-z-]+)"
     r"(?P<when>\s+(?:since|from|as\s+of)\s+[\w\s]{3,20}?)?\s*(?::|\s[–—-]\s|=)\s*(?P<value>\S.{0,60})$",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(r"^(?:the\s+|my\s+|our\s+)?(?P<what>(?:[a-z-]+\s+)?[a-z-]+)\s+(?:went|has\s+gone|got|has|was|is|rose|fell|increased|changed|moved|goes)\b", re.IGNORECASE)
-_IT_IS = re.compile(r"^(?:(?:and|but|so)\s+)?(?:now\s+)?it['’]?s?\s*(?:is|are)?\s+(?:now\s+)?(?=(?:[$€£~]\s?)?\d)", re.IGNORECASE)
-_CHANGED_MY = re.compile(r"^(?:I\s+)?(?:changed|switched|updated|renamed)\s+(?:my|our|the)\s+(?P<what>(?:[a-z-]+\s+){0,2}[a-z-]+)$", re.IGNORECASE)
-_PARTS = re.compile(
-    r",\s+(?:and\s+|then\s+|but\s+)?|\s+and\s+(?=(?:then\s+)?(?:promoted|moved|joined|started|left|quit|bought|adopted|became)\s)"
+_ABOUT = re.compile(
+    r"^(?:the\s+|my\s+|our\s+)?(?P<what>(?:[a-z-]+\s+)?[a-z-]+)\s+(?:went"
+    r"|has\s+gone|got|has|was|is|rose|fell|increased|changed|moved|goes)\b",
+    re.IGNORECASE,
 )
-_NOUNS = word_set("notes note update reminder todo question ps fyi btw correction people places things plan plans list items agenda")
+_IT_IS = re.compile(
+    r"^(?:(?:and|but|so)\s+)?(?:now\s+)?it['’]?s?\s*(?:is|are)?\s+(?:now\s+)?(?=(?:[$€£~]\s?)?\d)", re.IGNORECASE
+)
+_CHANGED_MY = re.compile(
+    r"^(?:I\s+)?(?:changed|switched|updated|renamed)\s+(?:my|our|the)\s+(?P<what>(?:[a-z-]+\s+){0,2}[a-z-]+)$",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(
+    r",\s+(?:and\s+|then\s+|but\s+)?|\s+and\s+(?=(?:then\s+)?(?:promoted"
+    r"|moved|joined|started|left|quit|bought|adopted|became)\s)"
+)
+_NOUNS = word_set(
+    "notes note update reminder todo question ps fyi btw correction people places things plan plans list items agenda"
+)
 
 
 def with_subject(piece: str) -> str:
@@ -61,7 +92,12 @@ def with_subject(piece: str) -> str:
         return f"I'm {lowered} {rest}"
     if match := _BEEN.match(piece):
         return f"I've been {piece[match.end() :]}"
-    if lowered.endswith("ing") and base_of(lowered) and not _FINITE.search(_main(rest)) and lowered not in ("according", "including", "during"):
+    if (
+        lowered.endswith("ing")
+        and base_of(lowered)
+        and not _FINITE.search(_main(rest))
+        and lowered not in ("according", "including", "during")
+    ):
         return f"I'm {lowered} {rest}"
     return _labelled(piece) or piece
 
@@ -75,7 +111,12 @@ def shared_verbs(clause: str) -> list[str]:
     >>> shared_verbs("I like tea, work and walks")
     ['I like tea, work and walks']
     """
-    match = re.match(r"^((?:so\s+|well\s+)?(?P<s>I|We|[A-Z][\w-]*(?:\s[A-Z][\w-]*)?)\s+(?:[a-z]+ly\s+|just\s+|also\s+|then\s+)?)(?P<v>[a-z]+)\s", clause, re.ASCII)
+    match = re.match(
+        r"^((?:so\s+|well\s+)?(?P<s>I|We|[A-Z][\w-]*(?:\s[A-Z][\w-]*)?)\s+(?:[a-z]+ly\s+"
+        r"|just\s+|also\s+|then\s+)?)(?P<v>[a-z]+)\s",
+        clause,
+        re.ASCII,
+    )
     if match is None or re.search(r"\b(?:if|that|because|when|which|who|whether)\b", clause, re.IGNORECASE):
         return [clause]
     form = _form(match["v"])
@@ -96,7 +137,13 @@ def _begins_like(part: str, form: str) -> bool:
     if len(words) < 2 or _form(words[0]) != form:
         return False
     after = words[1]
-    return form == "past" or after.lower() in PREPOSITIONS | DETERMINERS | PRONOUNS or after[0].isupper() or after[0].isdigit() or after in NUMBER_WORDS
+    return (
+        form == "past"
+        or after.lower() in PREPOSITIONS | DETERMINERS | PRONOUNS
+        or after[0].isupper()
+        or after[0].isdigit()
+        or after in NUMBER_WORDS
+    )
 
 
 def of_the_same(piece: str, before: str) -> str:

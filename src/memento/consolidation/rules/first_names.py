@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-FIRST_NAMES = frozenset(
-    """
+from memento.consolidation.rules.lexicon import word_set
+
+FIRST_NAMES = word_set("""
     Aaron Abby Abdul Abdullah Abigail Ada Adaeze Adam Adela Adele Aditi Aditya Adrian Adriana Adrián Aga Agata
     Agathe Agnes Agnieszka Ahmed Aiden Aiko Aileen Aino Aisha Aki Akira Alan Alba Albert Alda Alejandro Aleksandar
     Aleksander Aleksandra Alessandra Alessandro Alex Alexa Alexander Alexandra Alexei Alexis Alfie Alfonso Alfred
@@ -131,5 +132,4 @@ FIRST_NAMES = frozenset(
     Yehuda Yelena Yin Ying Yoav Yoko Yolanda Yoshi Youssef Ysabel Yuki Yulia Yuliya Yuna Yuri Yusra Yusuf Yves
     Yvette Yvonne Zac Zach Zachary Zack Zadie Zainab Zaki Zan Zara Zdenek Zelda Zeno Zeynep Zoe Zoey Zofia Zoltan
     Zora Zoran Zsofia Zuri Zuzana Álvaro Éloïse Émilie Étienne Øyvind Łukasz
-    """.split()
-)
+    """)

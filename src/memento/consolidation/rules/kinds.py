@@ -9,6 +9,7 @@ Concept.
 from __future__ import annotations
 
 import re
+
 from memento.consolidation.rules import cues
 from memento.consolidation.rules.common import LANGUAGES
 from memento.consolidation.rules.cues import RELATIVE
@@ -36,11 +37,15 @@ CLOSING_PLACES = word_set("""
     harbour harbor port village town city county district quarter building tower hall arena stadium center centre plaza mall
     palace abbey pass glacier peak straße strasse platz allee weg rue
     """) - word_set("st")
-OPENING_PLACES = word_set("lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via")
+OPENING_PLACES = word_set(
+    "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
+)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
 _EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
-_TECHNICAL = re.compile(r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII)
+_TECHNICAL = re.compile(
+    r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
+)
 _SURNAME = re.compile(
     r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein|bauer|meier|meyer|maier"
     r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan|ali|ahmed|hassan|yilmaz"
@@ -81,7 +86,11 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
 
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
     """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
-    if known.kind == "Technology" and cues.EMPLOYS.search(before) and not re.search(r"\b(?:switch|migrat|mov)\w*\b", before):
+    if (
+        known.kind == "Technology"
+        and cues.EMPLOYS.search(before)
+        and not re.search(r"\b(?:switch|migrat|mov)\w*\b", before)
+    ):
         return "Organization"
     if name in FIRST_NAMES and known.kind != "Person" and not cues.USED.search(before):
         found = _by_context(before, name, after)
@@ -120,7 +129,9 @@ def _by_shape(name: str) -> EntityKind | None:
     words = name.lower().split()
     if words[0] == "project" and len(words) > 1:
         return "Project"
-    if len(words) > 1 and (words[-1] in COMPANY_SUFFIXES or words[0] in OPENING_COMPANIES or words[-1] in CLOSING_COMPANIES):
+    if len(words) > 1 and (
+        words[-1] in COMPANY_SUFFIXES or words[0] in OPENING_COMPANIES or words[-1] in CLOSING_COMPANIES
+    ):
         return "Organization"
     if "&" in name:
         return "Organization"
@@ -157,7 +168,9 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
     if (
         found_before in ("Organization", "Project", "Technology", "Location")
         and _is_first_name(name)
-        and re.search(r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use|visit\w*|from|around)\s*$", before)
+        and re.search(
+            r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use|visit\w*|from|around)\s*$", before
+        )
     ):
         return "Person"
     return found_before or found_after

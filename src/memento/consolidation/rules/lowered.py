@@ -17,7 +17,8 @@ from memento.consolidation.rules.lexicon import FUNCTION_WORDS, MODALS, word_set
 from memento.consolidation.rules.verbs import base_of, is_past
 
 _PLACE = re.compile(
-    r"\b(?:in|to|from|near|around|visit(?:s|ed|ing)?|via|leaving|love|of|outside|at|between|and|or)\s+(?:\w+,?\s+and\s+)?$", re.IGNORECASE
+    r"\b(?:in|to|from|near|around|visit(?:s|ed|ing)?|via|leaving|love|of|outside|at|between|and|or)\s+(?:\w+,?\s+and\s+)?$",
+    re.IGNORECASE,
 )
 _FIRM = re.compile(r"\b(?:at|for|with|joined|join|joining|from|left|quit|leaving|by|to|bought)\s+$", re.IGNORECASE)
 _TOOL = re.compile(

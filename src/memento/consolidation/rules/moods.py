@@ -106,7 +106,10 @@ _CHATTER = re.compile(
     r"you['’]re\s+welcome|sounds\s+good|haha|lol|cheers|how\s+are\s+you|take\s+care)\b[^.]{0,40}[.!…]*$",
     re.IGNORECASE,
 )
-_PAST_TIME = re.compile(r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall|autumn|weekend|\w+day)|the\s+other\s+day)\b", re.I)
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall|autumn|weekend|\w+day)|the\s+other\s+day)\b",
+    re.I,
+)
 _WORD = re.compile(r"[\w'’]+")
 
 
@@ -246,7 +249,11 @@ def _tense(clause: str) -> tuple[Tense, bool]:
             and words[index - 1] not in ("the", "a", "an", "my", "of", "user's")
         ):
             return "present", False
-        if word in ("split", "quit", "hurt", "hit", "cut", "put", "set", "let", "bet", "read") and index and _PAST_TIME.search(clause):
+        if (
+            word in ("split", "quit", "hurt", "hit", "cut", "put", "set", "let", "bet", "read")
+            and index
+            and _PAST_TIME.search(clause)
+        ):
             return "past", False
         if word in ("quit", "put", "cut", "let", "set", "hit") and _follows_user(words, index):
             return "past", False

@@ -3,7 +3,8 @@ The things a note names, with their kinds: `mentions("I moved to Lisbon with Ann
 
 The user is never among them, nor are dates, roles, titles or words that merely open a sentence.
 
-*But:* names are seen by their capitals; in lower case only well-known technologies and fields are, and what `lowered.py` is sure of.
+*But:* names are seen by their capitals; in lower case only well-known technologies and fields are, and what
+`lowered.py` is sure of.
 """
 
 from __future__ import annotations
@@ -162,7 +163,9 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
         if not any(mention.name.lower() in phrase or phrase in mention.name.lower() for _, _, mention in found):
             known = lookup(phrase)
             name = normalised_name(known.name if known else phrase)
-            found.append((begin, begin + len(phrase), Mention(name=name, kind="Concept", is_well_known=known is not None)))
+            found.append(
+                (begin, begin + len(phrase), Mention(name=name, kind="Concept", is_well_known=known is not None))
+            )
     return _side_by_side(sentence, sorted(found, key=lambda item: item[0]))
 
 
@@ -174,7 +177,12 @@ def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[
             other = at - 1 if order.step > 0 else at + 1
             first, last = min(at, other), max(at, other)
             gap = sentence[found[first][1] : found[last][0]]
-            if mentions[at].kind == "Concept" and not mentions[at].is_well_known and _LISTED.fullmatch(gap) and mentions[other].kind != "Event":
+            if (
+                mentions[at].kind == "Concept"
+                and not mentions[at].is_well_known
+                and _LISTED.fullmatch(gap)
+                and mentions[other].kind != "Event"
+            ):
                 mentions[at] = replace(mentions[at], kind=mentions[other].kind)
     return mentions
 

@@ -15,7 +15,8 @@ from memento.consolidation.rules.verbs import base_of
 _FAMILIES = {
     "work": "work employ hire job join employer company colleague career intern resign quit leave fire fired sacked lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
-    "use": "use dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon bank account subscribe pay swap trade "
+    "use": "use dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
+    "abandon bank account subscribe pay swap trade "
     "database framework tool stack system convert write program rely",
     "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",
     "like": "like love enjoy fan adore hate dislike into",
@@ -52,15 +53,19 @@ _OF_SLOT = {
     "manager": "report",
     "diet": "eat",
 }
-_PLAIN = word_set("be have do get go take make stop quit finish start begin come give keep put set let say tell switch change move")
+_PLAIN = word_set(
+    "be have do get go take make stop quit finish start begin come give keep put set let say tell switch change move"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _LEADING = re.compile(
-    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
+    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
+    r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
     r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
     r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b|it\b|that\b))"
 )
 _KINSMAN = re.compile(
-    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
+    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+"
+    rf"([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
 )
 _SUBJECT = re.compile(
     rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+"

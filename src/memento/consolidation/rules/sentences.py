@@ -46,21 +46,26 @@ _CORRECTION = re.compile(
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
       | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
-      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it|that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
+      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it
+        |that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
       |that['’]s\s+wrong|to\s+correct\s+myself)
             (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SUBJECT = (
-    r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it|that|there)['’](?:s|ll|d)|they['’](?:re|ve|ll)|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+    r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d"
+    r"|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it"
+    r"|that|there)['’](?:s|ll|d)|they['’](?:re|ve|ll)|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
 )
 _TIME = (
-    r"(?:(?:on|in|at|since|from|as\s+of|by|last|this|next|every)\s+(?:[\w'’.]+\s+){1,3}?|yesterday\s+|today\s+|tomorrow\s+|[\w]+\s+(?:days?|weeks?|months?|years?)\s+ago\s+)"
+    r"(?:(?:on|in|at|since|from|as\s+of|by|last|this|next|every)\s+(?:[\w'’.]+\s+){1,3}?"
+    r"|yesterday\s+|today\s+|tomorrow\s+|[\w]+\s+(?:days?|weeks?|months?|years?)\s+ago\s+)"
 )
 _JOINT = re.compile(
     r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
-    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
+    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
+    rf"|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
     r"|(?<=\w)\s+(?=(?:she|he|they)['’](?:s|re)\s+\w+ing\b)|,?\s+(?=btw\s)",
     re.IGNORECASE,
 )
@@ -169,7 +174,19 @@ def _has_verb(text: str) -> bool:
 
 def _is_gerund(words: list[str], index: int) -> bool:
     """Whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
-    return words[index].endswith("ing") and words[index - 1].lower() not in ("am", "is", "are", "was", "were", "been", "be", "also", "now", "still", "just")
+    return words[index].endswith("ing") and words[index - 1].lower() not in (
+        "am",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "be",
+        "also",
+        "now",
+        "still",
+        "just",
+    )
 
 
 def _is_noun(words: list[str], index: int) -> bool:

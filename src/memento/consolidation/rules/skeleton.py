@@ -41,7 +41,9 @@ _INTRODUCED = re.compile(
     rf"\b{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{_KIN_WORD}),?\s+(?=(?P<name>{NAME}))(?!{NAME}\s+is\b(?=\s+{NAME}))",
     re.IGNORECASE,
 )
-_STYLED = re.compile(rf"^(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})", re.IGNORECASE)
+_STYLED = re.compile(
+    rf"^(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})", re.IGNORECASE
+)
 _APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
 _KIN_SUBJECT = re.compile(
     rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was"
@@ -125,7 +127,9 @@ def found_mentions(
             any(letter.isupper() for letter in match.group())
             or (known := lookup(match.group())) is None
             or not known.everyday
-            or name_in_lower_case(text[max(0, match.start() - 60) : match.start()], match.group(), text[match.end() :][:30])[0]
+            or name_in_lower_case(
+                text[max(0, match.start() - 60) : match.start()], match.group(), text[match.end() :][:30]
+            )[0]
         )
     ]
 

@@ -62,7 +62,9 @@ def found_names(
             if not size and tokens[at].text.islower():
                 token = tokens[at]
                 word = re.sub(r"['’]s?$", "", token.text)
-                found, known = name_in_lower_case(sentence[max(0, token.start - 60) : token.start], word, sentence[token.end : token.end + 30])
+                found, known = name_in_lower_case(
+                    sentence[max(0, token.start - 60) : token.start], word, sentence[token.end : token.end + 30]
+                )
                 size = int(found)
         if size:
             yield tokens[at].start, tokens[at + size - 1].end, known
@@ -132,11 +134,10 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
             break
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
-        elif re.fullmatch(r"20\d\d", here.text) and re.search(
-            r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()
-        ):
-            return size + 1
-        elif size < 3 and _is_model_number(sentence, tokens, at, size):
+        elif (
+            re.fullmatch(r"20\d\d", here.text)
+            and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
+        ) or (size < 3 and _is_model_number(sentence, tokens, at, size)):
             return size + 1
         elif (reach := _past_particles(tokens, at + size)) and (
             here.text != "of" or tokens[at].text not in FIRST_NAMES
@@ -153,7 +154,10 @@ def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> 
     if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
         return False
     return lookup(last.text) is None and bool(
-        re.match(r"\s*(?:$|[.,;!?)](?!\d)|(?:for|on|and|is|was|with|to|in|at|from|last|yesterday|but|or)\b)", sentence[here.end :])
+        re.match(
+            r"\s*(?:$|[.,;!?)](?!\d)|(?:for|on|and|is|was|with|to|in|at|from|last|yesterday|but|or)\b)",
+            sentence[here.end :],
+        )
     )
 
 
@@ -220,7 +224,9 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
-    return any(letter.isupper() for letter in word) and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
+    return any(letter.isupper() for letter in word) and not re.match(
+        r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word
+    )
 
 
 def _in_address(sentence: str, token: Token) -> bool:

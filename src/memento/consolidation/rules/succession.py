@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from memento.consolidation.agents import USER, Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE, slot_name
 from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
+from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
-from memento.consolidation.rules.verbs import base_of
 from memento.model import Note
 
 _SAYS_WHICH = re.compile(
@@ -36,41 +36,18 @@ _NOW_THE = {
 }
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
-_WORKS_ON = re.compile(r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b", re.IGNORECASE)
-_USE_ENDS = re.compile(r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b", re.IGNORECASE)
-_FEELS = re.compile(
-    rf"\b{USER}\s+(?:really\s+|now\s+|actually\s+)?(?P<feels>hates|dislikes|can['’]t\s+stand|loathes|can['’]t\s+bear|loves|likes|enjoys|adores)\s+(?P<what>[^.!?]+)"
-)
-_DISLIKES = re.compile(r"hates|dislikes|can|loathes")
-_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
-_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
-_AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
-_ROLE = re.compile(
-    r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*|captain|director|coach|owner|maintainer|editor|reports?\s+to|supervisor|mayor)\b",
+_WORKS_ON = re.compile(
+    r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
     re.IGNORECASE,
 )
+_USE_ENDS = re.compile(
+    r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
+    re.IGNORECASE,
+)
+_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
+_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _JOBS = ("job", "position", "role", "company")
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
-_RULES = (
-    ("took-over", r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b|\bstepped\s+down\b"),
-    ("finished", r"\b(?:is|was|been|got)\s+(?:now\s+)?(?:done|finished|shipped|completed?|cancell?ed|abandoned|scrapped|killed)\b"),
-    ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
-    ("parted", rf"\band\s+(?:{USER}|\S+)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
-    ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
-    ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
-    ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
-    ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
-    ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
-    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
-    (
-        "replaced",
-        r"\b(?:replaced|swapped|traded|dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
-        r"|divorced)\b",
-    ),
-    ("reversed", rf"{USER} (?:hates|dislikes|can['’]t stand|loathes|can['’]t bear|loves|likes|enjoys|adores)\b"),
-    ("never", r"\bnever\b"),
-    ("negation", r"\b(?:not|\w+n['’]t)\b"),
-)
 
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
@@ -95,7 +72,7 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
             draft,
             old,
             f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
-            f"ends:{_rule_of(draft)}",
+            f"ends:{rule_of(draft)}",
         )
     if (
         draft.corrects
@@ -120,7 +97,9 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
 def _names_event(slot: str, known: str) -> bool:
     """Whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
     event = slot.removeprefix("date of ")
-    return event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
+    return (
+        event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
+    )
 
 
 def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
@@ -175,7 +154,7 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     known = old.subject or speaks_of(old.memory.content)
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
-    rule = _rule_of(draft)
+    rule = rule_of(draft)
     if rule == "took-over" or (rule == "parted" and USER in draft.about and known == USER):
         return True
     if rule == "finished" and draft.subject is not None:
@@ -194,15 +173,15 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     memory = old.memory
     denied = draft.corrects and bool(_NEVER.search(draft.content))
     over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
-    if over and _rule_of(draft) == "cancelled" and reading(memory.content).mood == "plan":
+    if over and rule_of(draft) == "cancelled" and reading(memory.content).mood == "plan":
         over = False
     if over or normal(memory.content) == normal(draft.content):
         return False
-    rule = _rule_of(draft)
+    rule = rule_of(draft)
     if rule == "took-over":
-        return _held_the_role(phrase, draft, old)
+        return held_the_role(phrase, draft, old)
     if rule == "reversed":
-        return _is_reversed(phrase, draft, old)
+        return is_reversed(phrase, draft, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
@@ -212,50 +191,28 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     named = any(names_the_same(phrase, name) for name in old.about if name != USER)
     in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
     if not named and not in_slot and not occurs(phrase, memory.content):
-        return _is_same_activity(phrase, memory.content)
+        return is_same_activity(phrase, memory.content)
     if rule in ("finished", "cancelled", "parted") and named:
         return rule != "parted" or "partner" in relations(memory.content, memory.slot)
-    if _is_own_thing(speaks_of(memory.content)) and re.search(rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE):
+    if _is_own_thing(speaks_of(memory.content)) and re.search(
+        rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE
+    ):
         return True
     if rule == "stopped" and _FINISHED.search(draft.content):
         return bool(_UNDER_WAY.search(memory.content)) and not draft.slot
-    if _USE_ENDS.search(draft.content) and named and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I):
+    if (
+        _USE_ENDS.search(draft.content)
+        and named
+        and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I)
+    ):
         return True
     return _one_relation(draft, old, in_slot)
-
-
-def _is_reversed(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
-    known, new = _FEELS.search(old.memory.content), _FEELS.search(draft.content)
-    if known is None or new is None or bool(_DISLIKES.match(known["feels"])) == bool(_DISLIKES.match(new["feels"])):
-        return False
-    return normal(known["what"]) == normal(phrase)
-
-
-def _is_same_activity(phrase: str, content: str) -> bool:
-    """Whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
-    words = phrase.split()
-    base = base_of(words[0]) if len(words) == 1 and words[0].endswith("ing") else None
-    return base is not None and base in {base_of(word) for word in re.findall(r"[a-z]+", content.lower())}
-
-
-def _held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
-    """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
-    memory = old.memory
-    holds = (
-        names_the_same(phrase, memory.slot_value or "")
-        or _same(old.subject or speaks_of(memory.content), phrase)
-        or bool(re.search(rf"\b(?:is|are)\s+(?:called\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE))
-    )
-    role = match[1].lower() if (match := _AS_ROLE.search(draft.content)) else ""
-    content = f"{memory.content} {memory.slot or ''}"
-    return holds and bool(occurs(role, content) if role else _ROLE.search(content))
 
 
 def _one_relation(draft: Draft, old: Existing, in_slot: bool) -> bool:
     known = relations(old.memory.content, old.memory.slot)
     new = relations(draft.content)
-    if _rule_of(draft) == "preferred" and "prefer" in new:
+    if rule_of(draft) == "preferred" and "prefer" in new:
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
     return bool(new & known) or (in_slot and not new) or (not new and not known)
@@ -271,10 +228,6 @@ def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
     ]
     best = max(scored, key=lambda item: item[:2], default=None)
     return best[2] if best and best[0] >= 0.5 else None
-
-
-def _rule_of(draft: Draft) -> str:
-    return next((rule for rule, words in _RULES if re.search(words, draft.content, re.IGNORECASE)), "used-to")
 
 
 def _slot_reason(draft: Draft, old: Existing, slot: str = "") -> str:
