@@ -130,7 +130,7 @@ def _entities(
 ) -> None:
     right, named, left = 0, 0, list(found)
     for one in wanted:
-        match = next((have for have in left if one["name"].casefold() in have[0]), None)
+        match = next((have for have in left if _plain(one["name"]) in have[0]), None)
         if match is None:
             score.misses.append(f"{at} entity missing: {one['name']}")
             continue
@@ -232,8 +232,13 @@ def _has(one: Made, words: Sequence[str]) -> bool:
 
 def _about(one: Made, names: Sequence[str]) -> bool:
     """Whether the subjects of a memory are those named, no more and no fewer."""
-    wanted = {name.casefold() for name in names}
+    wanted = {_plain(name) for name in names}
     return len(one.about) == len(wanted) and all(name in frozenset().union(*one.about) for name in wanted)
+
+
+def _plain(name: str) -> str:
+    """A name without regard to case and article."""
+    return name.casefold().removeprefix("the ")
 
 
 def _within(day: str, wanted: str) -> bool:

@@ -122,7 +122,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel"
             r"|poster|presented|presenting|present|booth|volunteer(?:ed|ing)?)\s+at"
             r"|register(?:ed|ing)?\s+for|sign(?:ed|ing)?\s+up\s+for"
-            r"|tickets?\s+(?:\w+\s+)?(?:for|to)|excited\s+(?:for|about)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
+            r"|(?:talk|keynote|panel|poster|presented|tutorial)\b[^.;,]{0,40}\s+at|tickets?\s+(?:\w+\s+)?(?:for|to)|excited\s+(?:for|about)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
         ),
         (
             "Organization",
@@ -164,7 +164,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|heading|off|return(?:ed|ing)?|came|come|coming)\s+(?:back\s+|over\s+|down\s+|up\s+)?(?:to|from)"
             r"|visit|visits|visited|visiting|city\s+of|town\s+of|capital\s+of|(?:i['’]m|i\s+am|is|are|comes?|came"
             r"|originally|he['’]s|she['’]s)\s+(?:originally\s+)?from|near|outside"
-            r"|around|north\s+of|south\s+of|east\s+of|west\s+of|explored|toured|leaving\s+for",
+            r"|around|north\s+of|south\s+of|east\s+of|west\s+of|explored|toured|(?:hiked|climbed|cycled|drove|swam|skied|sailed)\s+(?:up|down|around|along|through|across|over|past)|climbed|leaving\s+for",
         ),
         (
             "Technology",

@@ -57,12 +57,12 @@ def rule_of(draft: Draft) -> str:
     return next((rule for rule, words in _RULES if re.search(words, draft.content, re.IGNORECASE)), "used-to")
 
 
-def is_reversed(phrase: str, draft: Draft, old: Existing) -> bool:
+def is_reversed(draft: Draft, old: Existing) -> bool:
     """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
     known, new = _FEELS.search(old.memory.content), _FEELS.search(draft.content)
     if known is None or new is None or bool(_DISLIKES.match(known["feels"])) == bool(_DISLIKES.match(new["feels"])):
         return False
-    return normal(known["what"]) == normal(phrase)
+    return normal(known["what"]) == normal(new["what"])
 
 
 def is_same_activity(phrase: str, content: str) -> bool:

@@ -64,6 +64,8 @@ _ENDS = tuple(
             r"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends"
             r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"
             rf"|in place of|more than) {_V}"),
+        ("preferred",
+            rf"^(?:{USER}|{NAME}|{USER}'s [a-z]+)(?: and others)? \w+ [^,;]{{1,50}}? (?:instead of|in place of|rather than) {_V}"),
         ("no-longer",
             r"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?"
             r"|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?"

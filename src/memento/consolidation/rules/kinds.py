@@ -190,7 +190,7 @@ def _by_place(before: str, name: str, after: str) -> EntityKind:
         return "Person"
     if _PLACE.search(name):
         return "Location"
-    if not before.strip() and cues.PRONOUN_LATER.match(after):
+    if not before.strip() and (cues.PRONOUN_LATER.match(after) or re.match(r"\s+from\s+[A-Z]", after)):
         return "Person"
     return "Technology" if re.search(r"[a-z][A-Z]", name) else "Concept"
 

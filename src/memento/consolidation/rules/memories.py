@@ -42,7 +42,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(USER,))]
-    return _settled(found if note.session is None else _told_together(found))
+    return _settled(found if note.session is None else _turn(found, note, user))
 
 
 def _drafts_of(
@@ -97,6 +97,15 @@ def _continued(
     text = before.content if TERMINAL.search(before.content) else f"{before.content}."
     content = f"{text} {statement.content}"
     return replace(before, content=content, about=_about(content, mentions, pattern))
+
+
+def _turn(found: Sequence[Draft], note: Note, user: User) -> list[Draft]:
+    """The drafts of a turn of a conversation; where they are one that fills and ends nothing, the turn as it was said."""
+    joined = _told_together(found)
+    if len(joined) == 1 and _is_plain(joined[0]) and len(note.content) <= LONGEST:
+        content = " ".join(third_person(sentence, user) for sentence in sentences(note.content))
+        return [replace(joined[0], content=content)]
+    return joined
 
 
 def _told_together(found: Sequence[Draft]) -> list[Draft]:

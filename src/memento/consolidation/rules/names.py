@@ -38,7 +38,7 @@ _SELF = re.compile(
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
 _STUDIED = re.compile(
-    r"\b(?:studied|studies|study|studying|learning|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
+    r"\b(?i:studied|studies|study|studying|learning|practi[sc](?:e|es|ing|ed)|took\s+up|taken\s+up|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
     r"|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in"
     r"|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )

@@ -192,7 +192,7 @@ def _is_gerund(words: list[str], index: int) -> bool:
 def _is_noun(words: list[str], index: int) -> bool:
     """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
     before = words[index - 1].lower() if index else ""
-    return index == 0 or before in (
+    return (index == 0 and not is_past(words[0])) or before in (
         "a",
         "an",
         "the",

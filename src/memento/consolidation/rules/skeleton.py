@@ -42,7 +42,8 @@ _INTRODUCED = re.compile(
     re.IGNORECASE,
 )
 _STYLED = re.compile(
-    rf"^(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})", re.IGNORECASE
+    rf"\b(?:an?\s+)?(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})",
+    re.IGNORECASE,
 )
 _APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
 _KIN_SUBJECT = re.compile(
@@ -153,7 +154,7 @@ def skeleton(
             continue
         text += clause[last:start] + sign
         last = end
-    text = _tidied(text + clause[last:])
+    text = _STYLED.sub("", _tidied(text + clause[last:]))
     kin = ""
     if match := _KIN_SUBJECT.match(text):
         kin, text = match[1].lower(), KIN + text[match.end() :]
@@ -174,6 +175,5 @@ def _tidied(text: str) -> str:
         text,
         flags=re.IGNORECASE,
     )
-    text = _STYLED.sub("", text)
     text = _APPOSED.sub(r"\1 ", text)
     return _INTRODUCED.sub("", text).strip()

@@ -215,6 +215,8 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
     after = sentence[token.end :]
     if lookup(word) is not None or re.search(r"[a-z](?:fest|conf)$", word):
         return True
+    if re.match(r"\s+from\s+[A-Z]", after):
+        return True
     following = re.match(r"\s+([a-z'’]+)", after)
     if following and is_past(following[1]) and not is_past(word):
         return True

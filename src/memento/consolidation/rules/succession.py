@@ -36,6 +36,7 @@ _NOW_THE = {
 }
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
+_THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
 _WORKS_ON = re.compile(
     r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
     re.IGNORECASE,
@@ -161,6 +162,8 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
         return known in _OWN and bool(_WORKS_ON.search(old.memory.content))
     if draft.corrects and new is None:
         return True
+    if (thing := _THING.match(old.memory.content)) and new in _OWN:
+        return occurs(thing[1], draft.content)
     return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
 
 
@@ -181,7 +184,7 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     if rule == "took-over":
         return held_the_role(phrase, draft, old)
     if rule == "reversed":
-        return is_reversed(phrase, draft, old)
+        return is_reversed(draft, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):

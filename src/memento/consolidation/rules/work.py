@@ -62,7 +62,8 @@ WORK = (
     ),
     (
         "employer",
-        rf"^{SUBJECT} (?:got|has|landed|took|found|has got|has taken|has found) (?:an?|the|{USER}'s) (?:\w+ )?(?:job"
+        rf"^{SUBJECT} (?:got|has|landed|took|found|accepted|has got|has taken"
+        rf"|has found|has accepted|has landed) (?:an?|the|{USER}'s) (?:\w+ )?(?:job"
         rf"|role|position) (?:at|with) {NAMED}",
         "Organization",
     ),
