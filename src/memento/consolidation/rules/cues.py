@@ -50,7 +50,7 @@ _NOUNS: Mapping[EntityKind, str] = {
         tool library framework language editor ide app application software database plugin extension package module
         service api sdk browser phone smartphone laptop tablet camera console keyboard printer router server compiler
         engine bot chatbot model llm website platform protocol format terminal shell distro os system
-        device gadget printer drone watch smartwatch e-reader headphones monitor mouse synth synthesizer spreadsheet
+        device cli script gadget printer drone watch smartwatch e-reader headphones monitor mouse synth synthesizer spreadsheet
         assistant linter formatter debugger profiler
         """,
     "Location": """
@@ -72,7 +72,7 @@ KIND_OF_NOUN: Mapping[str, EntityKind] = {
 _NOUN = one_of(frozenset(KIND_OF_NOUN))
 NOUN_BEFORE = re.compile(
     rf"\b(?P<noun>{_NOUN})(?:\s+(?:is\s+|was\s+|are\s+)?(?:called|named"
-    rf"|known\s+as)|['’]s\s+name\s+is|,|:)?\s+(?:the\s+)?[\"“]?$",
+    rf"|known\s+as)|\s+is|['’]s\s+name\s+is|,|:)?\s+(?:the\s+)?[\"“]?$",
     re.I,
 )
 NOUN_AFTER = re.compile(
@@ -87,7 +87,7 @@ PERSON_BEFORE = re.compile(
     rf"\b(?:{RELATIVE})s?(?:\s+(?:is|was|are|named|called|is\s+called|is\s+named)|['’]s\s+name\s+is|,|:)?\s*$"
     r"|\b(?:mr|mrs|ms|miss|dr|prof|professor|sir|lord|lady|captain|uncle|aunt|auntie|grandma|grandpa)\.?\s+$"
     r"|(?-i:\b(?:CEO|CTO|CFO|COO|VP|[Dd]irector|[Ff]ounder|[Aa]uthor|[Aa]ctor|[Ss]inger))\s+$"
-    rf"|\b(?:{JOB})(?:\s+(?:is|was|named|called|is\s+called|there\s+is|now\s+is|is\s+now)|,|:)\s*$",
+    rf"|\b(?:{JOB})(?:\s+of\s+[a-z]+)?(?:\s+(?:is|was|named|called|is\s+called|there\s+is|now\s+is|is\s+now)|,|:)\s*$",
     re.IGNORECASE,
 )
 
@@ -180,7 +180,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
         (
             "Person",
-            r"met|meet|meets|meeting|married|married\s+to|dating|told|asked|ask|thanked|called|named|name\s+is"
+            r"met|meet|meets|meeting|married|married\s+to|dating|told|asked|ask|thanked|engaged\s+to|hire|hiring|called|named|name\s+is"
             r"|(?:talk(?:ed|ing)?|spoke|spoken|speaking|speak)\s+(?:to|with)"
             r"|reports?\s+to|reporting\s+to|reported\s+to|led\s+by|managed\s+by|headed\s+by"
             r"|mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed"
@@ -199,6 +199,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         ("Organization", r",[^.]{0,40}\bwhere\s+(?:I|we|he|she|they)\s+works?\b"),
         ("Location", r",?[^.]{0,40}\bwhere\s+(?:I|we|he|she|they)\s+(?:lives?|grew\s+up|moved|stay\w*)\b"),
+        ("Organization", r"\s+live\s+(?:in|at|on)\b"),
         (
             "Project",
             r"\s+(?:project|initiative|repo|repository|codebase|roadmap|milestone"

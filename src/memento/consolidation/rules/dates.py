@@ -57,8 +57,9 @@ _NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|p
 _CORE = rf"""
     (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
   | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
-  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
-  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?![\w:%]))
+  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})(?:\s*(?:-|–|to|until
+    |and)\s*{_ORDINAL})?\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
+  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?:\s*[-–]\s*\d{{1,2}})?(?![\w:%]))
         (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
   | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late
   |mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?

@@ -15,7 +15,8 @@ from memento.consolidation.rules.verbs import base_of
 _RULES = (
     (
         "took-over",
-        r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b|\bstepped\s+down\b",
+        r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b"
+        r"|\bstepped\s+down\b|\b(?:replaced|succeeded)\s+by\b",
     ),
     (
         "finished",
@@ -27,7 +28,11 @@ _RULES = (
     ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
     ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
     ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
-    ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
+    (
+        "left",
+        r"\b(?:contract|job|position|role|internship|membership|subscription)\b.*\b(?:ended"
+        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go)\b",
+    ),
     ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
     (
         "replaced",

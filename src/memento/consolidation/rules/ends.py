@@ -44,6 +44,10 @@ _ENDS = tuple(
             rf"^{NAME} (?:replaced|succeeded|has replaced|has succeeded|replaces"
             rf"|succeeds) (?P<v>{NAME})(?: as\b|$| {DATE})"
         ),
+        ("took-over", rf"^(?P<v>{NAME}) (?:has been|was|is|got|is being) (?:replaced|succeeded) by "),
+        ("left",
+            r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
+            rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired|finished|up)\b"),
         ("took-over", rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned)(?: as\b|$| {DATE})"),
         ("parted",
             rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split"

@@ -133,7 +133,7 @@ def _by_shape(name: str) -> EntityKind | None:
         words[-1] in COMPANY_SUFFIXES or words[0] in OPENING_COMPANIES or words[-1] in CLOSING_COMPANIES
     ):
         return "Organization"
-    if "&" in name:
+    if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
         return "Organization"
     if any(word in EVENT_WORDS for word in words[1:]) or _EVENT.search(name):
         return "Event"

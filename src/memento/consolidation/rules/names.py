@@ -230,4 +230,4 @@ def _field(phrase: str) -> str:
         ):
             break
         words.append(word)
-    return " ".join(words) if len(" ".join(words)) > 3 else ""
+    return " ".join(words) if len(" ".join(words)) > 2 else ""

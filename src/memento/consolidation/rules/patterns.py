@@ -58,6 +58,7 @@ _TABLE = (
         rf"|city|town|studio) in )?{NAMED}",
         "Location Concept",
     ),
+    ("home", rf"^{SUBJECT} (?:moved|has moved|is moving) in with [^,]{{2,30}}? in {NAMED}", "Location Concept"),
     (
         "home",
         rf"^{SUBJECT} (?:is back|is back home|has returned|returned|went back"

@@ -13,7 +13,8 @@ from memento.consolidation.rules.lexicon import BASES, FUNCTION_WORDS, word_set
 from memento.consolidation.rules.verbs import base_of
 
 _FAMILIES = {
-    "work": "work employ hire job join employer company colleague career intern resign quit leave fire fired sacked lay",
+    "work": "work employ hire job join employer company colleague career contract internship intern "
+    "resign quit leave fire fired sacked lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
     "use": "use dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
     "abandon bank account subscribe pay swap trade "

@@ -14,6 +14,7 @@ from memento.consolidation.agents import USER, Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE, slot_name
 from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.gazetteer import lookup
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
@@ -40,6 +41,11 @@ _THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
 _WORKS_ON = re.compile(
     r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
     re.IGNORECASE,
+)
+_BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
+_HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
+_GIVES_AWAY = re.compile(
+    r"\b(?:sold|traded|gave\s+away|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
 )
 _USE_ENDS = re.compile(
     r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
@@ -164,6 +170,8 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
         return True
     if (thing := _THING.match(old.memory.content)) and new in _OWN:
         return occurs(thing[1], draft.content)
+    if rule == "left" and known == USER and _is_own_thing(new):
+        return True
     return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
 
 
@@ -209,15 +217,23 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I)
     ):
         return True
-    return _one_relation(draft, old, in_slot)
+    return _one_relation(phrase, draft, old, in_slot)
 
 
-def _one_relation(draft: Draft, old: Existing, in_slot: bool) -> bool:
+def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bool:
     known = relations(old.memory.content, old.memory.slot)
     new = relations(draft.content)
     if rule_of(draft) == "preferred" and "prefer" in new:
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
+    rule = rule_of(draft)
+    if rule == "switched" and not reading(old.memory.content).additional:
+        place = (found := lookup(phrase)) is not None and found.kind == "Location"
+        return not place or "live" in known
+    if rule == "left" and known & _BELONGS:
+        return True
+    if _GIVES_AWAY.search(draft.content) and known & _HAS:
+        return True
     return bool(new & known) or (in_slot and not new) or (not new and not known)
 
 
