@@ -57,6 +57,8 @@ def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known 
     if word in FUNCTION_WORDS or word in NEVER - PEOPLES or word in PEOPLES or word in RELATIVES:
         return False, None
     known = lookup(word)
+    if known is None and word.capitalize() not in FIRST_NAMES and not _may_name(before):
+        return False, None
     if known is not None and not known.everyday and _cue(known).search(before):
         return True, known
     if (
@@ -69,6 +71,12 @@ def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known 
     ):
         return True, known
     return _is_person(before, word, after), None
+
+
+def _may_name(before: str) -> bool:
+    """Whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
+    last = before.rsplit(maxsplit=1)[-1].lower() if before.strip() else ""
+    return last in RELATIVES or last in ("called", "named", "is", "name's", "name’s")
 
 
 def _cue(known: Known) -> re.Pattern[str]:

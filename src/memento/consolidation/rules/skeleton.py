@@ -57,6 +57,9 @@ _STOPS = re.compile(
     rf"|he|she|it|they|{USER}|this|last|next|over|rather|yet|too|alongside|including|due|per|during|about"
     rf"|through)\b|[,;:.!?()\[\]\"“”](?:\s|$)|\s[–—-]\s|\s*[;()\[\]\"“”…!?]|\s*{DATE}",
 )
+_NOT_THEN = re.compile(rf",? (?:and |but )?not {DATE}")
+_IS = re.compile(rf"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?=on |at |in |moved|been|now|{DATE})")
+_DATES_FIRST = re.compile(rf"^(?:{DATE},?\s*)+(?=\S)")
 _ARTICLE = re.compile(rf"^(?:the|an?|{USER}['’]s|{USER} and others['’]|its|his|her|their|some|my)\s+", re.IGNORECASE)
 
 
@@ -163,10 +166,9 @@ def skeleton(
 
 def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
-    text = re.sub(rf",? (?:and |but )?not (?={DATE}){DATE}", "", text)
-    text = re.sub(r"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?=on |at |in |moved|been|now)", r"\1 is ", text)
-    text = re.sub(rf"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?={DATE})", r"\1 is ", text)
-    text = re.sub(rf"^(?:{DATE},?\s*)+(?=\S)", "", text)
+    text = _NOT_THEN.sub("", text)
+    text = _IS.sub(r"\1 is ", text)
+    text = _DATES_FIRST.sub("", text)
     text = _OPENING.sub("", text)
     text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
     text = re.sub(

@@ -24,6 +24,7 @@ _WORD = re.compile(
     r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#"
     r"|\.(?=\s?[A-Z]\.))?"
 )
+_OWNED = re.compile(r"['’]s?$")
 _SPOKEN = re.compile(
     r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is"
     r"|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
@@ -61,7 +62,7 @@ def found_names(
             size, known = _name_at(sentence, tokens, at, elsewhere, shouted)
             if not size and tokens[at].text.islower():
                 token = tokens[at]
-                word = re.sub(r"['’]s?$", "", token.text)
+                word = _OWNED.sub("", token.text)
                 found, known = name_in_lower_case(
                     sentence[max(0, token.start - 60) : token.start], word, sentence[token.end : token.end + 30]
                 )
@@ -106,8 +107,9 @@ def _is_common(token: Token) -> bool:
 def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
     """The longest well-known name at a word; everyday words count only with a capital."""
     for size in range(min(3, len(tokens) - at), 0, -1):
-        text = re.sub(r"['’]s$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
-        known = lookup(text) or lookup(sentence[tokens[at].start : tokens[at + size - 1].end])
+        full = sentence[tokens[at].start : tokens[at + size - 1].end]
+        text = full[:-2] if full.endswith(("'s", "’s")) else full
+        known = lookup(text) or (lookup(full) if text is not full else None)
         if known is None or (
             len(text) == 1
             and not re.search(
@@ -226,8 +228,10 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
-    return any(letter.isupper() for letter in word) and not re.match(
-        r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word
+    return (
+        not word.islower()
+        and any(letter.isupper() for letter in word)
+        and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
     )
 
 
