@@ -43,6 +43,7 @@ _WORKS_ON = re.compile(
     re.IGNORECASE,
 )
 _BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
+_KEEPS = frozenset({"use", "have", "prefer", "drive", "member", "work", "play", "eat", "drink"})
 _HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
 _GIVES_AWAY = re.compile(
     r"\b(?:sold|traded|gave\s+away|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
@@ -229,7 +230,8 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
     rule = rule_of(draft)
     if rule == "switched" and not reading(old.memory.content).additional:
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
-        return not place or "live" in known
+        kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
+        return bool(kept) if not place else "live" in known
     if rule == "left" and known & _BELONGS:
         return True
     if _GIVES_AWAY.search(draft.content) and known & _HAS:
