@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from consolidation.rules.telling import START, Life
 from memento.consolidation.agents import Invalidate, Skip
 from memento.model import Mode
+from telling import START, Life
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from consolidation.rules.telling import START, Life, ended
 from memento.consolidation.agents import Add, Invalidate, Skip
+from telling import START, Life, ended
 
 
 def test_a_back_dated_note_takes_its_place_before_what_is_known_already() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from consolidation.rules.telling import drafts
+from telling import drafts
 
 
 def slots(text: str) -> list[tuple[str | None, str | None, str | None]]:
@@ -61,7 +61,7 @@ def slots(text: str) -> list[tuple[str | None, str | None, str | None]]:
         ("The deadline for my thesis is June 30.", "USER", "deadline for thesis", "2024-06-30"),
         ("We use Python 3.12 at work.", "USER", "python version", "3.12"),
         ("We upgraded Django from 4.2 to 5.0.", "USER", "django version", "5.0"),
-        ("Project Atlas is blocked.", "Atlas", "status", "blocked"),
+        ("Project Atlas is blocked.", "Project Atlas", "status", "blocked"),
         ("Initech GmbH is headquartered in Munich.", "Initech GmbH", "headquarters", "Munich"),
         ("The CEO of Acme Corp is Jane Doe.", "Acme Corp", "ceo", "Jane Doe"),
         ("Jane Doe is the CEO of Acme Corp.", "Acme Corp", "ceo", "Jane Doe"),

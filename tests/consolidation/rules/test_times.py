@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consolidation.rules.telling import drafts
 from memento.consolidation.rules import RuleAgents
 from memento.model import Note, User
 from memento.vocabulary import mint, user_iri
+from telling import drafts
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ SINGLE = word_set("""
     terminal timezone time-zone language diet religion pronouns pin port url homepage license licence theme colour
     color size headcount password passcode gpa major degree thesis-topic topic motto goal quota target limit rate
     bedtime curfew pseudonym host provider isp bank hostname codename slogan logo revenue valuation runway
-    codebase-size ip endpoint coverage temperature distance capacity duration length width website residence home sponsor captain
+    codebase-size ip endpoint coverage temperature distance capacity duration length width website residence
+    home sponsor captain coach lead master gp doctor accountant lawyer
     """)
 """Last words of properties that have one value at a time."""
 

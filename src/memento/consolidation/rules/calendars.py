@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +12,15 @@ from typing import Literal, cast
 from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_FEASTS = (
+    (r"christmas\s+eve", (24, "december")),
+    (r"christmas", (25, "december")),
+    (r"boxing", (26, "december")),
+    (r"eve", (31, "december")),
+    (r"new\s+year", (1, "january")),
+    (r"halloween", (31, "october")),
+)
+"""(words, (day, month)) of feasts that have a fixed day."""
 _BACK = ("last", "past", "previous", "this past")
 _AHEAD = ("next", "coming", "this coming", "the coming", "the following")
 
@@ -86,8 +96,27 @@ class Clock:
             "the day before yesterday": -2,
             "the day after tomorrow": 2,
             "last night": -1,
+            "the night before last": -2,
+            "the week before last": -14,
         }
         return self.today + timedelta(days=days.get(lowered, -3))
+
+    def feast(self, text: str, year: str | None) -> datetime:
+        """
+        A feast with a fixed day; without a year the nearest on the side that the sentence leans to.
+
+        >>> from datetime import UTC
+        >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).feast("last Christmas", None).isoformat()[:10]
+        '2023-12-25'
+        """
+        lowered = text.lower()
+        near = next((word for word in ("last", "next") if lowered.startswith(word)), "")
+        name = lowered.removeprefix(near)
+        day, month = next(found for words, found in _FEASTS if re.search(words, name))
+        value = self.day(day, month, year)
+        if year or not near or (near == "last") == (value <= self.now):
+            return value
+        return value.replace(year=value.year + (1 if near == "next" else -1))
 
     def weekday(self, name: str, near: str | None) -> datetime:
         """

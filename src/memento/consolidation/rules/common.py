@@ -9,11 +9,12 @@ RELATIVES = word_set("""
     cousin nephew niece wife husband spouse partner girlfriend boyfriend fiancé fiancée fiance fiancee friend buddy
     roommate flatmate housemate neighbour neighbor colleague coworker co-worker teammate mentor mentee boss manager
     supervisor advisor adviser professor teacher coach trainer doctor dentist therapist landlord landlady lawyer
-    accountant student kid child baby twin ex stepmother stepfather stepson stepdaughter client
+    accountant student kid child baby twin ex auntie uncle granny gran nan nana grandad granddad grandson
+    granddaughter stepmother stepfather stepson stepdaughter client
     """)
 ONE_OF_A_KIND = word_set("""
     mom mum mother dad father wife husband spouse partner girlfriend boyfriend fiancé fiancée fiance fiancee boss
-    manager supervisor landlord landlady
+    manager supervisor landlord landlady parents grandparents in-laws
     """)
 """Relatives and others of whom one has one at a time: what is said of "my wife" is said of the same person."""
 
@@ -58,8 +59,10 @@ _MISC = word_set("""
     imho tbh eta tbd tba todo faq diy am pm utc gmt cet est pst edt pdt tv id pc pdf url api apis sdk ui cpu gpu gpus
     cpus ram ssd iq q1 q2 q3 q4 kpi kpis okr okrs nda eod eow cv rip ps dm dms vr ar iot b2b b2c ngo lgbtq lgbtq+
     covid covid-19 ii iii iv vi vii user christmas easter thanksgiving halloween hanukkah ramadan diwali new-year god
-    internet web bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
-    wi-fi wifi
+    internet bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
+    wi-fi wifi ci cd ux bbq cto's pto ooo wfh ac tl;dr tldr gp er icu rsvp cli valentine valentines standup
+    stand-up retro kickoff eve mondays tuesdays wednesdays
+    thursdays fridays saturdays sundays
     """)
 _GREETINGS = word_set("""
     hi hello hey thanks thank yeah yep nope wow oh ah haha hmm welcome bye goodbye cheers congrats congratulations
@@ -90,7 +93,8 @@ COMMON = word_set("""
     problems issue issues bug bugs feature features note notes memory memories list lists item items step steps option
     options rule rules point points reason reasons result results report reports section title introduction summary
     conclusion status agenda minutes action actions decision decisions task tasks chapter volume tabs spaces
-    python-like never always dear ex old-school remote hybrid freelance painting hiking running swimming reading
+    python-like never always dear ex old-school remote hybrid freelance tickets ticket rehearsal choir training
+    lunchtime afternoon appointment appointments painting hiking running swimming reading
     writing cooking gardening yoga-class swim run walk sun moon rain snow sea ocean beach mountain mountains city town
     village country world earth pizza sushi pasta bread cheese milk sugar salt wine beer vegetarian vegan allergic
     gluten gluten-free dairy passport insurance visa-free tax taxes

@@ -57,20 +57,25 @@ _NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|p
 _CORE = rf"""
     (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
   | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
-  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
-  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?![\w:%]))
+  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})(?:\s*(?:-|–|to|until
+    |and)\s*{_ORDINAL})?\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
+  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?:\s*[-–]\s*\d{{1,2}})?(?![\w:%]))
         (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
   | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late
   |mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
         (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
-          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of)
+          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of|\s+before\s+last)
           |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})
           |(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
           |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))
           |(?P<m5>{_MONTH})(?![\w'’]))
   | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
   | (?P<ahead>{_AMOUNT})\s+from\s+(?:now|today)\b
-  | (?P<word>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|tomorrow|the\s+other\s+day
+  | (?P<feast>(?:(?:last|this|next)\s+)?(?:christmas(?:\s+(?:eve|day))?|new\s+year['’]?s(?:\s+(?:eve|day))?
+    |boxing\s+day|halloween))(?!\s+(?:party|dinner
+  |present|presents|market|tree|card|holidays?|gift|gifts))(?:\s+(?:of\s+)?(?P<y7>{_YEAR}))?\b
+  | (?P<word>the\s+(?:week|night)\s+before\s+last|the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow
+    |yesterday|tomorrow|the\s+other\s+day
   |last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
   | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}
   |(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
@@ -88,7 +93,7 @@ _LENGTH = re.compile(
 _AHEAD = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
 _HINT = re.compile(
     r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan"
-    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade",
+    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade|christmas|hallow|boxing",
     re.IGNORECASE,
 )
 _RECURS = re.compile(
@@ -220,6 +225,8 @@ def _value(group: dict[str, str | None], clock: calendars.Clock) -> datetime | N
         return length(amount).after(clock.now, -1)
     if amount := group["ahead"]:
         return length(amount).after(clock.now)
+    if feast := group["feast"]:
+        return clock.feast(feast, group["y7"])
     if word := group["word"]:
         return clock.word(word)
     if weekday := group["weekday"]:

@@ -20,7 +20,11 @@ from memento.model import Memory, Note
 from memento.vocabulary import IRI
 
 RECENT = timedelta(days=31)
-"""How long after a change the user may tell of it and still mean the present: "I moved last month"."""
+"""
+How long after a change the user may tell of it and still mean the present: "I moved last month".
+
+Thrice as long for an end: "I quit in March".
+"""
 
 
 def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
@@ -137,7 +141,12 @@ def _is_history(draft: Draft, old: Existing, note: Note) -> bool:
     if note.at < memory.valid_at:
         return True
     how = reading(draft.content)
-    return not (draft.corrects or how.tense != "past" or how.perfect or note.at - began <= RECENT)
+    return not (
+        draft.corrects
+        or how.tense != "past"
+        or how.perfect
+        or note.at - began <= (3 * RECENT if draft.ends else RECENT)
+    )
 
 
 def _same(one: str | None, other: str | None) -> bool:

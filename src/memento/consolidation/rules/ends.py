@@ -7,6 +7,7 @@ What a clause says no longer holds: "USER switched from VS Code to Zed" → VS C
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.skeleton import DATE, NAME, Skeleton
@@ -23,7 +24,8 @@ _LEAVES = (
     r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from)"
 )
 _DROPS = (
-    r"(?:dropped|ditched|abandoned|uninstalled|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
+    r"(?:dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
+    r"|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
     r"|deleted|sold|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
     r"|divorced)"
 )
@@ -34,12 +36,40 @@ _ENDS = tuple(
         ("switched", rf"\b{_SWITCHED}(?: over| back)? to [^,;]{{1,40}}? from {_V}"),
         ("replaced", r"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{1,40}?) (?:with|by|for) \S"),
         ("replaced",
-            r"\b(?:dropped|ditched|abandoned|left|gave up|has left) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
+            r"\b(?:dropped|ditched|dumped|scrapped|binned|abandoned|left|gave up"
+            r"|has left|has dropped|has ditched) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
             rf"{NAME}"),
+        ("took-over", rf"^{NAME} (?:took|has taken|takes|is taking) over from (?P<v>{NAME})"),
+        ("took-over",
+            rf"^{NAME} (?:replaced|succeeded|has replaced|has succeeded|replaces"
+            rf"|succeeds) (?P<v>{NAME})(?: as\b|$| {DATE})"
+        ),
+        ("took-over", rf"^(?P<v>{NAME}) (?:has been|was|is|got|is being) (?:replaced|succeeded) by "),
+        ("left",
+            r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
+            rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired|finished|up)\b"),
+        ("took-over", rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned)(?: as\b|$| {DATE})"),
+        ("parted",
+            rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split"
+            rf"|separated|divorced|getting divorced|parted)\b"
+        ),
+        ("parted",
+            rf"^{USER} and (?P<v>{NAME}) (?:have |are )?(?:broke|broken|split"
+            rf"|separated|divorced|getting divorced|parted)\b"
+        ),
+        ("finished",
+            rf"^(?P<v>{NAME}) (?:is|was|has been|got) (?:now )?(?:done|finished|shipped|completed?|cancell?ed"
+            r"|abandoned|scrapped|killed)\b"),
+        ("cancelled",
+            rf"\b(?:cancell?ed|called off|backed out of|pulled out of) (?:{USER}'s "
+            rf"|the )?(?:trip|flight|visit|talk|registration"
+            rf"|ticket|tickets|holiday|appointment|booking|reservation)s? (?:to|for|at|with|in) (?:the )?{_V}"),
         ("preferred",
             r"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends"
             r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"
             rf"|in place of|more than) {_V}"),
+        ("preferred",
+            rf"^(?:{USER}|{NAME}|{USER}'s [a-z]+)(?: and others)? \w+ [^,;]{{1,50}}? (?:instead of|in place of|rather than) {_V}"),
         ("no-longer",
             r"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?"
             r"|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?"
@@ -53,6 +83,18 @@ _ENDS = tuple(
             r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
             r"|taking|going|driving|teaching|running|seeing|dating|watching|writing|attending|\w+ing) "
             rf")(?:{_PREP} )?{_V}"),
+        ("stopped",
+            rf"\b(?:stopped|quit|gave up|has stopped|has quit|has given up) (?P<v>[a-z]+ing)(?=$"
+            rf"| {DATE}|,| (?:and|in|for|because|altogether)\b)"
+        ),
+        ("stopped",
+            r"\b(?:finished|completed|submitted|wrapped up|has finished|has completed|is done with|is finished with)"
+            rf" (?:the |an? |{USER}'s )?{_V}"),
+        ("reversed",
+            rf"^(?:[Tt]urns out (?:that )?)?{USER} (?:hates|dislikes|can't stand"
+            rf"|loathes|can't bear) (?P<v>[^,;]{{2,40}})$"
+        ),
+        ("reversed", rf"^[Tt]urns out (?:that )?{USER} (?:loves|likes|enjoys|adores) (?P<v>[^,;]{{2,40}})$"),
         ("left",
             rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
             r"and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
@@ -60,6 +102,10 @@ _ENDS = tuple(
         ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
     )
 )  # fmt: skip
+_UNDER_WAY = re.compile(
+    rf"^{USER}(?: and others)? (?:is|are) (?:switching|migrating|moving"
+    rf"|transitioning|converting|changing)(?: [^\s,]+){{0,3}}? from (?P<v>{NAME}|[^,;]{{1,40}}?) (?:over )?to \S"
+)
 _LOST_JOB = re.compile(
     rf"^{USER} (?:was|got|has been|has gotten) (?:laid off|fired|sacked|let go|made redundant)(?:$| (?:{DATE}|and|because)\b)"
 )
@@ -100,6 +146,21 @@ def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
     if match := _NEGATED.search(text):
         return (skeleton.phrase(match["v"]),), "negation"
     return (), ""
+
+
+def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
+    """
+    What somebody is switching away from at this very time: a change that has begun, not one that is planned for a day.
+
+    >>> from datetime import UTC
+    >>> from memento.consolidation.rules.skeleton import skeleton as reduced
+    >>> being_replaced(reduced("USER is switching from tabs to spaces", [], []), datetime(2024, 5, 15, tzinfo=UTC))
+    ('tabs',)
+    """
+    match = _UNDER_WAY.search(skeleton.text)
+    if match is None or any(one.value > now for one in skeleton.dates):
+        return ()
+    return (skeleton.phrase(match["v"]),)
 
 
 def used_to(skeleton: Skeleton) -> tuple[str, ...]:

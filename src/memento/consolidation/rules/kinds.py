@@ -9,123 +9,56 @@ Concept.
 from __future__ import annotations
 
 import re
-from typing import cast
 
-from memento.consolidation.rules.common import LANGUAGES, RELATIVES, TITLES
-from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, FIRST_NAMES, Known
+from memento.consolidation.rules import cues
+from memento.consolidation.rules.common import LANGUAGES
+from memento.consolidation.rules.cues import RELATIVE
+from memento.consolidation.rules.first_names import FIRST_NAMES
+from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known
+from memento.consolidation.rules.lexicon import word_set
 from memento.model import EntityKind
 
-_RELATIVE = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
-_PERSON = re.compile(
-    rf"\b(?:{_RELATIVE})(?:\s+(?:is|was|named|called)|['’]s\s+name\s+is|,)?\s*$"
-    rf"|\b(?:{'|'.join(TITLES)})\.?\s+$|(?-i:\b(?:CEO|CTO|CFO|COO|VP|[Dd]irector|[Ff]ounder|[Aa]uthor"
-    r"|[Aa]ctor|[Ss]inger))\s+$",
+OPENING_COMPANIES = word_set("""
+    university institute bank ministry department college trattoria osteria ristorante restaurant café cafe hotel pizzeria
+    bistro praxis kanzlei team radio studio galerie gallery académie école lycée klinik hôpital royal
+    """)
+CLOSING_COMPANIES = word_set("""
+    brewery bakery society club association council union restaurant café cafe coffee bistro bar pub pizzeria trattoria hotel
+    hostel theatre orchestra philharmonic choir fc united press times post news ministry department church store shop market
+    books records insurance logistics design digital mutual trust commission committee federation league alliance network
+    collective cooperative co-op museum gallery kindergarten primary nursery montessori veterinary dental physio gym fitness
+    crossfit outfitters motorworks works brothers bros sons associates advisors legal law llp firm telecom pharmaceuticals
+    biotech therapeutics diagnostics semiconductors aerospace defence chemicals foods drinks wines brewing roasters kitchen
+    catering interactive entertainment pictures films publishing verlag stiftung verein e.v. dynamics networks ai
+    """)
+CLOSING_PLACES = word_set("""
+    street st st. avenue ave road rd lane boulevard square park gardens garden lake river mountain mountains beach island islands
+    bay valley hill hills heights station airport bridge castle cathedral forest woods falls canyon desert peninsula coast
+    harbour harbor port village town city county district quarter building tower hall arena stadium center centre plaza mall
+    palace abbey pass glacier peak straße strasse platz allee weg rue
+    """) - word_set("st")
+OPENING_PLACES = word_set(
+    "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
+)
+_STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
+_PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
+_EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
+_TECHNICAL = re.compile(
+    r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
+)
+_SURNAME = re.compile(
+    r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein|bauer|meier|meyer|maier"
+    r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan|ali|ahmed|hassan|yilmaz"
+    r"|kaya|silva|santos|costa|pereira|oliveira|rossi|russo|bianchi|ricci|moreau|dubois|laurent|lefevre|smith|jones|brown|taylor|miller|wilson"
+    r"|oğlu|oglu|dze|shvili|yan|ian|vić|vic|ić|ic|čić|ák|ová|aki|akis|opoulos|idis|ides|nen|lainen|qvist|quist|ström|strom|gren|lund|dahl|gaard"
+    r"|moto|yama|mura|naka|tani|saki|uchi|ata|eda|ida|awa|kov|enko|chuk|yuk|sma|stra|inga|okoye|adeyemi|mensah|diallo|owusu|okafor)$",
     re.IGNORECASE,
-)
-_BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
-    (cast(EntityKind, kind), re.compile(rf"(?:^|[\s(\"“])(?:{words})\s+(?:the\s+|a\s+|an\s+)?[\"“]?$", re.IGNORECASE))
-    for kind, words in (
-        (
-            "Project",
-            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed|code[- ]named|working\s+on|works?\s+on"
-            r"|worked\s+on|the\s+launch\s+of|the\s+release\s+of|"
-            r"launched|launching|shipping|shipped|side\s+project|repo(?:sitory)?|app\s+called"
-            r"|product\s+called|building|roadmap\s+(?:of|for)|the\s+deadline\s+(?:of|for)",
-        ),
-        (
-            "Event",
-            r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel"
-            r"|poster|presented|presenting|present)\s+at|workshop\s+at|register(?:ed)?\s+for"
-            r"|tickets?\s+(?:for|to)",
-        ),
-        (
-            "Organization",
-            r"(?:work|works|worked|working|job|role|position|internship|interned|intern|interview|interviewed"
-            r"|interviewing|offer|employed|hired|career|engineer|"
-            r"developer|designer|manager|scientist|analyst|consultant|researcher|professor|teacher|nurse|lead"
-            r"|colleague|colleagues|director|started|starting|start|studied|study|studying|studies|student"
-            r"|enrolled)\s+(?:at|for|with|by|from)|"
-            r"joined|joining|joins|join|hired\s+by|left|quit|employer\s+is|company(?:\s+(?:is|called|named))?"
-            r"|startup(?:\s+called)?|(?:ceo|cto|cfo|founder|co-founder|owner|head)\s+of|founded|co-founded|as\s+[\w\s]{2,40}?\s+at|"
-            r"acquired(?:\s+by)?|client(?:\s+is)?|customer|graduated\s+from|degree\s+from|resigned\s+from"
-            r"|fired\s+from|laid\s+off\s+(?:from|by)|partnered\s+with|employees\s+of|shares\s+of"
-            r"|invested\s+in|volunteer(?:s|ed|ing)?\s+(?:at|for)|now\s+at",
-        ),
-        (
-            "Location",
-            r"(?:live|lives|lived|living|based|born|raised|grew\s+up|located|headquartered|resides?|residing"
-            r"|stay|stayed|staying|office|apartment|flat|house|home|vacation|holiday|arrived|landed|settled"
-            r"|headquarters|hq|conference|meetup)\s+(?:is\s+)?in|"
-            r"(?:move|moves|moved|moving|relocate|relocated|relocating|travel|travels|traveled|travelled"
-            r"|traveling|travelling|trip|flew|fly|flying|flight|drive|drove|driving|emigrated|immigrated"
-            r"|going|went|been|train|tickets?)\s+(?:back\s+)?(?:to|from)|"
-            r"visit|visits|visited|visiting|city\s+of|capital\s+of|(?:i['’]m|i\s+am|is|are|comes?|came"
-            r"|originally)\s+from|near|outside|around",
-        ),
-        (
-            "Technology",
-            r"use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in|programming\s+in"
-            r"|install|installed|installing|deploy(?:ed|s)?\s+(?:on|to|with)|built\s+(?:with|on|in)|"
-            r"(?:switched|switching|migrated|migrating|upgraded)\s+(?:\w+\s+){0,2}?(?:to|from)"
-            r"|editor(?:\s+is)?|database(?:\s+is)?|framework(?:\s+is)?|library|language(?:\s+is)?|runs\s+on"
-            r"|version\s+of|powered\s+by|stack\s+is|uninstalled|laptop\s+is",
-        ),
-        (
-            "Person",
-            r"met|meet|meets|meeting|met\s+with|meeting\s+with|call\s+with|lunch\s+with|dinner\s+with"
-            r"|coffee\s+with|married|married\s+to|dating|told|asked|thanked|called|named|name\s+is"
-            r"|talked\s+to|talked\s+with|spoke\s+(?:to|with)|reports?\s+to|"
-            r"mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed|emailed|texted|works?\s+with"
-            r"|working\s+with|worked\s+with|with\s+my|played\s+by|written\s+by|painted\s+by|composed\s+by",
-        ),
-    )
-)
-_AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
-    (cast(EntityKind, kind), re.compile(words, re.IGNORECASE))
-    for kind, words in (
-        (
-            "Project",
-            r"\s+(?:project|initiative|repo|repository|codebase|roadmap|milestone|rollout)\b"
-            r"|(?:['’]s)?\s+(?:launch|launches|ships|release\s+date|deadline|go-live|beta|backlog|sprint)\b",
-        ),
-        ("Event", rf"\s+(?:{'|'.join(map(re.escape, sorted(EVENT_WORDS)))})\b"),
-        (
-            "Technology",
-            r"\s+(?:v?\d+(?:\.\d+)+|api|sdk|library|framework|database|cluster|server|plugin|extension|cli"
-            r"|editor|ide|package|module|compiler|programming\s+language)\b",
-        ),
-        (
-            "Organization",
-            r"\s+(?:moved|opened|closed|announced|launched|cut|raised)\s+its\b|\s+(?:hired|acquired|employees|laid\s+off|headquarters|office|shares|has\s+\d+\s+employees"
-            r"|offered|announced)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|office)\b",
-        ),
-        (
-            "Person",
-            r"(?:\s*,\s*(?:my|our|the|a|an|his|her)\s+(?:\w+\s+){0,2}?"
-            rf"(?:{_RELATIVE}|author|painter|singer|actor))\b|\s+(?:(?:now|also|just|still|really"
-            r"|has)\s+)?(?:works?|worked|lives?|lived|said|says|told|likes?|loves?|hates?|thinks?|joined"
-            r"|moved|wants?|asked|helped|knows|plays?|studies|studied|teaches|taught|called|"
-            r"married|left|quit|turned|prefers?|recommended|suggested|introduced|invited|gave|speaks"
-            r"|graduated|got|was\s+born|is\s+(?:my|our|a|an|the|\d+)\s*(?:new\s+)?"
-            rf"(?:{_RELATIVE}|years|designer|engineer|developer|nurse|vegetarian|vegan))\b"
-            rf"|['’]s\s+(?:{_RELATIVE}|birthday|wedding|dog|cat|house|place|email|phone|name|job|age"
-            rf"|number)\b|\s+and\s+(?:I|me|my\s+(?:{_RELATIVE}))\b",
-        ),
-    )
-)
-_EMPLOYS = re.compile(
-    r"\b(?:work|works|worked|working|job|role|position|intern(?:ed|ship)?|employed|hired|started|starting"
-    r"|career|engineer|developer|designer|manager|director|lead)\s+(?:at|by)\s+$|\bjoin(?:ed|ing|s)?\s+$",
-    re.I,
-)
-_MET = re.compile(
-    r"\b(?:met|married(?:\s+to)?|dating|told|asked|called|engaged\s+to|kissed|hugged|texted|emailed)\s+$", re.IGNORECASE
 )
 _CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
 _STOP = re.compile(
     r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE
 )
-_OF_USER = re.compile(rf"\bmy\s+((?:\w+\s+)?(?:{_RELATIVE}))(?:\s+(?:is|named|called)|,)?\s*$", re.IGNORECASE)
+_OF_USER = re.compile(rf"\bmy\s+((?:\w+\s+)?(?:{RELATIVE}))(?:\s+(?:is|named|called)|,)?\s*$", re.IGNORECASE)
 
 
 def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKind:
@@ -134,22 +67,37 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
 
     >>> kind_of("I work at ", "Orion", ".", None), kind_of("my friend ", "Jordan", " says", None)
     ('Organization', 'Person')
+    >>> kind_of("we had tapas at ", "Casa Lola", ", a tiny bar", None), kind_of("", "Zephyr", " is a build tool", None)
+    ('Organization', 'Technology')
     """
     before = before[-60:]
-    if _PERSON.search(before) and (known is None or known.kind == "Location"):
-        return "Person"
+    if cues.PERSON_BEFORE.search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
+        return _by_shape(name) or "Person"
     if known is not None:
         return _of_known(before, name, after, known)
-    return _by_shape(name) or _by_context(before, name, after) or ("Person" if _is_first_name(name) else "Concept")
+    return (
+        _by_shape(name)
+        or _by_noun(before, name, after)
+        or _by_context(before, name, after)
+        or ("Person" if _is_first_name(name) or _is_full_name(name) else None)
+        or _by_place(before, name, after)
+    )
 
 
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
     """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
-    if known.kind == "Technology" and _EMPLOYS.search(before):
+    if (
+        known.kind == "Technology"
+        and cues.EMPLOYS.search(before)
+        and not re.search(r"\b(?:switch|migrat|mov)\w*\b", before)
+    ):
         return "Organization"
+    if name in FIRST_NAMES and known.kind != "Person" and not cues.USED.search(before):
+        found = _by_context(before, name, after)
+        return "Person" if found in (None, "Person") and known.kind != "Location" else found or known.kind
     if known.plain or " " in name:
         return known.kind
-    if _MET.search(before):
+    if cues.MET.search(before):
         return "Person"
     return "Project" if re.match(r"\s+project\b", after) and known.kind == "Technology" else known.kind
 
@@ -177,56 +125,81 @@ def description(before: str, name: str, after: str, known: Known | None) -> str:
 
 
 def _by_shape(name: str) -> EntityKind | None:
+    """What the name itself says: "Acme GmbH", "Mill Street", "Project Orion", "DevConf 2026", "Fairphone 5"."""
     words = name.lower().split()
-    if len(words) > 1 and (
-        words[-1] in COMPANY_SUFFIXES
-        or words[0] in ("university", "institute", "bank", "ministry", "department", "college")
-    ):
-        return "Organization"
-    if "&" in name:
-        return "Organization"
-    if any(word in EVENT_WORDS for word in words[1:]) or re.search(
-        r"[A-Za-z](?:Con|Conf|Fest|CON)(?:\s*(?:20)?\d\d)?$|\s20\d\d$", name
-    ):
-        return "Event"
     if words[0] == "project" and len(words) > 1:
         return "Project"
+    if len(words) > 1 and (
+        words[-1] in COMPANY_SUFFIXES or words[0] in OPENING_COMPANIES or words[-1] in CLOSING_COMPANIES
+    ):
+        return "Organization"
+    if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
+        return "Organization"
+    if any(word in EVENT_WORDS for word in words[1:]) or _EVENT.search(name):
+        return "Event"
+    if (len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES)) or _STREET.search(name):
+        return "Location"
     if re.search(r"\s(?:van|von|bin|del|de la|der)\s", name):
         return "Person"
     if words[0] in LANGUAGES:
         return "Concept"
-    if re.search(r"\.(?:js|io|py|net|ai)$", name.lower()) or re.search(r"(?:SQL|DB|JS|API|Lang|OS)$", name):
-        return "Technology"
+    return "Technology" if _TECHNICAL.search(name) else None
+
+
+def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
+    """What the note calls it: "a café called …", "…, a consultancy in Bonn", "the … app"."""
+    if (match := cues.NOUN_NEXT.match(after)) and (len(name.split()) < 3):
+        kind = cues.KIND_OF_NOUN[match["noun"].lower()]
+        # "the Acme engineer": a person of that company.
+        return "Organization" if kind == "Person" else kind
+    if match := cues.NOUN_BEFORE.search(before):
+        kind = cues.KIND_OF_NOUN[match["noun"].lower()]
+        return "Project" if kind == "Technology" and cues.MADE.search(before) else kind
+    if match := cues.NOUN_AFTER.match(after):
+        return cues.KIND_OF_NOUN[match["noun"].lower()]
     return None
 
 
 def _by_context(before: str, name: str, after: str) -> EntityKind | None:
-    found_after = next((kind for kind, pattern in _AFTER if pattern.match(after)), None)
-    found_before = next((kind for kind, pattern in _BEFORE if pattern.search(before)), None)
+    found_after = next((kind for kind, pattern in cues.AFTER if pattern.match(after)), None)
+    found_before = next((kind for kind, pattern in cues.BEFORE if pattern.search(before)), None)
     if found_after in ("Project", "Event") or (found_after == "Person" and found_before is None):
         return found_after
     if (
-        found_before in ("Organization", "Project", "Technology")
+        found_before in ("Organization", "Project", "Technology", "Location")
         and _is_first_name(name)
-        and re.search(r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use)\s*$", before)
+        and re.search(
+            r"(?:left|quit|join(?:ed|ing|s)?|with|working on|called|hired|use|visit\w*|from|around)\s*$", before
+        )
     ):
         return "Person"
-    if (
-        found_before is None
-        and re.search(r"(?:^|\s)(?:in|to)\s+$", before)
-        and not _is_first_name(name)
-        and found_after is None
-        and not name.isupper()
-    ):
-        return (
-            "Location"
-            if re.search(
-                r"\b(?:stay|weeks?|days?|months?|weekend|years?|weather|spring|summer)\s+(?:in|to)\s+$", before
-            )
-            else None
-        )
     return found_before or found_after
+
+
+def _by_place(before: str, name: str, after: str) -> EntityKind:
+    """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
+    if cues.AT_THE.search(before):
+        return "Location"
+    if cues.AT.search(before):
+        return "Organization"
+    if cues.HANDED.search(before):
+        return "Person"
+    if cues.STAYED.search(before) or (cues.IN.search(before) and not name.isupper()):
+        return "Location"
+    if cues.WITH.search(before) and not name.isupper():
+        return "Person"
+    if _PLACE.search(name):
+        return "Location"
+    if not before.strip() and (cues.PRONOUN_LATER.match(after) or re.match(r"\s+from\s+[A-Z]", after)):
+        return "Person"
+    return "Technology" if re.search(r"[a-z][A-Z]", name) else "Concept"
 
 
 def _is_first_name(name: str) -> bool:
     return name.split()[0].split("-")[0] in FIRST_NAMES
+
+
+def _is_full_name(name: str) -> bool:
+    """Whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
+    words = name.split()
+    return 1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(_SURNAME.search(words[-1]))

@@ -17,10 +17,20 @@ from memento.consolidation.rules.skeleton import Skeleton
 LATER_SLOTS = ("employer", "job title", "home", "headquarters")
 """Ends of the names of slots whose coming value may be known before its time."""
 
-_PAST = {"start": "started", "begin": "started", "join": "joined", "mov": "moved", "relocat": "relocated"}
+_PAST = {
+    "start": "started",
+    "begin": "started",
+    "join": "joined",
+    "mov": "moved",
+    "relocat": "relocated",
+    "work": "works",
+    "liv": "lives",
+}
 _BEGINS = re.compile(
     r"(?<=[\w\ue000-\uf8ff] )(?:(?:will|shall)(?: be)?|(?:is|are)(?: going to)?(?: be)?|'ll(?: be)?)? ?"
-    r"\b(?P<verb>start|begin|join|mov|relocat)(?:n?ing|es|e|s)?\b"
+    r"\b(?P<verb>start|begin|join|mov|relocat|(?<=will )(?:work|liv)"
+    r"|(?<=will be )(?:work|liv)|(?<=going to )(?:work|liv)|(?<=going to be )(?:work|liv))"
+    r"(?:n?ing|es|e|s)?\b"
 )
 _OPEN = re.compile(
     r"\b(?:not|never|n't|won't|plan\w*|intend\w*|hop\w*|want\w*|might|may|could|would|should|if|maybe|perhaps|probably"

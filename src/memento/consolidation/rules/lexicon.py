@@ -25,7 +25,7 @@ REGULAR = word_set("""
     conduct configure confirm connect consider consist consult contact contain continue contribute convert cook
     coordinate copy count cover craft crash create cross curate cycle dance date debug decide decline defend delegate
     deliver depend deploy deserve describe design despise detest develop direct discover discuss dislike ditch divorce
-    document donate download doubt draft dress drop earn edit email embrace employ enable encourage end enjoy enrol
+    document donate download doubt draft dress drop dump earn edit email embrace employ enable encourage end enjoy enrol
     enroll escape evaluate exercise expect experience experiment explain explore export face fail fancy favour favor
     finish fix focus follow force form garden gather graduate greet grill guess guide handle happen hate help hike
     hire hope host hurry identify ignore imagine implement import improve include increase inherit insist inspire install
@@ -38,11 +38,11 @@ REGULAR = word_set("""
     publish pull purchase push race raise reach realise realize receive recommend record recover recycle reduce
     refactor refuse register regret relate relax release relocate rely remain remember remind remove renovate rent
     repair repeat replace reply report represent request require research reserve reside resign respect respond rest
-    retire return review rock roll row rule sail save schedule score search seem serve settle share shift ship shop
+    retire return review rock roll row rule sail save schedule score scrap search seem serve settle share shift ship shop
     sign skate skateboard ski skip smell smoke snack snowboard solve sort sound specialise specialize start stay stop
     store stretch struggle study succeed suffer suggest supervise supply support suppose surf suspect switch talk tend
-    test text thank touch tour trade train transfer translate travel treat try turn tutor type uninstall update
-    upgrade upload use value visit volunteer vote wait walk want warn wash watch water weigh welcome whistle wish
+    test text thank touch tour trade train transfer translate travel treat try turn tutor type uninstall unsubscribe update
+    upgrade upload use value visit volunteer vote wait walk want warn wash watch water weigh welcome whistle wipe wish
     wonder work worry yell
     """)
 

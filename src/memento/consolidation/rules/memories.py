@@ -13,12 +13,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Mention
+from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.person import third_person
+from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.sentences import sentences
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Statement, statements
 from memento.model import Note, User
 
+_STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
+"""Relations of a user to something named that another note may end."""
 _ANAPHORIC = re.compile(r"^(?:it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
 
 
@@ -38,7 +42,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(USER,))]
-    return _settled(found)
+    return _settled(found if note.session is None else _turn(found, note, user))
 
 
 def _drafts_of(
@@ -93,6 +97,48 @@ def _continued(
     text = before.content if TERMINAL.search(before.content) else f"{before.content}."
     content = f"{text} {statement.content}"
     return replace(before, content=content, about=_about(content, mentions, pattern))
+
+
+def _turn(found: Sequence[Draft], note: Note, user: User) -> list[Draft]:
+    """The drafts of a turn of a conversation; where they are one that fills and ends nothing, the turn as it was said."""
+    joined = _told_together(found)
+    if len(joined) == 1 and _is_plain(joined[0]) and len(note.content) <= LONGEST:
+        content = " ".join(third_person(sentence, user) for sentence in sentences(note.content))
+        return [replace(joined[0], content=content)]
+    return joined
+
+
+def _told_together(found: Sequence[Draft]) -> list[Draft]:
+    """
+    The drafts of one turn of a conversation: neighbours that fill and end nothing, and hold from the same time on, are one.
+
+    Sentences of a turn lean on each other, and a turn that is cut up crowds others out of what is recalled.
+    """
+    joined: list[Draft] = []
+    for draft in found:
+        before = joined[-1] if joined else None
+        if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
+            text = before.content if TERMINAL.search(before.content) else f"{before.content}."
+            content = f"{text} {draft.content}"
+            about = tuple(dict.fromkeys((*before.about, *draft.about)))
+            joined[-1] = replace(before, content=content, about=about)
+        else:
+            joined.append(draft)
+    return joined
+
+
+def _is_plain(draft: Draft) -> bool:
+    """Whether a draft may share a memory: it fills and ends nothing, and is no state of something named that may end some day."""
+    if draft.slot or draft.ends or draft.corrects or draft.user_name:
+        return False
+    how = reading(TERMINAL.sub("", draft.content))
+    if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
+        return True
+    return not (draft.content.startswith(f"{USER} ") and relations(draft.content) & _STATES)
+
+
+def _one_time(one: Draft, other: Draft) -> bool:
+    return one.valid_at == other.valid_at and one.event_at == other.event_at
 
 
 def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None]:

@@ -63,7 +63,7 @@ _SOON = re.compile(
     re.IGNORECASE,
 )
 _FORMER = re.compile(
-    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in)|at\s+(?:that|the)\s+time"
+    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school|high|those))|at\s+(?:that|the)\s+time"
     r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
     r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
     r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
@@ -105,6 +105,10 @@ _CHATTER = re.compile(
     r"|talk\s+(?:to\s+you\s+)?(?:soon|later)|"
     r"you['’]re\s+welcome|sounds\s+good|haha|lol|cheers|how\s+are\s+you|take\s+care)\b[^.]{0,40}[.!…]*$",
     re.IGNORECASE,
+)
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall|autumn|weekend|\w+day)|the\s+other\s+day)\b",
+    re.I,
 )
 _WORD = re.compile(r"[\w'’]+")
 
@@ -170,6 +174,7 @@ def _is_exclamation(clause: str) -> bool:
     return (
         0 < len(words) <= (3 if clause.rstrip().endswith("!") else 2)
         and "USER" not in clause
+        and not re.search(r"\w\s*[:–—-]\s+\w", clause)
         and not any(base_of(word) or is_past(word) or word[0].isdigit() or "'" in word for word in words)
     )
 
@@ -244,6 +249,12 @@ def _tense(clause: str) -> tuple[Tense, bool]:
             and words[index - 1] not in ("the", "a", "an", "my", "of", "user's")
         ):
             return "present", False
+        if (
+            word in ("split", "quit", "hurt", "hit", "cut", "put", "set", "let", "bet", "read")
+            and index
+            and _PAST_TIME.search(clause)
+        ):
+            return "past", False
         if word in ("quit", "put", "cut", "let", "set", "hit") and _follows_user(words, index):
             return "past", False
     return "present", False

@@ -3,7 +3,8 @@ The things a note names, with their kinds: `mentions("I moved to Lisbon with Ann
 
 The user is never among them, nor are dates, roles, titles or words that merely open a sentence.
 
-*But:* names are seen by their capitals; in lower case only well-known technologies and fields are.
+*But:* names are seen by their capitals; in lower case only well-known technologies and fields are, and what
+`lowered.py` is sure of.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import replace
 
 from memento.consolidation.agents import Mention
 from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER
-from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known
+from memento.consolidation.rules.cues import JOB
+from memento.consolidation.rules.first_names import FIRST_NAMES
+from memento.consolidation.rules.gazetteer import Known, lookup
 from memento.consolidation.rules.kinds import description, kind_of
 from memento.consolidation.rules.lexicon import FUNCTION_WORDS
 from memento.consolidation.rules.sentences import introduced, sentences
@@ -35,10 +38,14 @@ _SELF = re.compile(
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
 _STUDIED = re.compile(
-    r"\b(?:studied|studies|study|studying|learning|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
+    r"\b(?i:studied|studies|study|studying|learning|practi[sc](?:e|es|ing|ed)|took\s+up|taken\s+up|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
     r"|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in"
     r"|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
+
+
+_LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
+_JOB_NEXT = re.compile(rf"\s+(?:{JOB}|writer|lead|folks|people|stuff)s?\b", re.IGNORECASE)
 
 
 def normalised_name(name: str) -> str:
@@ -140,23 +147,49 @@ def _folded(found: list[Mention]) -> tuple[Mention, ...]:
 
 
 def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
-    found: list[tuple[int, Mention]] = []
+    found: list[tuple[int, int, Mention]] = []
     taken: list[tuple[int, int]] = []
     for match in _TITLE.finditer(sentence):
         if _is_title(match[1]):
-            found.append((match.start(), _mention(sentence, match.start(1), match.end(1), None)))
+            found.append((match.start(), match.end(), _mention(sentence, match.start(1), match.end(1), None)))
             taken.append(match.span())
+    fields = {match.span(1): phrase for match in _STUDIED.finditer(sentence) if (phrase := _field(match[1]))}
     for start, end, known in found_names(sentence, elsewhere, taken):
-        found.append((start, _mention(sentence, start, end, known)))
-    for match in _STUDIED.finditer(sentence):
-        phrase = _field(match[1])
-        if phrase and not any(mention.name.lower() in phrase or phrase in mention.name.lower() for _, mention in found):
-            found.append((match.start(1), Mention(name=normalised_name(phrase), kind="Concept")))
-    return [mention for _, mention in sorted(found, key=lambda item: item[0])]
+        in_field = any(begin <= start and end <= begin + len(phrase) for (begin, _), phrase in fields.items())
+        field_word = known is not None and known.kind == "Concept" and (in_field or _JOB_NEXT.match(sentence[end:]))
+        if not field_word:
+            found.append((start, end, _mention(sentence, start, end, known)))
+    for (begin, _), phrase in fields.items():
+        if not any(mention.name.lower() in phrase or phrase in mention.name.lower() for _, _, mention in found):
+            known = lookup(phrase)
+            name = normalised_name(known.name if known else phrase)
+            found.append(
+                (begin, begin + len(phrase), Mention(name=name, kind="Concept", is_well_known=known is not None))
+            )
+    return _side_by_side(sentence, sorted(found, key=lambda item: item[0]))
+
+
+def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[Mention]:
+    """The mentions; one of which nothing is known is what its neighbours in a list are: "Nino and Bice", "Kotlin, Ktor"."""
+    mentions = [mention for _, _, mention in found]
+    for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+        for at in order:
+            other = at - 1 if order.step > 0 else at + 1
+            first, last = min(at, other), max(at, other)
+            gap = sentence[found[first][1] : found[last][0]]
+            if (
+                mentions[at].kind == "Concept"
+                and not mentions[at].is_well_known
+                and _LISTED.fullmatch(gap)
+                and mentions[other].kind != "Event"
+            ):
+                mentions[at] = replace(mentions[at], kind=mentions[other].kind)
+    return mentions
 
 
 def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mention:
-    said = re.sub(r"['’]s?$", "", sentence[start:end]) if known is None else sentence[start:end]
+    full = sentence[start:end]
+    said = full if known is not None and lookup(full) is known else re.sub(r"['’]s?$", "", full)
     before, after = sentence[max(0, start - 80) : start], sentence[start + len(said) : end + 80]
     name = normalised_name(known.name if known and known.name.lower() == said.lower() else said)
     kind = kind_of(before, name, after, known)
@@ -197,4 +230,4 @@ def _field(phrase: str) -> str:
         ):
             break
         words.append(word)
-    return " ".join(words) if len(" ".join(words)) > 3 else ""
+    return " ".join(words) if len(" ".join(words)) > 2 else ""

@@ -156,7 +156,12 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
         state.first_person = False
     elif word == "to" or word in MODALS:
         state.bare = True
-    elif not state.bare and _shares_subject(words, tokens, index) and not (word in UNCHANGING and state.past_time):
+    elif (
+        not state.bare
+        and not tokens[index][0].isupper()
+        and _shares_subject(words, tokens, index)
+        and not (word in UNCHANGING and state.past_time)
+    ):
         out[index] = third_singular(word)
 
 

@@ -8,13 +8,16 @@ from functools import cache, lru_cache
 from Stemmer import Stemmer
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS
+from memento.consolidation.rules.common import RELATIVES
+from memento.consolidation.rules.lexicon import BASES, FUNCTION_WORDS, word_set
 from memento.consolidation.rules.verbs import base_of
 
 _FAMILIES = {
-    "work": "work employ hire job join employer company colleague career intern resign quit leave fire fired sacked lay",
+    "work": "work employ hire job join employer company colleague career contract internship intern "
+    "resign quit leave fire fired sacked lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
-    "use": "use switch migrate editor browser ide install uninstall replace code run upgrade drop ditch abandon "
+    "use": "use dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
+    "abandon bank account subscribe pay swap trade "
     "database framework tool stack system convert write program rely",
     "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",
     "like": "like love enjoy fan adore hate dislike into",
@@ -28,7 +31,7 @@ _FAMILIES = {
     "smoke": "smoke",
     "drive": "drive car",
     "lead": "lead manage run head team",
-    "member": "member belong attend gym club leave quit join cancel subscribe unsubscribe",
+    "member": "member subscription membership account plan belong attend gym club leave quit join cancel subscribe unsubscribe",
     "report": "report manager boss",
     "project": "project build develop finish ship abandon",
     "speak": "speak language",
@@ -51,11 +54,19 @@ _OF_SLOT = {
     "manager": "report",
     "diet": "eat",
 }
+_PLAIN = word_set(
+    "be have do get go take make stop quit finish start begin come give keep put set let say tell switch change move"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _LEADING = re.compile(
-    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
+    r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
+    r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
     r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
-    r"|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b))"
+    r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b|it\b|that\b))"
+)
+_KINSMAN = re.compile(
+    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+"
+    rf"([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
 )
 _SUBJECT = re.compile(
     rf"^({USER}(?!['’\w]| and\b)|{USER}['’]s\s+(?:[a-z-]+\s+)?[a-z-]+"
@@ -67,10 +78,12 @@ def relations(content: str, slot: str | None = None) -> frozenset[str]:
     """
     The relations that a memory expresses.
 
-    >>> sorted(relations("USER works at Google")), sorted(relations("USER uses Zed", "editor"))
-    (['work'], ['use'])
+    >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
+    (['to work', 'work'], ['eat'])
     """
-    found = {family for word in _WORD.findall(content.lower()) for family in _families().get(base_of(word) or word, ())}
+    bases = [base_of(word) or word for word in _WORD.findall(content.lower())]
+    found = {family for base in bases for family in _families().get(base, ())}
+    found |= {f"to {base}" for base in bases if base in BASES and base not in _PLAIN}
     if slot in _OF_SLOT:
         found.add(_OF_SLOT[slot])
     elif slot and slot.startswith(("main ", "favourite ")):
@@ -84,10 +97,13 @@ def speaks_of(content: str) -> str | None:
 
     >>> speaks_of("Last year, USER moved to Oslo"), speaks_of("Anna Smith left"), speaks_of("USER's friend works at Google")
     ('USER', 'Anna Smith', "USER's friend")
-    >>> speaks_of("Yesterday USER quit"), speaks_of("Anna said USER quit")
-    ('USER', 'Anna')
+    >>> speaks_of("Yesterday USER quit"), speaks_of("Anna said USER quit"), speaks_of("USER's friend Bo left")
+    ('USER', 'Anna', 'Bo')
     """
-    match = _SUBJECT.match(_LEADING.sub("", content))
+    plain = _LEADING.sub("", content)
+    if (kinsman := _KINSMAN.match(plain)) and USER not in kinsman[1]:
+        return kinsman[1]
+    match = _SUBJECT.match(plain)
     if match is None or match[1].endswith(("'s", "’s")):
         return None
     words = match[1].split()

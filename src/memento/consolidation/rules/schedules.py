@@ -31,8 +31,10 @@ DATED = (
     ),
     re.compile(rf"^(?P<s>{NAME}) (?:is|are|will be) (?P<d>{DATE})$"),
     re.compile(
-        rf"^{USER}(?: and others)? (?:has |have )?(?:re)?(?:moved|scheduled|postponed|pushed|shifted|delayed|changed|brought)"
-        rf"(?: back| out| forward)? (?:the |an? |{USER}'s )?(?P<attr>(?:[A-Za-z][\w-]* ){{0,3}}?{EVENTS})"
+        rf"^(?:{USER}(?: and others)?|[Tt]hey|[Tt]he [a-z]+|{NAME}) (?:has "
+        rf"|have )?(?:re)?(?:moved|scheduled|postponed|pushed|shifted|delayed|changed|brought)"
+        rf"(?: back| out| forward)? (?:the |an? |{USER}'s )?(?:(?P<s>{NAME})(?:'s)? )?(?P<attr>(?:[A-Za-z][\w-]*"
+        rf" ){{0,3}}?{EVENTS})"
         rf"(?: (?P<link>of|for|with|at|to|in) (?P<of>{NAME}|(?:{USER}'s |the )?[a-z]+(?: [a-z]+)?))?"
         rf"(?: back| out| forward)?(?: from {DATE})?(?: to| until| till)?(?: {DATE})*? (?P<d>{DATE})$",
         re.IGNORECASE,

@@ -45,19 +45,28 @@ _CORRECTION = re.compile(
     r"""^(?:
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
-      | (?:actually|in\s+fact)\s*,
-      | (?:sorry,?\s+)?(?:i\s+(?:meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
+      | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
+      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it
+        |that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
       |that['’]s\s+wrong|to\s+correct\s+myself)
             (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SUBJECT = (
-    r"(?:I|I['’](?:m|ve|d|ll)|we|we['’](?:re|ve)|he|she|they|it|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+    r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d"
+    r"|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it"
+    r"|that|there)['’](?:s|ll|d)|they['’](?:re|ve|ll)|my|our|his|her|their|the|there|(?-i:[A-Z][\w'’-]*))"
+)
+_TIME = (
+    r"(?:(?:on|in|at|since|from|as\s+of|by|last|this|next|every)\s+(?:[\w'’.]+\s+){1,3}?"
+    r"|yesterday\s+|today\s+|tomorrow\s+|[\w]+\s+(?:days?|weeks?|months?|years?)\s+ago\s+)"
 )
 _JOINT = re.compile(
     r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
-    rf"|,)\s*(?=(?:now\s+|then\s+)?{_SUBJECT}\s)",
+    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
+    rf"|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
+    r"|(?<=\w)\s+(?=(?:she|he|they)['’](?:s|re)\s+\w+ing\b)|,?\s+(?=btw\s)",
     re.IGNORECASE,
 )
 _SCOPED = re.compile(
@@ -157,13 +166,33 @@ def _has_verb(text: str) -> bool:
     if _CONTRACTED.search(text):
         return True
     words = _VERBAL.findall(text)
-    return any((base_of(word) or is_past(word)) and not _is_noun(words, index) for index, word in enumerate(words))
+    return any(
+        (base_of(word) or is_past(word)) and not _is_noun(words, index) and not (index and _is_gerund(words, index))
+        for index, word in enumerate(words)
+    )
+
+
+def _is_gerund(words: list[str], index: int) -> bool:
+    """Whether an "-ing" has no form of "be" before it: "SQL learning" is a noun, "she is learning" a verb."""
+    return words[index].endswith("ing") and words[index - 1].lower() not in (
+        "am",
+        "is",
+        "are",
+        "was",
+        "were",
+        "been",
+        "be",
+        "also",
+        "now",
+        "still",
+        "just",
+    )
 
 
 def _is_noun(words: list[str], index: int) -> bool:
     """Whether a word that may be a verb stands where a noun stands: first, or after an article or a possessive."""
     before = words[index - 1].lower() if index else ""
-    return index == 0 or before in (
+    return (index == 0 and not is_past(words[0])) or before in (
         "a",
         "an",
         "the",

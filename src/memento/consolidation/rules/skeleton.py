@@ -15,6 +15,7 @@ from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.dates import Dated
 from memento.consolidation.rules.gazetteer import lookup
+from memento.consolidation.rules.lowered import name_in_lower_case
 
 NAME = "[\ue000-\ue7ff]"
 DATE = "[\uf000-\uf0ff]"
@@ -40,6 +41,10 @@ _INTRODUCED = re.compile(
     rf"\b{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{_KIN_WORD}),?\s+(?=(?P<name>{NAME}))(?!{NAME}\s+is\b(?=\s+{NAME}))",
     re.IGNORECASE,
 )
+_STYLED = re.compile(
+    rf"\b(?:an?\s+)?(?:auntie|aunt|uncle|grandma|grandpa|granny|nana|dr|mr|mrs|ms|prof|professor)\.?\s+(?={NAME})",
+    re.IGNORECASE,
+)
 _APPOSED = re.compile(rf"({NAME}),\s+(?:{USER}['’]s|an?|the)\s+[^,]{{2,40}},\s+")
 _KIN_SUBJECT = re.compile(
     rf"^{USER}['’]s\s+(?:new\s+)?({'|'.join(map(re.escape, ONE_OF_A_KIND))})(?!\s+(?:is|was"
@@ -52,6 +57,9 @@ _STOPS = re.compile(
     rf"|he|she|it|they|{USER}|this|last|next|over|rather|yet|too|alongside|including|due|per|during|about"
     rf"|through)\b|[,;:.!?()\[\]\"“”](?:\s|$)|\s[–—-]\s|\s*[;()\[\]\"“”…!?]|\s*{DATE}",
 )
+_NOT_THEN = re.compile(rf",? (?:and |but )?not {DATE}")
+_IS = re.compile(rf"^((?:[Tt]he|USER's) [a-z]+(?: [a-z]+)?)'s (?=on |at |in |moved|been|now|{DATE})")
+_DATES_FIRST = re.compile(rf"^(?:{DATE},?\s*)+(?=\S)")
 _ARTICLE = re.compile(rf"^(?:the|an?|{USER}['’]s|{USER} and others['’]|its|his|her|their|some|my)\s+", re.IGNORECASE)
 
 
@@ -120,7 +128,12 @@ def found_mentions(
         for match in pattern.finditer(text)
         if match.group().lower() in index
         and (
-            any(letter.isupper() for letter in match.group()) or (known := lookup(match.group())) is None or known.plain
+            any(letter.isupper() for letter in match.group())
+            or (known := lookup(match.group())) is None
+            or not known.everyday
+            or name_in_lower_case(
+                text[max(0, match.start() - 60) : match.start()], match.group(), text[match.end() :][:30]
+            )[0]
         )
     ]
 
@@ -144,7 +157,7 @@ def skeleton(
             continue
         text += clause[last:start] + sign
         last = end
-    text = _tidied(text + clause[last:])
+    text = _STYLED.sub("", _tidied(text + clause[last:]))
     kin = ""
     if match := _KIN_SUBJECT.match(text):
         kin, text = match[1].lower(), KIN + text[match.end() :]
@@ -153,7 +166,9 @@ def skeleton(
 
 def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
-    text = re.sub(rf"^(?:{DATE},?\s*)+(?=\S)", "", text)
+    text = _NOT_THEN.sub("", text)
+    text = _IS.sub(r"\1 is ", text)
+    text = _DATES_FIRST.sub("", text)
     text = _OPENING.sub("", text)
     text = re.sub(r"^(?:that|and|but|then|at work,|for work,)\s+", "", text, flags=re.IGNORECASE)
     text = re.sub(

@@ -110,7 +110,9 @@ def _fits(group: dict[str, str | None], skeleton: Skeleton) -> bool:
     if "only_now" in group:
         return bool(re.search(r"\b(?:now|currently|these days)\b", skeleton.said, re.IGNORECASE))
     if "project" in group:
-        return subject is not None and subject.kind == "Project"
+        return subject is not None and subject.kind in ("Project", "Concept")
+    if "led" in group:
+        return subject is not None and subject.kind in ("Project", "Organization", "Concept")
     return True
 
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
-from memento.consolidation.rules.gazetteer import FIRST_NAMES, Known, lookup, plain_names
+from memento.consolidation.rules.first_names import FIRST_NAMES
+from memento.consolidation.rules.gazetteer import Known, lookup, plain_names
 from memento.consolidation.rules.lexicon import FUNCTION_WORDS, word_set
-from memento.consolidation.rules.verbs import base_of
+from memento.consolidation.rules.lowered import name_in_lower_case
+from memento.consolidation.rules.verbs import base_of, is_past
 
 CONNECTORS = word_set("of van von de da do dos del della di du la le der den ter ten al el bin y")
 """Small words inside names."""
@@ -22,6 +24,7 @@ _WORD = re.compile(
     r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#"
     r"|\.(?=\s?[A-Z]\.))?"
 )
+_OWNED = re.compile(r"['’]s?$")
 _SPOKEN = re.compile(
     r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is"
     r"|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
@@ -55,8 +58,15 @@ def found_names(
     at = 0
     while at < len(tokens):
         size, known = 0, None
-        if not any(start <= tokens[at].start < end for start, end in taken):
+        if not any(start <= tokens[at].start < end for start, end in taken) and not _in_address(sentence, tokens[at]):
             size, known = _name_at(sentence, tokens, at, elsewhere, shouted)
+            if not size and tokens[at].text.islower():
+                token = tokens[at]
+                word = _OWNED.sub("", token.text)
+                found, known = name_in_lower_case(
+                    sentence[max(0, token.start - 60) : token.start], word, sentence[token.end : token.end + 30]
+                )
+                size = int(found)
         if size:
             yield tokens[at].start, tokens[at + size - 1].end, known
         at += max(size, 1)
@@ -97,8 +107,9 @@ def _is_common(token: Token) -> bool:
 def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
     """The longest well-known name at a word; everyday words count only with a capital."""
     for size in range(min(3, len(tokens) - at), 0, -1):
-        text = re.sub(r"['’]s$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
-        known = lookup(text) or lookup(sentence[tokens[at].start : tokens[at + size - 1].end])
+        full = sentence[tokens[at].start : tokens[at + size - 1].end]
+        text = full[:-2] if full.endswith(("'s", "’s")) else full
+        known = lookup(text) or (lookup(full) if text is not full else None)
         if known is None or (
             len(text) == 1
             and not re.search(
@@ -125,9 +136,10 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
             break
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
-        elif re.fullmatch(r"20\d\d", here.text) and re.search(
-            r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower()
-        ):
+        elif (
+            re.fullmatch(r"20\d\d", here.text)
+            and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
+        ) or (size < 3 and _is_model_number(sentence, tokens, at, size)):
             return size + 1
         elif (reach := _past_particles(tokens, at + size)) and (
             here.text != "of" or tokens[at].text not in FIRST_NAMES
@@ -136,6 +148,19 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
         else:
             break
     return size
+
+
+def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> bool:
+    """Whether a number behind a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
+    here, last = tokens[at + size], tokens[at + size - 1]
+    if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
+        return False
+    return lookup(last.text) is None and bool(
+        re.match(
+            r"\s*(?:$|[.,;!?)](?!\d)|(?:for|on|and|is|was|with|to|in|at|from|last|yesterday|but|or)\b)",
+            sentence[here.end :],
+        )
+    )
 
 
 def _past_particles(tokens: list[Token], at: int) -> int:
@@ -160,14 +185,14 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     lowered = word.lower()
     if lowered in PEOPLES:
         return not (lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
+    if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
+        return True
     if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):
         return True
-    first_of_more = at == 0 and word not in FIRST_NAMES
-    return (
-        first_of_more
-        and (lowered in COMMON or base_of(word) is not None or lowered.endswith("ly"))
-        and not _begins_a_known(sentence, tokens)
-    )
+    if at or word in FIRST_NAMES or (lowered == "project" and len(tokens) > 1 and _is_capital(tokens[1].text)):
+        return False
+    is_word = lowered in COMMON or base_of(word) is not None or is_past(word) or lowered.endswith("ly")
+    return is_word and not _begins_a_known(sentence, tokens)
 
 
 def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
@@ -190,7 +215,12 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
     ):
         return False
     after = sentence[token.end :]
-    if lookup(word) is not None:
+    if lookup(word) is not None or re.search(r"[a-z](?:fest|conf)$", word):
+        return True
+    if re.match(r"\s+from\s+[A-Z]", after):
+        return True
+    following = re.match(r"\s+([a-z'’]+)", after)
+    if following and is_past(following[1]) and not is_past(word):
         return True
     return word != token.text or bool(
         re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after)
@@ -198,7 +228,16 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
-    return any(letter.isupper() for letter in word)
+    return (
+        not word.islower()
+        and any(letter.isupper() for letter in word)
+        and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
+    )
+
+
+def _in_address(sentence: str, token: Token) -> bool:
+    """Whether a word is part of an e-mail address or a handle."""
+    return sentence[token.end : token.end + 1] == "@" or sentence[max(0, token.start - 1) : token.start] == "@"
 
 
 def _is_shouted(tokens: list[Token]) -> bool:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.attributes import EVENTS
 from memento.consolidation.rules.dates import Dated, Leaning, dates
-from memento.consolidation.rules.ends import ended, never_was, used_to
+from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_subject
+from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 from memento.consolidation.rules.moods import Reading, reading
@@ -23,7 +24,6 @@ from memento.consolidation.rules.person import third_person
 from memento.consolidation.rules.sentences import clauses, introduced, is_framing, sentences
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, slot_of
-from memento.consolidation.rules.verbs import base_of, is_past
 from memento.model import Note, User
 
 LONGEST = 20_000
@@ -34,7 +34,7 @@ _SCHEDULED = re.compile(
     r"\b(?:moved|rescheduled|pushed|shifted|brought|changed)\s+(?:the|an?|our|USER's)\s+(?:[\w-]+\s+){0,3}?"
     rf"{EVENTS}\b|\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
     r"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b"
-    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:next\s|\d|{_MONTH_OR_DAY})\b",
+    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:the\s+)?(?:next\s|\d+|{_MONTH_OR_DAY})",
     re.IGNORECASE,
 )
 _CALL_ME = re.compile(
@@ -93,7 +93,9 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
         conditional = bool(_CONDITION.search(body))
         terminal = match.group() if (match := TERMINAL.search(body)) else ""
         earlier: Statement | None = None
-        for piece in [body] if conditional else clauses(body):
+        before = ""
+        for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
+            piece, before = of_the_same(piece, before), piece
             for statement in _understood(piece, context, terminal, corrects):
                 if statement.reading.mood in ("question", "chatter"):
                     continue
@@ -103,7 +105,7 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
 
 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
-    said = third_person(_with_subject(piece), context.user)
+    said = third_person(with_subject(piece), context.user)
     if context.person:
         said = _PRONOUN.sub(context.person, said)
     whole = _statement(said, piece, context, terminal, corrects)
@@ -115,19 +117,6 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
             yield from (_remembered(part, context) for part in parts)
             return
     yield _remembered(whole, context)
-
-
-def _with_subject(piece: str) -> str:
-    """ "Started at Acme", as one writes in a diary, with its "I"."""
-    first, _, rest = piece.partition(" ")
-    diary = (
-        first.isalpha()
-        and is_past(first)
-        and base_of(first)
-        and first[0].isupper()
-        and not rest.startswith(("by ", "to "))
-    )
-    return f"I {first.lower()} {rest}" if diary and rest else piece
 
 
 def _halves(said: str) -> list[str]:
@@ -150,6 +139,8 @@ def _statement(said: str, piece: str, context: _Context, terminal: str, corrects
     if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
         begins, filled = None, slot_of(reduced)
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
+    if how.mood == "plan" and not how.additional:
+        phrases = being_replaced(reduced, context.note.at)
     if denied := never_was(reduced) if how.mood in ("fact", "past") else ():
         phrases, rule = denied, "never"
     if not found and how.tense == "past" and context.shared and not _NOW.search(content):

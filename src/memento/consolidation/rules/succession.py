@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 from memento.consolidation.agents import USER, Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE, slot_name
+from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
+from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.gazetteer import lookup
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
@@ -32,23 +35,27 @@ _NOW_THE = {
     "browser": "now uses",
     "manager": "now reports to",
 }
+_OWN = (USER, f"{USER} and others")
+_KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
+_THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
+_WORKS_ON = re.compile(
+    r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
+    re.IGNORECASE,
+)
+_BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
+_KEEPS = frozenset({"use", "have", "prefer", "drive", "member", "work", "play", "eat", "drink"})
+_HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
+_GIVES_AWAY = re.compile(
+    r"\b(?:sold|traded|gave\s+away|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
+)
+_USE_ENDS = re.compile(
+    r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
+    re.IGNORECASE,
+)
+_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
+_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _JOBS = ("job", "position", "role", "company")
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
-_RULES = (
-    ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
-    ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
-    ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),
-    ("stopped", r"\b(?:quit|stopped|gave up|finished)\s+\w+ing\b"),
-    ("left", r"\b(?:left|quit|resigned|fired|laid off|lost|retired|let go)\b"),
-    ("stopped", r"\b(?:stopped|gave up|finished|completed|done)\b"),
-    (
-        "replaced",
-        r"\b(?:replaced|swapped|traded|dropped|ditched|abandoned|uninstalled|rid of|sold|cancell?ed|broke up"
-        r"|divorced)\b",
-    ),
-    ("never", r"\bnever\b"),
-    ("negation", r"\b(?:not|\w+n['’]t)\b"),
-)
 
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
@@ -73,7 +80,7 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
             draft,
             old,
             f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
-            f"ends:{_rule_of(draft)}",
+            f"ends:{rule_of(draft)}",
         )
     if (
         draft.corrects
@@ -90,9 +97,17 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
-    if not (slot.startswith("date of ") and known.startswith(f"{slot} ") and _RESCHEDULED.search(draft.content)):
+    if not (_names_event(slot, known) and _RESCHEDULED.search(draft.content)):
         return False
-    return sum((one.memory.slot or "").startswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
+    return sum(_names_event(slot, one.memory.slot or "") and _same(one.subject, old.subject) for one in existing) == 1
+
+
+def _names_event(slot: str, known: str) -> bool:
+    """Whether "date of appointment" may be short for "date of dentist appointment" or "date of appointment with Kim"."""
+    event = slot.removeprefix("date of ")
+    return (
+        event != slot and known.startswith("date of ") and (known.startswith(f"{slot} ") or known.endswith(f" {event}"))
+    )
 
 
 def _target(draft: Draft, old: Existing, reason: str, rule: str) -> Target:
@@ -147,15 +162,38 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     known = old.subject or speaks_of(old.memory.content)
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
-    return _same(new, known)
+    rule = rule_of(draft)
+    if rule == "took-over" or (rule == "parted" and USER in draft.about and known == USER):
+        return True
+    if rule == "finished" and draft.subject is not None:
+        return known in _OWN and bool(_WORKS_ON.search(old.memory.content))
+    if draft.corrects and new is None:
+        return True
+    if (thing := _THING.match(old.memory.content)) and new in _OWN:
+        return occurs(thing[1], draft.content)
+    if rule == "left" and known == USER and _is_own_thing(new):
+        return True
+    return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
+
+
+def _is_own_thing(subject: str | None) -> bool:
+    """Whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
+    return subject is not None and subject.startswith(f"{USER}'s ") and subject.split()[-1] not in _KIN
 
 
 def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     memory = old.memory
     denied = draft.corrects and bool(_NEVER.search(draft.content))
     over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
+    if over and rule_of(draft) == "cancelled" and reading(memory.content).mood == "plan":
+        over = False
     if over or normal(memory.content) == normal(draft.content):
         return False
+    rule = rule_of(draft)
+    if rule == "took-over":
+        return held_the_role(phrase, draft, old)
+    if rule == "reversed":
+        return is_reversed(draft, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
@@ -165,16 +203,39 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     named = any(names_the_same(phrase, name) for name in old.about if name != USER)
     in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
     if not named and not in_slot and not occurs(phrase, memory.content):
-        return False
-    return _one_relation(draft, old, in_slot)
+        return is_same_activity(phrase, memory.content)
+    if rule in ("finished", "cancelled", "parted") and named:
+        return rule != "parted" or "partner" in relations(memory.content, memory.slot)
+    if _is_own_thing(speaks_of(memory.content)) and re.search(
+        rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE
+    ):
+        return True
+    if rule == "stopped" and _FINISHED.search(draft.content):
+        return bool(_UNDER_WAY.search(memory.content)) and not draft.slot
+    if (
+        _USE_ENDS.search(draft.content)
+        and named
+        and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I)
+    ):
+        return True
+    return _one_relation(phrase, draft, old, in_slot)
 
 
-def _one_relation(draft: Draft, old: Existing, in_slot: bool) -> bool:
+def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bool:
     known = relations(old.memory.content, old.memory.slot)
     new = relations(draft.content)
-    if _rule_of(draft) == "preferred" and "prefer" in new:
+    if rule_of(draft) == "preferred" and "prefer" in new:
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
+    rule = rule_of(draft)
+    if rule == "switched" and not reading(old.memory.content).additional:
+        place = (found := lookup(phrase)) is not None and found.kind == "Location"
+        kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
+        return bool(kept) if not place else "live" in known
+    if rule == "left" and known & _BELONGS:
+        return True
+    if _GIVES_AWAY.search(draft.content) and known & _HAS:
+        return True
     return bool(new & known) or (in_slot and not new) or (not new and not known)
 
 
@@ -188,10 +249,6 @@ def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
     ]
     best = max(scored, key=lambda item: item[:2], default=None)
     return best[2] if best and best[0] >= 0.5 else None
-
-
-def _rule_of(draft: Draft) -> str:
-    return next((rule for rule, words in _RULES if re.search(words, draft.content, re.IGNORECASE)), "used-to")
 
 
 def _slot_reason(draft: Draft, old: Existing, slot: str = "") -> str:

@@ -1,0 +1,114 @@
+"""
+How well do the rules understand notes: what they name, the facts, the dates, and what is no longer true?
+
+Data: the labelled notes of `tests/consolidation/notes` (see its README), both halves. Of the unseen half only figures are shown.
+With `--turns FOLDER` the conversations of an evaluation set are imported instead, consolidated, and every memory that
+was retired is printed beside what retired it, to be read.
+Run: `.venv/bin/python tests/bench/consolidation.py [--misses] [--record]`, some seconds.
+"""
+
+from __future__ import annotations
+
+import random
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from labelled import HALVES, MEASURES, Score, tagged
+from measure import fresh_memory, record
+from memento.evaluation import sets
+from memento.model import Listed
+from memento.service import Memento
+from memento.vocabulary import MEM
+
+PAGE = 1000
+PARTS = ("precision", "recall", "f1")
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, Score]:
+    """Print a table for each half; returns the scores by half."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="trigram", choices=("minilm", "trigram"))
+    parser.add_argument("--misses", action="store_true", help="say what differs, in the development half")
+    parser.add_argument(
+        "--turns", type=Path, metavar="FOLDER", help="print what is retired in the conversations of a set"
+    )
+    parser.add_argument("--sample", type=int, default=100, help="at most so many of them")
+    parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
+    chosen = parser.parse_args(argv)
+    if chosen.turns:
+        print_retired(chosen.turns, chosen.sample, chosen.model)
+        return {}
+    by_half = {half: tagged(half, chosen.model) for half in HALVES}
+    for half, by_tag in by_half.items():
+        if by_tag["all"].expected:
+            show(half, by_tag)
+            if chosen.misses and half == "development":
+                print("\n".join(by_tag["all"].misses))
+            record("consolidation", {"half": half, **figures(by_tag["all"])}, chosen.record)
+    return {half: by_tag["all"] for half, by_tag in by_half.items()}
+
+
+def figures(score: Score) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of each measure, and on how many expectations they rest."""
+    return {
+        measure: {
+            **{part: round(getattr(score, part)(measure), 4) for part in PARTS},
+            "expected": score.expected[measure],
+            "found": score.found[measure],
+        }
+        for measure in MEASURES
+    }
+
+
+def show(half: str, by_tag: dict[str, Score]) -> None:
+    """The figures of a half in percent, then those of each tag."""
+    score = by_tag["all"]
+    print(f"\n{half}: precision, recall, F1 (percent)")
+    for measure in MEASURES[:-1]:
+        three = "  ".join(f"{100 * getattr(score, part)(measure):5.1f}" for part in PARTS)
+        print(f"  {measure:<14} {three}   of {score.expected[measure]} expected, {score.found[measure]} found")
+    print(f"  {MEASURES[-1]:<14} {score.found[MEASURES[-1]]} found")
+    print(f"  {'tag':<14} {'entities':>9} {'memories':>9} {'validAt':>9} {'retired P':>10} {'R':>6}")
+    for tag in sorted(set(by_tag) - {"all"}):
+        one = by_tag[tag]
+        shown = [f"{100 * one.f1(measure):9.1f}" for measure in ("entities", "memories")]
+        exact = f"{100 * one.recall('validAt'):9.1f}"
+        ends = f"{100 * one.precision('invalidations'):10.1f} {100 * one.recall('invalidations'):6.1f}"
+        print(f"  {tag:<14} {' '.join(shown)} {exact} {ends}")
+
+
+def print_retired(folder: Path, sample: int, model: str) -> None:
+    """Import the conversations of a set by rules and print a sample of what was retired, by which rule and through what."""
+    data = sets.read(folder)
+    with fresh_memory(model) as memento:
+        for scope in data.scopes:
+            namespace = f"turns-{scope}"
+            memento.import_notes([d.row for d in data.documents if d.scope == scope], namespace=namespace)
+        ends = [end for scope in data.scopes for end in _ends(memento, f"turns-{scope}")]
+    rules = Counter(rule for rule, _ in ends)
+    print(f"{len(data.documents)} turns, {len(ends)} memories retired: {dict(rules.most_common())}")
+    random.Random(0).shuffle(ends)
+    for number, (rule, text) in enumerate(ends[:sample], start=1):
+        print(f"\n{number:3} [{rule}] {text}")
+
+
+def _ends(memento: Memento, namespace: str) -> list[tuple[str, str]]:
+    """(rule, both memories in words) of each memory that is over."""
+    found: list[tuple[str, str]] = []
+    listed: dict[str, Listed] = {}
+    while page := memento.list(limit=PAGE, offset=len(listed), past=True, namespace=namespace):
+        listed |= {str(one.iri): one for one in page}
+    for old in (one for one in listed.values() if one.invalid_at):
+        for subject, predicate in memento.get(old.iri, namespace=namespace).pointed_at_by:
+            if predicate == MEM.invalidated:
+                said = dict(memento.get(subject, namespace=namespace).properties)
+                new = listed[said[MEM.invalidator]]
+                text = f"{old.valid_at:%Y-%m-%d} {old.content}\n      → {new.valid_at:%Y-%m-%d} {new.content}"
+                found.append((said.get(MEM.rule, ""), text))
+    return found
+
+
+if __name__ == "__main__":
+    main()
