@@ -44,6 +44,9 @@ class LandSettings:
     engine: str = knob(
         "signals", "what ranks: weighed signals, the walk of EXPAND alone, or the phases as first published", ENGINES
     )
+    mend: bool = knob(
+        True, "read a word that neither the memories nor the embedder know as the known word one letter away"
+    )
     pool: int = knob(200, "candidates that each strong signal brings in")
     candidates: int = knob(100, "as published: memories taken from each of the two searches and from the walk")
 
