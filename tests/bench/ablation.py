@@ -36,8 +36,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "all words": ("words", "pairs", "session"),
     "conversation": ("window", "pairs", "session", "speaker"),
     "priors": ("speaker", "when", "form"),
-    "EXPAND": ("link", "shared"),
-    "ANCHOR and EXPAND": ("subject", "link", "shared"),
+    "EXPAND": ("link", "shared", "tie"),
+    "ANCHOR and EXPAND": ("subject", "link", "shared", "tie"),
 }
 """What is switched off together: kinds of evidence, and the phases after LAND; ANCHOR without EXPAND is `subject`."""
 

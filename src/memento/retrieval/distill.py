@@ -16,7 +16,7 @@ Ids = NDArray[np.int32]
 
 # These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
 ABSOLUTE = frozenset({"session", "speaker", "own", "slot", "when", "form", "subject"})
-CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "slot", "walk")
+CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "tie", "slot", "walk")
 
 
 def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:

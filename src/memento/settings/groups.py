@@ -70,6 +70,7 @@ class SignalsSettings:
     subject: float = knob(0.9, "weight of being about what the question names")
     link: float = knob(0.7, "weight of being about what a good memory mentions")
     shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
+    tie: float = knob(0.15, "weight of sharing a name that hardly any other memory has with a good memory")
     walk: float = knob(0.0, "weight of the rank on a walk from the anchors; 0 leaves the walk out")
 
 
