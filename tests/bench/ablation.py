@@ -27,7 +27,7 @@ from memento.evaluation.metrics import Estimate, paired
 from memento.evaluation.report import aligned, signed
 from memento.evaluation.trial import bar, prepared
 from memento.settings import EmbeddingSettings, Settings, SignalsSettings
-from weights import SEED, SIGNALS, Sheet, taken
+from weights import SEED, SIGNALS, Sheet, save, taken
 
 ON = {"walk": 0.2}
 """What weighs nothing by default, and what it is given here."""
@@ -36,8 +36,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "all words": ("words", "pairs", "session"),
     "conversation": ("window", "pairs", "session", "speaker"),
     "priors": ("speaker", "when", "form"),
-    "EXPAND": ("link", "shared"),
-    "ANCHOR and EXPAND": ("subject", "link", "shared"),
+    "EXPAND": ("link", "shared", "tie"),
+    "ANCHOR and EXPAND": ("subject", "link", "shared", "tie"),
 }
 """What is switched off together: kinds of evidence, and the phases after LAND; ANCHOR without EXPAND is `subject`."""
 
@@ -82,6 +82,8 @@ def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model), signals=everything)
     with bar() as progress, prepared(data, configured=configured, progress=progress, keep=chosen.keep) as trial:
         sheets = taken(trial, configured)
+    if chosen.keep:  # for `weights.py`, which looks at what weighs something by default
+        save([replace(one, values=one.values[:, : len(SIGNALS)]) for one in sheets], chosen.keep / f"{data.name}.npz")
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
     plain = replace(everything, **dict.fromkeys(ON, 0.0))
     rounds = {f"− {name}": weighed(sheets, replace(plain, **dict.fromkeys(some, 0.0))) for name, some in off.items()}

@@ -18,6 +18,8 @@ import queries
 import recall_quality
 import recall_scale
 import startup
+import subjects
+import typos
 import weights
 from memento.graph.shapes import violations
 from people import Life
@@ -117,6 +119,30 @@ def test_an_ablation_has_a_row_for_each_thing_that_is_off(
     assert recorded["right"]["figures"] == tables["right"]
     assert set(recorded["left"]["figures"]["off"]) == {*weights.SIGNALS, *ablation.GROUPS}
     assert set(recorded["left"]["figures"]["on"]) == set(ablation.ON)
+
+
+def test_weights_are_chosen_and_judged(two_sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [str(two_sets), "--model", "trigram", "--keep", str(tmp_path / "kept")]
+    first = weights.main([*words, "--record"])
+
+    assert weights.main(words) == first
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("in sample", "cross-validated", "family left out"))
+    assert len(lines(tmp_path, "weights")) == 1
+
+
+def test_a_slip_is_made_and_mended(two_sets: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = typos.main([str(two_sets), "--model", "trigram", "--sets", "left"])
+
+    assert list(figures) == ["left"]
+    assert "slip, mended" in capsys.readouterr().out
+    assert typos.with_slip("Where does Caroline live?") != "Where does Caroline live?"
+
+
+def test_subjects_are_counted_and_their_worth_is_measured(two_sets: Path) -> None:
+    figures = subjects.main(["--folder", str(two_sets), "--sets", "left", "--model", "trigram"])
+
+    assert set(figures) == {"notes", "memories", "left", "left, consolidated"}
 
 
 def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.CaptureFixture[str]) -> None:

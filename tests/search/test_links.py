@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.search.links import Joined, Links, link_signal, shared_signal, subject_signal
+from memento.search.links import Joined, Links, link_signal, shared_signal, subject_signal, tie_signal
 from memento.search.links.names import label_of, longest, read
 from memento.search.links.reading import Text
-from memento.search.links.signals import Found
+from memento.search.links.signals import RARE, Found
 from memento.search.words import Postings, tokens
 
 State = dict[str, tuple[frozenset[int], dict[int, float]]]
@@ -269,6 +269,23 @@ def test_signals_equal_their_formulas(content: list[str], question: str, seen: l
     assert values(link_signal(start, joined, visible)) == pytest.approx(by_hand_link(start, joined, visible), rel=1e-5)
     shared = values(shared_signal(start, question, joined, [postings], visible))
     assert shared == pytest.approx(by_hand_shared(start, question, joined, content, visible), rel=1e-4)
+    assert values(tie_signal(start, joined, visible)) == pytest.approx(by_hand_tie(start, joined, visible), rel=1e-5)
+
+
+def test_a_rare_name_ties_memories_that_share_no_word_of_the_question() -> None:
+    texts = ["Ruby Loftus is a painting by Laura Knight.", "Staithes drew Laura Knight and her husband."]
+    joined = Joined([links_of(*texts, *["Faro is a town."] * 100)])
+
+    assert list(values(tie_signal(seeds((0, 1.0)), joined, np.ones(200, dtype=np.bool_)))) == [1]
+
+
+def test_a_name_that_many_have_ties_nothing() -> None:
+    towns = ["Faro is a town." for _ in range(500)]
+    knights = [f"House {n} belongs to Laura Knight." for n in range(RARE + 1)]
+    everyone = np.ones(600, dtype=np.bool_)
+
+    assert len(values(tie_signal(seeds((0, 1.0)), Joined([links_of(*knights[1:], *towns)]), everyone))) == RARE - 1
+    assert values(tie_signal(seeds((0, 1.0)), Joined([links_of(*knights, *towns)]), everyone)) == {}
 
 
 def share_of(label: str, node: int, joined: Joined) -> float:
@@ -292,6 +309,16 @@ def by_hand_link(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> di
     for seed, g in zip(start[0].tolist(), start[1].tolist(), strict=True):
         for node in set(np.flatnonzero(visible).tolist()) - {seed}:
             value = g * g * sum(share_of(label, node, joined) for label in joined.mentions(seed))
+            best[node] = max(best.get(node, 0.0), value)
+    return {node: value for node, value in best.items() if value > 0}
+
+
+def by_hand_tie(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for seed, g in zip(start[0].tolist(), start[1].tolist(), strict=True):
+        for node in set(np.flatnonzero(visible).tolist()) - {seed}:
+            common = [joined.name(one) for one in joined.mentions(seed) & joined.mentions(node) if joined.is_tie(one)]
+            value = g * g * min(1.0, sum(name.idf**2 for name in common if name.df <= RARE))
             best[node] = max(best.get(node, 0.0), value)
     return {node: value for node, value in best.items() if value > 0}
 

@@ -8,7 +8,7 @@ from memento.rank.walks import push
 from memento.retrieval.anchor import Anchored
 from memento.retrieval.land import Evidence
 from memento.retrieval.signals import Signal, spread
-from memento.search.links import Joined, link_signal, shared_signal
+from memento.search.links import Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
 from memento.settings import ExpandSettings
 
@@ -17,7 +17,7 @@ def expand(
     question: str, anchored: Anchored, joined: Joined, view: View, knobs: ExpandSettings, *, walks: bool = False
 ) -> Evidence:
     """
-    The evidence with `link` and `shared`.
+    The evidence with `link`, `shared` and `tie`.
 
     Args:
         walks: also `walk`, the rank of each memory on a walk from the anchors.
@@ -26,6 +26,7 @@ def expand(
     evidence = anchored.evidence.with_(
         link=spread(*link_signal(anchored.seeds, joined, view.visible), view),
         shared=spread(*shared_signal(anchored.seeds, question, joined, postings, view.visible), view),
+        tie=spread(*tie_signal(anchored.seeds, joined, view.visible), view),
     )
     return evidence.with_(walk=walk(anchored, view, knobs)) if walks else evidence
 

@@ -21,7 +21,7 @@ from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.anchor import Seeds
 from memento.retrieval.distill import candidates, weighed
 from memento.retrieval.land import Evidence
-from memento.search.links import Joined, link_signal, shared_signal
+from memento.search.links import Joined, link_signal, shared_signal, tie_signal
 from memento.search.links.signals import CROWD
 from memento.search.view import View
 from memento.settings import Settings
@@ -128,6 +128,7 @@ def _paths(nodes: Sequence[int], led: Led) -> Mapping[int, list[Step]]:
         signals = {
             "link": link_signal(alone, joined, wanted),
             "shared": shared_signal(alone, led.question, joined, postings, wanted),
+            "tie": tie_signal(alone, joined, wanted),
         }
         for name, (there, given) in signals.items():
             for node, gift in zip(there.tolist(), given.tolist(), strict=True):
@@ -150,8 +151,9 @@ def _led(node: int, led: Mapping[tuple[int, str], tuple[float, int]], joined: Jo
             if _is_about(node, label, joined) and joined.name(label).subjects <= CROWD
         ]
         yield from (Step(by="link", name=label, via=view.indexes.nodes.iri(seed)) for label in _rarest(names, joined))
-    _, seed = led.get((node, "shared"), (0.0, -1))
-    if seed >= 0:
+    for seed in dict.fromkeys(led.get((node, name), (0.0, -1))[1] for name in ("shared", "tie")):
+        if seed < 0:
+            continue
         common = [label for label in joined.mentions(seed) & joined.mentions(node) if joined.is_tie(label)]
         yield from (
             Step(by="shared", name=label, via=view.indexes.nodes.iri(seed)) for label in _rarest(common, joined)

@@ -15,6 +15,7 @@ from memento.retrieval.distill import alone, distill
 from memento.retrieval.expand import expand
 from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
+from memento.retrieval.spelling import mended
 from memento.retrieval.trace import trace
 from memento.search.links import Joined
 from memento.search.view import View
@@ -70,14 +71,13 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
     """
     watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
     with indexes.lock:
-        people = [] if settings.land.engine == "published" else indexes.participants(scope.memory_graphs)
-    stripped = without(asked.question, people)
+        question, stripped = _read(asked, parts, settings)
     with watch.phase("embed"):
         vectors = parts.embedder.embed(parts.embedder.windows(stripped))
     limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
     with indexes.lock:
         moment = now()
-        heard = Heard(asked.question, stripped, vectors, asked.view(parts, moment))
+        heard = Heard(question, stripped, vectors, asked.view(parts, moment))
         most = max(asked.k, gate.TOP) if limits else asked.k
         if settings.land.engine == "published":
             found = _found_as_published(heard, most, scope, parts, settings, watch)
@@ -101,6 +101,20 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         anchors=found.anchors if asked.explained and not is_closed else (),
         sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
     )
+
+
+def _read(asked: Asked, parts: Backends, settings: Settings) -> tuple[str, str]:
+    """The question without slips of the pen, and without the names of those who take part either; as it is for `published`."""
+    if settings.land.engine == "published":
+        return asked.question, asked.question
+    indexes, graphs = parts.indexes, asked.scope.memory_graphs
+    postings = [indexes.passages[graph].context for graph in graphs if graph in indexes.passages]
+
+    def frequency(stem: str) -> int:
+        return sum(words.frequency(stem) for words in postings)
+
+    question = mended(asked.question, parts.embedder.is_word, frequency) if settings.land.mend else asked.question
+    return question, without(question, indexes.participants(graphs))
 
 
 def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch) -> Found:

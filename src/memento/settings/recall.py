@@ -14,6 +14,9 @@ class LandSettings:
     engine: str = knob(
         "signals", "what ranks: weighed signals, the walk of EXPAND alone, or the phases as first published", ENGINES
     )
+    mend: bool = knob(
+        True, "read a word that neither the memories nor the embedder know as the known word one letter away"
+    )
     pool: int = knob(200, "candidates that each strong signal brings in")
     whole: int = knob(
         50_000, "memories up to which every signal looks at all of them; above, only at what vectors and words bring in"
@@ -44,6 +47,7 @@ class SignalsSettings:
     subject: float = knob(0.9, "weight of being about what the question names")
     link: float = knob(0.7, "weight of being about what a good memory mentions")
     shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
+    tie: float = knob(0.15, "weight of sharing a name that hardly any other memory has with a good memory")
     walk: float = knob(0.0, "weight of the rank on a walk from the anchors; 0 leaves the walk out")
 
 

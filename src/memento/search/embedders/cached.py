@@ -60,6 +60,10 @@ class Cached:
         """The library that runs the model, `torch` or `onnx`; empty where there is no model."""
         return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
 
+    def is_word(self, word: str) -> bool:
+        """Whether the model has a word whole, given in small letters; True where there is no telling."""
+        return self.embedder.is_word(word) if isinstance(self.embedder, MiniLm) else True
+
     def windows(self, text: str) -> list[str]:
         """As the embedder's own."""
         return self.embedder.windows(text)

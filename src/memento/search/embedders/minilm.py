@@ -93,6 +93,15 @@ class MiniLm:
         begins.append(len(text))
         return [text[begins[first] : begins[last]] for first, last in _spans(encoding.word_ids)]
 
+    def is_word(self, word: str) -> bool:
+        """
+        Whether a word in small letters is one of the 30,000 that the tokenizer does not take apart.
+
+        Raises:
+            MissingPart: the tokenizer or its file is not installed.
+        """
+        return self._loaded_tokenizer().token_to_id(word) is not None
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
         (len(texts), 384) unit rows, in the order of `texts`; what a text has beyond 256 pieces is not read.

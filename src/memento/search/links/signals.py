@@ -4,6 +4,7 @@ What the names of several graphs say of a question: whose subject is asked for, 
     subject(m) = max over names e of the question: idf(e) · w(e, m) / W(e)
     link(m)    = max over seeds s: g(s)² · Σ over e mentioned by s: idf(e) · w(e, m) / W(e)
     shared(m)  = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m: idf(e)²) · left(s, m)
+    tie(m)     = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m and ten others at most: idf(e)²)
 
 w(e, m) is how surely e is the subject of m, W(e) the sum of it over all memories, at least 1; left(s, m) is the share, by
 idf, of the question's words which s does not have that m has. A seed earns nothing from itself.
@@ -38,6 +39,8 @@ COMMON = 0.03
 """What more than this share of memories mentions links nothing; nobody's subject then, it is no name."""
 CROWD = 1000
 """A name that is the subject of more memories than this tells a seed's reader nothing about any one of them."""
+RARE = 12
+"""A name that so few memories mention ties them together even if one has none of the question's words."""
 MOST = 200_000
 """Shared mentions that are looked at, those of the rarest names first, so that a large graph costs no more time than this."""
 
@@ -222,8 +225,39 @@ def shared_signal(seeds: Found, question: str, joined: Joined, postings: Sequenc
     return _best(there[slot[seen]].astype(np.int32), values[seen])
 
 
-def _ties(seeds: Sequence[int], joined: Joined) -> list[tuple[int, float, Nodes]]:
-    """(place of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, `MOST` at most."""
+def tie_signal(seeds: Found, joined: Joined, visible: Mask) -> Found:
+    """
+    How rare a name memories share with a good memory, whatever else they say: "her husband" has no word of "married".
+
+    Args:
+        seeds: (s,) the best memories, and how good each is in 0..1.
+        visible: (ids,) the memories that may have a value.
+    """
+    ties = _ties(seeds[0].tolist(), joined, RARE)
+    if not ties:
+        return _concatenated([])
+    n = len(seeds[0])
+    nodes = np.concatenate([found for _, _, found in ties])
+    lengths = [len(found) for _, _, found in ties]
+    keys = nodes.astype(np.int64) * n + np.repeat([seed for seed, _, _ in ties], lengths)
+    distinct, slots = np.unique(keys, return_inverse=True)
+    sums = np.bincount(slots, weights=np.repeat([strength for _, strength, _ in ties], lengths))
+    nodes, seed = np.divmod(distinct, n)
+    values = (np.minimum(sums, 1.0) * seeds[1][seed] ** 2).astype(np.float32)
+    seen = visible[nodes] & (nodes != seeds[0][seed])
+    return _best(nodes[seen].astype(np.int32), values[seen])
+
+
+def _ties(seeds: Sequence[int], joined: Joined, most: int | None = None) -> list[tuple[int, float, Nodes]]:
+    """
+    (place of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, `MOST` at most.
+
+    Args:
+        most: leave out what more memories mention than this.
+    """
+    common = max(COMMON * joined.n, 2)
+    if most is not None:
+        common = min(common, most)
     rarest: list[tuple[int, int, str]] = []
     for place, node in enumerate(seeds):
         rarest += [
@@ -232,7 +266,7 @@ def _ties(seeds: Sequence[int], joined: Joined) -> list[tuple[int, float, Nodes]
     ties, looked_at = [], 0
     for df, place, label in sorted(rarest):
         looked_at += df
-        if df > max(COMMON * joined.n, 2) or looked_at > MOST:
+        if df > common or looked_at > MOST:
             break
         name = joined.name(label)
         ties += [(place, name.idf**2, entity.mentions()) for entity in name.entities]

@@ -1,0 +1,118 @@
+"""
+What does one slip of the pen in a question cost, and how much of it does mending the word bring back?
+
+Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
+none is kept here. In every question one word of four letters and more, drawn by the question's own hash, gets one slip after its
+first letter: a letter left out, wrong, or too many, or two in the wrong order. Baseline: the questions as they are; beside it the
+same with mending switched off. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one
+import and four rounds of questions for each set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from string import ascii_lowercase
+
+from measure import record
+from memento.evaluation import sets
+from memento.evaluation.report import Report, aligned, signed
+from memento.evaluation.trial import bar, prepared
+from memento.search.words import STOP_WORDS
+from memento.settings import EmbeddingSettings, Settings
+
+METRICS = ("recall@5", "recall@10")
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, object]:
+    """Print one table; returns the figures of each set."""
+    chosen = arguments().parse_args(argv)
+    folders = sorted(file.parent for file in chosen.folder.glob("*/qrels.jsonl"))
+    folders = [folder for folder in folders if not chosen.sets or folder.name in chosen.sets]
+    if not folders:
+        raise SystemExit(f"{chosen.folder} has no set that was asked for")
+    figures: dict[str, object] = {}
+    for folder in folders:
+        rounds = measured(folder, chosen.model, chosen.keep)
+        print(shown(folder.name, rounds), flush=True)
+        figures[folder.name] = {
+            name: {metric: round(float(report.values(metric).mean()), 4) for metric in METRICS}
+            for name, report in rounds.items()
+        }
+    record("typos", figures, chosen.record)
+    return figures
+
+
+def arguments() -> ArgumentParser:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the sets are, a folder each")
+    parser.add_argument("--sets", nargs="+", default=[], metavar="NAME", help="these alone")
+    parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
+    parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
+    return parser
+
+
+def measured(folder: Path, model: str, keep: Path | None) -> dict[str, Report]:
+    """The questions as they are and with a slip, mended and not; all from one import."""
+    data = sets.read(folder, exclude_types=["adversarial"])
+    slipped = replace(data, questions=tuple(replace(one, text=with_slip(one.text)) for one in data.questions))
+    mending = Settings(embedding=EmbeddingSettings(model=model))
+    plain = replace(mending, land=replace(mending.land, mend=False))
+    rounds = {}
+    with bar() as progress, prepared(data, configured=mending, progress=progress, keep=keep) as trial:
+        for name, asked, configured in (
+            ("as it is", data, plain),
+            ("as it is, mended", data, mending),
+            ("slip", slipped, plain),
+            ("slip, mended", slipped, mending),
+        ):
+            trial.data = asked
+            rounds[name] = trial.asked(configured=configured)
+    return rounds
+
+
+def with_slip(question: str) -> str:
+    """
+    The question with one slip; the same question always has the same one.
+
+    >>> with_slip("Where is it?")
+    'Where is it?'
+    """
+    choose = random.Random(hashlib.sha256(question.encode()).digest())
+    words = [found for found in re.finditer(r"[A-Za-z]{4,}", question) if found[0].lower() not in STOP_WORDS]
+    if not words:
+        return question
+    found = choose.choice(words)
+    word = found[0]
+    place, letter = choose.randrange(1, len(word) - 1), choose.choice(ascii_lowercase)
+    before, after = word[:place], word[place:]
+    slip = choose.choice(
+        (
+            before + after[1:],
+            before + letter + after[1:],
+            before + letter + after,
+            before + after[1] + after[0] + after[2:],
+        )
+    )
+    return question[: found.start()] + slip + question[found.end() :]
+
+
+def shown(name: str, rounds: dict[str, Report]) -> str:
+    """Percent, and the difference to the question as it is, not mended, with its paired 95 % interval."""
+    first = rounds["as it is"]
+    rows: list[tuple[str, ...]] = [(name, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
+    for called, report in rounds.items():
+        means = (f"{100 * report.values(metric).mean():.1f}" for metric in METRICS)
+        gains = ("" if report is first else signed(report.minus(first, metric)) for metric in METRICS)
+        rows.append((called, *means, *gains))
+    return "\n".join([*aligned(rows), ""])
+
+
+if __name__ == "__main__":
+    main()
