@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from consolidation.understanding import Understanding, contents, opened
 from memento.errors import NotFound
 from memento.model import NoteRow
 from memento.service import Memento
 from memento.vocabulary import MEM, PROV
 from scripted import ScriptedModel, Status
+from understanding import Understanding, contents, opened
 
 
 def test_a_memory_says_who_told_it_and_what_understood_it(memento: Memento) -> None:

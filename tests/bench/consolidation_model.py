@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from consolidation.understanding import Understanding
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.consolidation.checked import checked
@@ -28,6 +27,7 @@ from memento.settings import ConsolidationSettings, GateSettings, ModelSettings,
 from recall_scale import written
 from scripted import Asked, ScriptedModel, Slow
 from synthetic import RandomVectors, World
+from understanding import Understanding
 
 T = TypeVar("T")
 

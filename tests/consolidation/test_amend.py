@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conftest import at
-from consolidation.understanding import contents
 from memento.errors import InputError, NotFound
 from memento.service import Memento
 from memento.vocabulary import MEM
+from understanding import contents
 
 
 def test_a_correction_takes_the_place_of_what_never_was_true(memento: Memento) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from consolidation.understanding import contents
 from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ShapeViolation
 from memento.model import AgentKind, Note, User
 from memento.service import Memento, open_memento
 from memento.settings import ConsolidationSettings
+from understanding import contents
 
 
 class Careless(RuleAgents):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from conftest import at
-from consolidation.understanding import Understanding, contents, opened
 from memento.consolidation import pipeline
 from memento.service import Memento
 from scripted import ScriptedModel
+from understanding import Understanding, contents, opened
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from conftest import OFFLINE
-from consolidation.understanding import Understanding, contents, opened, settings_for
 from memento.access import Access
 from memento.errors import Conflict, NotFound
 from memento.model import NoteRow, NoteStatus
 from memento.service import Memento, open_memento
 from memento.vocabulary import MEM
 from scripted import Declined, Raw, Reset, ScriptedModel, Slow, Status, Truncated
+from understanding import Understanding, contents, opened, settings_for
 
 
 def until(true: Callable[[], bool]) -> None:

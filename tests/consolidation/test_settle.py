@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import at
-from consolidation.understanding import Understanding, contents, opened
 from memento.consolidation.agents import Add, Draft, Existing, Invalidate, Skip, Target
 from memento.consolidation.settle import settled
 from memento.model import Memory, Note
 from memento.service import Memento
 from memento.vocabulary import IRI, MEM
 from scripted import ScriptedModel
+from understanding import Understanding, contents, opened
 
 NOTE = Note(iri=IRI("urn:n"), content="", at=at("2024-01-01"))
 DRAFT = Draft(content="USER works at Google.", about=("USER",))

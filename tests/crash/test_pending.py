@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from consolidation.understanding import Understanding
 from crash.pending_writer import ALL_STEPS, AT_ONCE, settings, text
 from memento.model import Scope
 from memento.service import Memento, open_memento
 from memento.vocabulary import MEM, PROV
 from scripted import Asked, ScriptedModel
+from understanding import Understanding
 
 TESTS = Path(__file__).parents[1]
 
