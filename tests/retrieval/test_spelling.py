@@ -15,7 +15,7 @@ from memento.settings import EmbeddingSettings, LandSettings, Settings
 KNOWN = {stem: times for word, times in (("melanie", 5), ("otters", 2), ("pottery", 7)) for stem in tokens(word)}
 
 
-def read(question: str, words: frozenset[str] = frozenset({"class", "when", "does", "start"})) -> str:
+def read(question: str, words: frozenset[str] = frozenset({"class", "when", "does", "start", "pottery"})) -> str:
     return mended(question, words.__contains__, lambda stem: KNOWN.get(stem, 0))
 
 
@@ -33,7 +33,9 @@ def test_one_slip_is_mended(slip: str, meant: str) -> None:
     assert read(f"When does {slip} start?") == f"When does {meant} start?"
 
 
-@pytest.mark.parametrize("question", ["When does class start?", "Otter?", "Was it ottrs or tea?", "xottery", "poetry2"])
+@pytest.mark.parametrize(
+    "question", ["When does class start?", "Otter?", "Was it ottrs or tea?", "xottery", "poetry2", "melnie"]
+)
 def test_what_is_a_word_or_known_or_short_or_too_far_off_stays(question: str) -> None:
     words = frozenset({"class", "when", "does", "start", "ottrs", "xottery", "poetry"})
 

@@ -30,7 +30,7 @@ def mended(question: str, is_word: Callable[[str], bool], frequency: Callable[[s
         frequency: memories that have a stem.
 
     >>> memories = {"aquarium": 3, "carolin": 9}  # by stem
-    >>> mended("Did Caroilne see the acquarium?", {"see"}.__contains__, lambda stem: memories.get(stem, 0))
+    >>> mended("Did Caroilne see the acquarium?", {"see", "aquarium"}.__contains__, lambda stem: memories.get(stem, 0))
     'Did Caroline see the aquarium?'
     """
 
@@ -38,13 +38,23 @@ def mended(question: str, is_word: Callable[[str], bool], frequency: Callable[[s
         word, small = found[0], found[0].lower()
         if len(small) < SHORTEST or small in STOP_WORDS or is_word(small) or any(map(frequency, tokens(small))):
             return word
-        forms = {form: sum(map(frequency, tokens(form))) for form in dict.fromkeys(neighbours(small))}
-        best = max(forms, key=lambda form: forms[form])
-        if not forms[best]:
+        is_name = word[0].isupper()
+        forms = {
+            form: times
+            for form in dict.fromkeys(neighbours(small))
+            if (times := sum(map(frequency, tokens(form)))) and (is_word(form) or (is_name and _is_bare(form)))
+        }
+        if not forms:
             return word
-        return best.capitalize() if word[0].isupper() else best
+        best = max(forms, key=lambda form: forms[form])
+        return best.capitalize() if is_name else best
 
     return _WORD.sub(read, question)
+
+
+def _is_bare(form: str) -> bool:
+    """Whether a form may be a name that the embedder does not know: "jolene", but not "spotness", which memories have as "spot"."""
+    return all(len(form) - len(stem) < 2 for stem in tokens(form))
 
 
 def neighbours(word: str) -> Iterator[str]:
