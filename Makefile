@@ -32,7 +32,7 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 # The wheel must carry the ontology and the queries: it is installed in an empty folder and checks itself there.
 wheel: $(VENV)/.installed

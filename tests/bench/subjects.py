@@ -114,7 +114,7 @@ def worth(folder: Path, consolidate: bool, model: str, keep: Path | None, *, gue
 
 def guessing(on: bool) -> AbstractContextManager[object]:
     """While it lasts, texts give their subject's names, or none."""
-    return patch("memento.search.links.table.aliases", aliases if on else lambda content, title: ())
+    return patch("memento.search.links.reading.aliases", aliases if on else lambda content, title: ())
 
 
 if __name__ == "__main__":

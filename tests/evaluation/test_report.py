@@ -161,11 +161,12 @@ def test_the_bar_draws_on_stderr_alone(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_temporary_memory_is_gone_afterwards(
     animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
 
     evaluate(animals, configured=TRIGRAM, limit=1)
 
-    assert [path.name for path in tmp_path.iterdir()] == ["animals"]
+    assert [*(tmp_path / "temporary").iterdir()] == []
 
 
 def test_an_unknown_profile_is_refused(animals: Path) -> None:
