@@ -38,10 +38,10 @@ def default_home() -> Path:
 
 
 def cache_folder() -> Path:
-    """The platform's user cache folder for Memento; made if it is not there."""
+    """The platform's user cache folder for Memento; whoever writes there makes it."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("memento", appauthor=False, ensure_exists=True)
+    return user_cache_path("memento", appauthor=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,6 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     parser.add_argument("--folder", type=Path, help="where sets are, a folder each")
     parser.add_argument("--sets", nargs="+", default=["mb1_updates", "locomo"], metavar="NAME")
     parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where imports stay, and are found in a later run")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     chosen = parser.parse_args(argv)
     figures: dict[str, object] = {"notes": share({note: [note] for note in NOTES}), "memories": share(consolidated())}
@@ -65,9 +64,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     print(f"memories made of them by rules: {figures['memories']:.0%}")
     for name in chosen.sets if chosen.folder else ():
         for consolidate in (False, True):
-            on, off = (
-                worth(chosen.folder / name, consolidate, chosen.model, chosen.keep, guess=g) for g in (True, False)
-            )
+            on, off = (worth(chosen.folder / name, consolidate, chosen.model, guess=g) for g in (True, False))
             found = on.minus(off, "recall@5")
             called = f"{name}, consolidated" if consolidate else name
             print(f"{called}: guessed names are worth {signed(found)} of recall@5")
@@ -100,14 +97,12 @@ def consolidated() -> dict[str, list[str]]:
     return found
 
 
-def worth(folder: Path, consolidate: bool, model: str, keep: Path | None, *, guess: bool) -> Report:
+def worth(folder: Path, consolidate: bool, model: str, *, guess: bool) -> Report:
     """The questions of a set, with names guessed from texts or without."""
     data = sets.read(folder, exclude_types=["adversarial"])
     with (
         guessing(guess),
-        prepared(
-            data, consolidate=consolidate, configured=Settings(embedding=EmbeddingSettings(model=model)), keep=keep
-        ) as trial,
+        prepared(data, consolidate=consolidate, configured=Settings(embedding=EmbeddingSettings(model=model))) as trial,
     ):
         return trial.asked()
 
