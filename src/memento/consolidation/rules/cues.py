@@ -63,7 +63,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         (
             "Project",
-            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed|code[- ]named|working\s+on|works?\s+on"
+            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed?|code[- ]named?|working\s+on|works?\s+on"
             r"|worked\s+on|the\s+launch\s+of|the\s+release\s+of|launch(?:ed|ing)?|shipping|shipped|ship|side\s+project"
             r"|repo(?:sitory)?|app\s+called|product\s+called|building|rebuilding"
             r"|rewriting|rewrote|refactoring|refactored|prototyping"
@@ -105,7 +105,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|employed\s+(?:by|at)|transfer(?:red)?\s+to|applied\s+(?:to|at)"
             r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*|volunteer\w*)\s+(?:\w+\s+){0,2}at"
             r"|(?:treasurer|president|chair\w*|secretary|captain|trustee|patron|fan|graduate|subscriber)\s+of"
-            r"|(?:play(?:s|ed|ing)?|coach(?:es|ed|ing)?|goalkeeper|striker|drummer|sing(?:s|ing)?|sang)\s+(?:for|with|in)"
+            r"|(?:coach(?:es|ed|ing)?|goalkeeper|striker|drummer|sing(?:s|ing)?|sang)\s+(?:for|with|in)|plays?\s+for"
             r"|(?:grant|award|scholarship|funding|invoice|letter|refund|quote|delivery|mortgage|loan)\s+from|signed\s+with|renewed\s+with"
             r"|booked\s+(?:\w+\s+){0,3}(?:with|through)|"
             r"(?:phd|master['’]?s|bachelor['’]?s)\s+(?:at|from)",
@@ -149,7 +149,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|directed\s+by|recorded\s+by|took\s+over\s+from|takes\s+over\s+from"
             rf"|(?:{_TALK})\s+(?:\w+\s+){{0,2}}?with|thanks\s+to|according\s+to"
             rf"|says|said|hugged|kissed|helped|helping|visiting\s+my|for\s+my|miss"
-            r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to|picked\s+up\s+from|rang|wrote\s+to|saw|cc|cc['’]d"
+            r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to|picked\s+up\s+from|rang|wrote\s+to|cc|cc['’]d"
             r"|(?:treated|coached|trained|seen|recommended|run|born|raised|adopted)\s+by|baby|little|invited|invite|gave|lent|sent|owe|owes|congratulated|babysat|replaced\s+by",
         ),
     )
@@ -208,7 +208,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|contract|visa|passport|allergy|knee|back|leg|arm)\b"
             r"|\s+(?:isn['’]t|wasn['’]t|is\s+not|is|was)\s+(?:really\s+|actually\s+|still\s+|now\s+)?(?:my|his|her|married|single|divorced|pregnant|ill|sick|away"
             r"|on\s+(?:leave|holiday|vacation|sick|parental|maternity|paternity)|off\s+sick|in\s+hospital|expecting|moving|joining|leaving|visiting|retiring|studying"
-            r"|teaching|allergic|vegan|vegetarian|\d{1,2}\b)\b|\s+(?:called|rang|texted|emailed|messaged|phoned|visited|hugged|thanked)\s+(?:me|us|my)\b"
+            r"|teaching|allergic|vegan|vegetarian|\d{1,2}\s+(?:now|today|years))\b|\s+(?:called|rang|texted|emailed|messaged|phoned|visited|hugged|thanked)\s+(?:me|us|my)\b"
             r"|\s+(?:can['’]t|couldn['’]t|won['’]t|doesn['’]t|didn['’]t|hasn['’]t)\s+(?:come|make\s+it|eat|drink|like|join|want|stand|speak|sleep|drive)\b"
             r"|\s+(?:broke|hurt|passed|failed|had|lost)\s+(?:his|her)\b|\s+had\s+(?:a|the|twins)\s*(?:baby|twins)?\b"
             rf"|\s+and\s+(?:I|me|my\s+(?:{RELATIVE})|(?:his|her)\b)|\s+from\s+(?:work"
@@ -247,13 +247,15 @@ HANDED = re.compile(
 )
 READ = re.compile(
     r"\b(?:(?:re-?)?reading|(?:re-?)?read|(?:re-?)?watching|(?:re-?)?watched|binge[dw]?(?:-?watch\w*)?|halfway\s+through|listening\s+to|listened\s+to"
-    r"|(?:finish|start)ed\s+(?=The\s)|(?:book|novel|film|movie|series|album|podcast|show),?)\s+(?:The\s+)?[\"“]?$"
+    r"|(?:finish|start)ed\s+(?=(?-i:The)\s)|(?:book|novel|film|movie|series|album|podcast|show),?)\s+(?:The\s+)?[\"“]?$",
+    re.IGNORECASE,
 )
 """What is read, watched or listened to is a title, whatever its words say."""
 CALLED_SOMETHING = re.compile(
     r"\b(?:an?|the|our|my|their|his|her|some)\s+(?:[\w'’-]+\s+){1,4}?(?:is\s+)?(?:called|named|codenamed)\s+(?:the\s+)?[\"“]?$",
     re.IGNORECASE,
 )
+RELATIVE_CALLED = re.compile(rf"\b(?:{RELATIVE})\s+(?:is\s+)?(?:called|named)\s+$", re.IGNORECASE)
 A_THING = re.compile(
     r"\b(?:driv\w+|drove|sold|bought|rid\w+|rode|own\w*|an?|my|our|the|his|her|old|new|used)\s+(?:(?:an?|my|our|the)\s+)?(?:\w+\s+)?$",
     re.IGNORECASE,

@@ -82,8 +82,11 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     ('Organization', 'Technology')
     """
     before = before[-60:]
-    if known is None and cues.READ.search(before) and not _is_first_name(name):
-        return "Concept"
+    if known is None and not _is_first_name(name):
+        if cues.READ.search(before) or (name.startswith("The ") and cues.READ.search(f"{before}The ")):
+            return "Concept"
+        if cues.MADE.search(before) and cues.CALLED_SOMETHING.search(before) and not cues.RELATIVE_CALLED.search(before):
+            return "Project"
     if cues.PERSON_BEFORE.search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
         return "Person" if _is_first_name(name) else _by_shape(name) or "Person"
     if known is not None:

@@ -210,10 +210,10 @@ def _tense(clause: str) -> tuple[Tense, bool]:
     for index, word in enumerate(words):
         rest = [later for later in words[index + 1 : index + 5] if not is_adverb(later) and later != "not"]
         if (
-            word in ("has", "have", "hasn't", "haven't", "user's")
+            (word in ("has", "have", "hasn't", "haven't") or word.endswith("'s"))
             and rest
             and (is_past(rest[0]) or rest[0] == "been")
-            and (word != "user's" or rest[0] == "been")
+            and (not word.endswith("'s") or rest[0] == "been")
         ):
             return "past", True
         if word in ("will", "won't", "'ll"):

@@ -18,7 +18,7 @@ _NOUNS: Mapping[EntityKind, str] = {
         nanny babysitter sitter handyman plumber contact tenant lodger bandmate classmate godson goddaughter godfather godmother
         cyclist bassist cellist violinist organist trumpeter saxophonist conductor hairdresser barber optician physio chiropractor
         osteopath midwife gardener cleaner builder decorator caretaker treasurer goalie referee newborn grandchild foal mare stallion
-        hen goldfish ferret gecko canary cockatiel guide host driver courier mate bloke chap lad teenager gp paediatrician
+        hen goldfish ferret gecko canary cockatiel guide host driver courier mate bloke chap lad teenager gp paediatrician master
                 """,
     "Organization": """
         company startup start-up firm agency consultancy bank university college school kindergarten daycare nursery
