@@ -77,7 +77,9 @@ _STATE_THEN = re.compile(
     r"|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named"
     r"|made|moved|changed|renamed|elected|accepted"
     r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set"
-    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|to\b))",
+    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|archived|discontinued|shelved|scrapped|cancell?ed|closed|sold|founded|merged|acquired|shut|ended|completed"
+    r"|finished|shipped|killed|abandoned|stolen|repaired|fixed|published|rejected|approved|admitted|discharged|robbed|towed|awarded|chosen|selected"
+    r"|extended|shortened|confirmed|given|robbed|dissolved|demolished|adopted|retired|to\b))",
     re.IGNORECASE,
 )
 _ADDITIONAL = re.compile(

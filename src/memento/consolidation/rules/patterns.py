@@ -150,7 +150,7 @@ _TABLE = (
         "place of {owned}",
         rf"^(?P<s>{USER})(?: and others)?(?:'s|') (?P<owned>office|studio|workshop|shop|lab|clinic|school|gym|desk|choir|class|club|daycare|nursery|practice"
         rf"|allotment|stall|garage|storage) (?:is|are|is located|is based|moved|has moved|relocated|has relocated|is moving)(?: in| at| on| to| into)+"
-        rf" (?P<v>{NAME}|the [a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
+        rf" (?:the )?(?P<v>{NAME}|[a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
         "?",
     ),
     (
