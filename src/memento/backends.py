@@ -54,7 +54,6 @@ class Backends:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
         # The model itself, not its cache: what is cached would load nothing.
         self.embedder.embedder.embed(["warm"])
-        self.warm = True
 
     def commit(self, change: Change, scope: Scope) -> None:
         """

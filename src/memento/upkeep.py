@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import chain
+from typing import Literal
 
 from memento import __version__
 from memento.access import Access
 from memento.backends import Backends
+from memento.errors import BackendError
 from memento.graph import shapes
 from memento.home import Home
-from memento.model import Difference, Scope, Status
+from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
 from memento.retrieval import gate
 from memento.search import reconcile
 from memento.settings import GateSettings
-from memento.vocabulary import MEM, graph_iri, namespace_of
+from memento.vocabulary import IRI, MEM, graph_iri, namespace_of
 
 
 def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
@@ -28,7 +31,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
         vectors = len(parts.indexes.nodes)
-    names = {namespace_of(graph) for graph in parts.graph.graphs() if graph.startswith(graph_iri(scope.tenant, ""))}
+    names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(
         version=__version__,
         home=str(home.path),
@@ -50,6 +53,29 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
     )
 
 
+def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
+    """How the service stands, in a few milliseconds however much it holds; a store that fails is said, not raised."""
+    store: Literal["ok", "failing"] = "ok"
+    waiting: dict[str, int] = {}
+    try:
+        graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
+        rows = parts.graph.select("library/waiting", graphs or scope.memory_graphs)
+        waiting = {str(row["state"]): int(str(row["count"])) for row in rows}
+    except BackendError:
+        store = "failing"
+    return Health(
+        status="ok" if parts.warm else "starting",
+        version=__version__,
+        embedder=parts.embedder.fingerprint,
+        runtime=parts.embedder.runtime,
+        store=store,
+        indexes=len(parts.indexes.nodes),
+        pending=waiting.get("pending", 0),
+        failed=waiting.get("failed", 0),
+        upstreams=upstreams,
+    )
+
+
 def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = reconcile.differences(parts.graph, parts.indexes)
@@ -65,6 +91,10 @@ def check(parts: Backends) -> list[Difference]:
 def rebuild(parts: Backends, progress: Progress | None) -> int:
     """Make every index from the graph alone; returns how many nodes were embedded."""
     return reconcile.rebuild(parts.graph, parts.indexes, progress)
+
+
+def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
+    return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
 
 
 _MEMORIES = "urn:memento:graph:"

@@ -1,7 +1,7 @@
 """
 How well do the rules understand notes: what they name, the facts, the dates, and what is no longer true?
 
-Data: the labelled notes of `tests/consolidation/notes` (see its README), both halves. Of the unseen half only figures are shown.
+Data: the labelled notes of `tests/consolidation/notes` (see its README), all three files. Of the unseen one only figures are shown.
 With `--turns FOLDER` the conversations of an evaluation set are imported instead, consolidated, and every memory that
 was retired is printed beside what retired it, to be read.
 Run: `.venv/bin/python tests/bench/consolidation.py [--misses] [--record]`, some seconds.
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from labelled import HALVES, MEASURES, Score, tagged
+from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
 from measure import fresh_memory, record
 from memento.evaluation import sets
 from memento.model import Listed
@@ -27,10 +27,10 @@ PARTS = ("precision", "recall", "f1")
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, Score]:
-    """Print a table for each half; returns the scores by half."""
+    """Print a table for each file; returns the scores by file."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="trigram", choices=("minilm", "trigram"))
-    parser.add_argument("--misses", action="store_true", help="say what differs, in the development half")
+    parser.add_argument("--misses", action="store_true", help="say what differs, in the files that may be read")
     parser.add_argument(
         "--turns", type=Path, metavar="FOLDER", help="print what is retired in the conversations of a set"
     )
@@ -40,14 +40,14 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Score]:
     if chosen.turns:
         print_retired(chosen.turns, chosen.sample, chosen.model)
         return {}
-    by_half = {half: tagged(half, chosen.model) for half in HALVES}
-    for half, by_tag in by_half.items():
+    by_file = {file: tagged(file, chosen.model) for file in FILES}
+    for file, by_tag in by_file.items():
         if by_tag["all"].expected:
-            show(half, by_tag)
-            if chosen.misses and half == "development":
+            show(file, by_tag)
+            if chosen.misses and file in MAY_BE_READ:
                 print("\n".join(by_tag["all"].misses))
-            record("consolidation", {"half": half, **figures(by_tag["all"])}, chosen.record)
-    return {half: by_tag["all"] for half, by_tag in by_half.items()}
+            record("consolidation", {"file": file, **figures(by_tag["all"])}, chosen.record)
+    return {file: by_tag["all"] for file, by_tag in by_file.items()}
 
 
 def figures(score: Score) -> dict[str, dict[str, float]]:
@@ -62,10 +62,10 @@ def figures(score: Score) -> dict[str, dict[str, float]]:
     }
 
 
-def show(half: str, by_tag: dict[str, Score]) -> None:
-    """The figures of a half in percent, then those of each tag."""
+def show(file: str, by_tag: dict[str, Score]) -> None:
+    """The figures of a file in percent, then those of each tag."""
     score = by_tag["all"]
-    print(f"\n{half}: precision, recall, F1 (percent)")
+    print(f"\n{file}: precision, recall, F1 (percent)")
     for measure in MEASURES[:-1]:
         three = "  ".join(f"{100 * getattr(score, part)(measure):5.1f}" for part in PARTS)
         print(f"  {measure:<14} {three}   of {score.expected[measure]} expected, {score.found[measure]} found")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -190,6 +191,26 @@ class Status:
     gate: str = ""
     runtime: str = ""
     address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """
+    What questions are answered with, and what is left to do; `status` is `starting` until they are answered at full speed.
+
+    `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
+    `upstreams` has the origin of the provider of each protocol, which is not asked how it does.
+    """
+
+    status: Literal["starting", "ok"]
+    version: str
+    embedder: str
+    runtime: str
+    store: Literal["ok", "failing"]
+    indexes: int
+    pending: int
+    failed: int
+    upstreams: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

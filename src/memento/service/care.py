@@ -36,7 +36,3 @@ class Care(Held):
             close: called when the memory is closed.
         """
         self._parts.keepers.append(Keeper(forget, close))
-
-    def warm_up(self) -> None:
-        """Load the embedder, so that the first question is as fast as the next; `status().ready` is True afterwards."""
-        self._parts.warm_up()

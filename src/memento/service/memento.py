@@ -13,6 +13,7 @@ from memento.service.writing import Writing
 
 _PATIENCE_S = 2.0
 """How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
+_FIRST = "What is known of me?"
 
 
 class Memento(Writing, Reading, Care):
@@ -20,8 +21,21 @@ class Memento(Writing, Reading, Care):
 
     @property
     def ready(self) -> bool:
-        """Whether the embedder is loaded."""
+        """Whether the next question is answered as fast as any: the embedder is loaded, and one was asked."""
         return self._parts.warm
+
+    def warm_up(self) -> None:
+        """
+        Load the embedder and answer a question, so that the first one is as fast as the next; `ready` is True afterwards.
+
+        Raises:
+            BackendError: the embedder cannot be loaded, or the store not be read.
+        """
+        self._parts.warm_up()
+        self.recall(
+            _FIRST, gate=False
+        )  # whatever is far from it: the way to the end of the pipeline is to be gone once
+        self._parts.warm = True
 
     def serve_at(self, address: str) -> None:
         """Tell other processes where this one answers."""

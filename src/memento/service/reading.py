@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from memento import library, settings, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
-from memento.model import Described, Listed, RecalledEntity, Recollection, Source, Status, Timeline
+from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.service.held import Held
@@ -148,3 +149,12 @@ class Reading(Held):
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
         return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings.gate)
+
+    def health(self, upstreams: Mapping[str, str]) -> Health:
+        """
+        Whether questions are answered at full speed yet, and how the parts stand, over all namespaces that the caller sees.
+
+        Args:
+            upstreams: the providers by protocol that a proxy in front of this memory serves.
+        """
+        return upkeep.health(self._in(None), self._access, upstreams, self._parts)

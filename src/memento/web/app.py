@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
-"""What anybody may ask who reaches the port: it tells nothing but whether the service is up."""
+"""What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
 
 def create_app(memento: Memento) -> Flask:
@@ -56,24 +56,27 @@ def create_app(memento: Memento) -> Flask:
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql().blueprint())
-    app.register_blueprint(Proxy(memento).blueprint())
-    _add_pages(app, memento)
+    proxy = Proxy(memento)
+    app.register_blueprint(proxy.blueprint())
+    _add_pages(app, memento, proxy)
     app.register_error_handler(MementoError, _failed)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)
     return app
 
 
-def _add_pages(app: Flask, memento: Memento) -> None:
+def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
     @app.get("/")
     def home() -> str:
         return render_template("home.html", version=__version__)
 
     @app.get("/health")
     def health() -> Response:
-        if not memento.ready:
-            return answered({"status": "starting"}, 503)
-        return answered({"status": "ok", "version": __version__})
+        status = 200 if memento.ready else 503
+        try:
+            return answered(_admitted(memento).health(proxy.origins), status)
+        except MementoError:  # whoever asks may know whether it is up, and no more
+            return answered({"status": "ok" if status == 200 else "starting"}, status)
 
     @app.get("/metrics")
     def metrics() -> Response:

@@ -1,5 +1,5 @@
 """
-`/memory/openapi.json`: the REST addresses for programs that read OpenAPI 3.1.
+`/memory/openapi.json`: the REST addresses, and `/health`, for programs that read OpenAPI 3.1.
 
 *Because:* what an address takes is written here once more, beside the views, as a view reads its parameters by name; answers
 are described by the nouns themselves. A test holds the page and the addresses to each other, and asks them what the page says.
@@ -20,6 +20,7 @@ from memento.model import (
     Described,
     Difference,
     Forgotten,
+    Health,
     Imported,
     Listed,
     Noted,
@@ -214,13 +215,15 @@ def _amendments() -> dict[tuple[str, str], Operation]:
 def page() -> bytes:
     """The whole description as JSON."""
     table = operations()
-    answers = [one.answers for one in table.values()]
+    answers = [*(one.answers for one in table.values()), Health]
     schemas, components = msgspec.json.schema_components(
         answers, schema_hook=_iri, ref_template="#/components/schemas/{name}"
     )
     paths: dict[str, dict[str, Any]] = {}
-    for ((verb, path), one), schema in zip(table.items(), schemas, strict=True):
+    for ((verb, path), one), schema in zip(table.items(), schemas[:-1], strict=True):
         paths.setdefault(path, {})[verb] = _described(verb, path, one, schema)
+    components["Health"]["required"] = ["status"]  # all that a stranger is told
+    paths["/health"] = {"get": _health(schemas[-1])}
     return encode(
         {
             "openapi": "3.1.0",
@@ -247,6 +250,12 @@ def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str
     if one.body is not None:
         told["requestBody"] = {"required": True, "content": {one.media: {"schema": one.body}}}
     return {**told, "responses": answers}
+
+
+def _health(schema: Schema) -> dict[str, Any]:
+    answers = {str(status): _answer(status, schema) for status in (200, 503)}
+    does = "Whether questions are answered, and for those who may ask them what with; 503 while starting"
+    return {"summary": does, "operationId": "get_health", "parameters": [], "responses": answers}
 
 
 def _failing(one: Operation) -> list[int]:

@@ -60,7 +60,7 @@ _MISC = word_set("""
     cpus ram ssd iq q1 q2 q3 q4 kpi kpis okr okrs nda eod eow cv rip ps dm dms vr ar iot b2b b2c ngo lgbtq lgbtq+
     covid covid-19 ii iii iv vi vii user christmas easter thanksgiving halloween hanukkah ramadan diwali new-year god
     internet bachelor bachelors master masters degree monday-friday xmas gym yes no mba phd readme http https www
-    wi-fi wifi ci cd ux bbq cto's pto ooo wfh ac tl;dr tldr gp er icu rsvp cli valentine valentines standup
+    wi-fi wifi ci cd ux bbq cto's pto ooo wfh ac tl;dr tldr gp er icu rsvp cli valentine valentines codename codenamed standup
     stand-up retro kickoff eve mondays tuesdays wednesdays
     thursdays fridays saturdays sundays
     """)

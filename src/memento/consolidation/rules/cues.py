@@ -7,12 +7,11 @@ Each table is tried in order; a pattern of `BEFORE` ends where the name begins, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import cast
 
 from memento.consolidation.rules.common import JOBS, RELATIVES
 from memento.consolidation.rules.gazetteer import EVENT_WORDS
-from memento.consolidation.rules.lexicon import word_set
+from memento.consolidation.rules.nouns import KIND_OF_NOUN
 from memento.model import EntityKind
 
 
@@ -24,59 +23,15 @@ def one_of(words: frozenset[str]) -> str:
 RELATIVE = one_of(RELATIVES)
 JOB = one_of(JOBS)
 
-_NOUNS: Mapping[EntityKind, str] = {
-    "Person": """
-        man woman guy girl boy lady person human kid child baby toddler writer author painter singer actor actress
-        musician artist poet philosopher guitarist drummer pianist player striker goalkeeper runner climber dog puppy
-        cat kitten rabbit hamster parrot horse pony tortoise budgie corgi beagle labrador poodle retriever terrier
-        dachshund spaniel collie mutt tabby greyhound bulldog freshman sophomore postdoc alumnus leader mentor tutor
-        nanny babysitter sitter handyman plumber contact
-        """,
-    "Organization": """
-        company startup start-up firm agency consultancy bank university college school kindergarten daycare nursery
-        institute hospital clinic practice charity ngo nonprofit foundation association club choir band orchestra team
-        league union party ministry department authority council shop store supermarket bakery brewery restaurant café
-        cafe bistro pub bar pizzeria diner deli bookshop bookstore gym studio publisher newspaper magazine label
-        manufacturer supplier vendor retailer employer customer client insurer airline carrier provider co-op
-        cooperative scale-up unicorn spin-off spinoff subsidiary chain brand lab community meetup-group church parish
-        academy hotel hostel newsroom broadcaster podcast-network accelerator incubator fund investor competitor rival
-        salon barbershop pharmacy garage
-        """,
-    "Project": """
-        project initiative rewrite prototype side-project codebase repo repository product feature campaign programme
-        program redesign experiment venture game-jam rollout mvp
-        """,
-    "Technology": """
-        tool library framework language editor ide app application software database plugin extension package module
-        service api sdk browser phone smartphone laptop tablet camera console keyboard printer router server compiler
-        engine bot chatbot model llm website platform protocol format terminal shell distro os system
-        device cli script gadget printer drone watch smartwatch e-reader headphones monitor mouse synth synthesizer spreadsheet
-        assistant linter formatter debugger profiler
-        """,
-    "Location": """
-        city town village country island region province state county district neighbourhood neighborhood suburb street
-        road square park lake river mountain beach valley forest airport station museum castle cathedral theatre theater
-        stadium quarter area capital resort campsite peninsula bay harbour harbor building tower venue
-        """,
-    "Event": " ".join(sorted(EVENT_WORDS)) + " race tournament concert gig exhibition ceremony party",
-    "Concept": """
-        book novel film movie series show song album poem play podcast musical opera paper essay theory method
-        technique practice dish recipe sport discipline game comic manga anime sitcom memoir trilogy
-        """,
-}
-KIND_OF_NOUN: Mapping[str, EntityKind] = {
-    noun: kind for kind, nouns in reversed(list(_NOUNS.items())) for noun in word_set(nouns)
-} | dict.fromkeys(RELATIVES | JOBS - {"lead", "head", "model", "principal", "officer"}, "Person")
-"""What something is of which the note says "a …"; the first kind above wins for a noun that several have."""
-
 _NOUN = one_of(frozenset(KIND_OF_NOUN))
 NOUN_BEFORE = re.compile(
     rf"\b(?P<noun>{_NOUN})(?:\s+(?:is\s+|was\s+|are\s+)?(?:called|named"
-    rf"|known\s+as)|\s+is|['’]s\s+name\s+is|,|:)?\s+(?:the\s+)?[\"“]?$",
+    rf"|known\s+as)|\s+is|['’]s\s+(?:called|named)|['’]s\s+name\s+is|,|:)?\s+(?:the\s+)?[\"“]?$",
     re.I,
 )
 NOUN_AFTER = re.compile(
-    rf"^[\"”]?(?:,|\s+(?:is|was|['’]s|became|\())?\s*(?:['’]s\s+)?(?:an?"
+    rf"^[\"”]?(?:,(?:\s+(?:it|that|this|he|she|which)(?:['’]s|\s+is|\s+was))?|\s+(?:is|was|isn['’]t|wasn['’]t|is\s+not|is\s+now|['’]s|became"
+    rf"|has\s+been|\())?\s*(?:['’]s\s+)?(?:an?"
     rf"|the|our|my|his|her|their|USER['’]s)\s+(?:[\w'’/-]+\s+){{0,3}}?"
     rf"(?P<noun>{_NOUN})s?\b(?!['’])",
     re.I,
@@ -108,7 +63,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         (
             "Project",
-            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed|code[- ]named|working\s+on|works?\s+on"
+            r"project(?:s)?(?:\s+(?:called|named|is|:))?|codenamed?|code[- ]named?|working\s+on|works?\s+on"
             r"|worked\s+on|the\s+launch\s+of|the\s+release\s+of|launch(?:ed|ing)?|shipping|shipped|ship|side\s+project"
             r"|repo(?:sitory)?|app\s+called|product\s+called|building|rebuilding"
             r"|rewriting|rewrote|refactoring|refactored|prototyping"
@@ -148,7 +103,12 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|order(?:ed)?\s+from|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to"
             r"|over\s+at|folks\s+at|people\s+at|team\s+at|call(?:ed)?\s+from"
             r"|employed\s+(?:by|at)|transfer(?:red)?\s+to|applied\s+(?:to|at)"
-            r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:phd|master['’]?s|bachelor['’]?s)\s+(?:at|from)",
+            r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*|volunteer\w*)\s+(?:\w+\s+){0,2}at"
+            r"|(?:treasurer|president|chair\w*|secretary|captain|trustee|patron|fan|graduate|subscriber)\s+of"
+            r"|(?:coach(?:es|ed|ing)?|goalkeeper|striker|drummer|sing(?:s|ing)?|sang)\s+(?:for|with|in)|plays?\s+for"
+            r"|(?:grant|award|scholarship|funding|invoice|letter|refund|quote|delivery|mortgage|loan)\s+from|signed\s+with|renewed\s+with"
+            r"|booked\s+(?:\w+\s+){0,3}(?:with|through)|"
+            r"(?:phd|master['’]?s|bachelor['’]?s)\s+(?:at|from)",
         ),
         (
             "Location",
@@ -189,7 +149,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|directed\s+by|recorded\s+by|took\s+over\s+from|takes\s+over\s+from"
             rf"|(?:{_TALK})\s+(?:\w+\s+){{0,2}}?with|thanks\s+to|according\s+to"
             rf"|says|said|hugged|kissed|helped|helping|visiting\s+my|for\s+my|miss"
-            r"|introduced\s+(?:me\s+)?to|invited|invite|gave|lent|sent|owe|owes|congratulated|babysat|replaced\s+by",
+            r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to|picked\s+up\s+from|rang|wrote\s+to|cc|cc['’]d"
+            r"|(?:treated|coached|trained|seen|recommended|run|born|raised|adopted)\s+by|baby|little|invited|invite|gave|lent|sent|owe|owes|congratulated|babysat|replaced\s+by",
         ),
     )
 )  # fmt: skip
@@ -242,7 +203,14 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|bought|sold|goes|went|wakes|sleeps|eats|drinks)\b"
             rf"|['’]s\s+(?:(?:new|old|little|big|older|younger)\s+)?(?:{RELATIVE}"
             rf"|birthday|wedding|dog|cat|house|place|flat|email|phone|name|job"
-            rf"|age|number|address|surgery|funeral|graduation|party|desk|car)\b"
+            rf"|age|number|address|surgery|funeral|graduation|party|desk|car|team|class|talk|flight|train|room|husband|baby|exam|recital|leaving|turn"
+            r"|leave|visit|parents|kids|family|mum|mom|boss|manager|office|chair|bike|boat|recipe|advice|idea|mistake|fault|funeral|operation"
+            r"|contract|visa|passport|allergy|knee|back|leg|arm)\b"
+            r"|\s+(?:isn['’]t|wasn['’]t|is\s+not|is|was)\s+(?:really\s+|actually\s+|still\s+|now\s+)?(?:my|his|her|married|single|divorced|pregnant|ill|sick|away"
+            r"|on\s+(?:leave|holiday|vacation|sick|parental|maternity|paternity)|off\s+sick|in\s+hospital|expecting|moving|joining|leaving|visiting|retiring|studying"
+            r"|teaching|allergic|vegan|vegetarian|\d{1,2}\s+(?:now|today|years))\b|\s+(?:called|rang|texted|emailed|messaged|phoned|visited|hugged|thanked)\s+(?:me|us|my)\b"
+            r"|\s+(?:can['’]t|couldn['’]t|won['’]t|doesn['’]t|didn['’]t|hasn['’]t)\s+(?:come|make\s+it|eat|drink|like|join|want|stand|speak|sleep|drive)\b"
+            r"|\s+(?:broke|hurt|passed|failed|had|lost)\s+(?:his|her)\b|\s+had\s+(?:a|the|twins)\s*(?:baby|twins)?\b"
             rf"|\s+and\s+(?:I|me|my\s+(?:{RELATIVE})|(?:his|her)\b)|\s+from\s+(?:work"
             rf"|university|school|accounting|sales|marketing|hr|legal|finance|the\s+\w+|my|our|uni|college|class)\b"
             r"|\s+[–—-]\s+(?:design|backend|frontend|product|sales|marketing|hr|legal|finance|qa|support|data)\b"
@@ -277,6 +245,26 @@ HANDED = re.compile(
     r"|assign|transfer|list)\w*\s+(?:\w+\s+){0,3}?(?:to|from)\s+$",
     re.I,
 )
+READ = re.compile(
+    r"\b(?:(?:re-?)?reading|(?:re-?)?read|(?:re-?)?watching|(?:re-?)?watched|binge[dw]?(?:-?watch\w*)?|halfway\s+through|listening\s+to|listened\s+to"
+    r"|(?:finish|start)ed\s+(?=(?-i:The)\s)|(?:book|novel|film|movie|series|album|podcast|show),?)\s+(?:The\s+)?[\"“]?$",
+    re.IGNORECASE,
+)
+"""What is read, watched or listened to is a title, whatever its words say."""
+CALLED_SOMETHING = re.compile(
+    r"\b(?:an?|the|our|my|their|his|her|some)\s+(?:[\w'’-]+\s+){1,4}?(?:is\s+)?(?:called|named|codenamed)\s+(?:the\s+)?[\"“]?$",
+    re.IGNORECASE,
+)
+RELATIVE_CALLED = re.compile(rf"\b(?:{RELATIVE})\s+(?:is\s+)?(?:called|named)\s+$", re.IGNORECASE)
+A_THING = re.compile(
+    r"\b(?:driv\w+|drove|sold|bought|rid\w+|rode|own\w*|an?|my|our|the|his|her|old|new|used)\s+(?:(?:an?|my|our|the)\s+)?(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+ONE_OF_MANY = re.compile(
+    r"\b(?:an?|my)\s+(?:(?:brand[- ])?(?:new|old|used|second-?hand|refurbished|cheap|red|blue|black|white|green|electric|vintage)\s+)*$",
+    re.IGNORECASE,
+)
+"""Of what one has "a" or "my", there are many: a product."""
 AT = re.compile(r"(?:^|\s)at\s+$", re.IGNORECASE)
 AT_THE = re.compile(r"(?:^|\s)at\s+the\s+$", re.IGNORECASE)
 IN = re.compile(r"(?:^|\s)(?:in|to|from|through|across)\s+$", re.IGNORECASE)

@@ -182,4 +182,5 @@ def _labelled(piece: str) -> str:
         return ""
     if not is_single(match["attr"].lower().removeprefix("next ").removeprefix("latest ")):
         return ""
-    return f"my {match['attr'].lower()} is {match['value']}{match['when'] or ''}"
+    value = match["value"].rstrip(".!") if match["when"] else match["value"]
+    return f"my {match['attr'].lower()} is {value}{match['when'] or ''}"

@@ -16,12 +16,20 @@ _RULES = (
     (
         "took-over",
         r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b"
-        r"|\bstepped\s+down\b|\b(?:replaced|succeeded)\s+by\b",
+        r"|\bstepped\s+down\b(?!\s+from\b)|\b(?:quit|resigned|has\s+left|retired)\b(?=[.!]?$|,|\s+(?:btw|yesterday|today|last|this|on|in|so)\b)|\b(?:replaced|succeeded)\s+by\b",
     ),
     (
         "finished",
-        r"\b(?:is|was|been|got)\s+(?:now\s+)?(?:done|finished|shipped|completed?|cancell?ed|abandoned|scrapped|killed)\b",
+        r"\b(?:is|was|been|got)\s+(?:now\s+)?(?:done|finished|shipped|completed?|cancell?ed|abandoned|scrapped|killed|archived"
+        r"|discontinued|shelved|shut\s+down|wound\s+down|dropped|retired)\b",
     ),
+    (
+        "returned",
+        r"\b(?:came|come|comes|got|is|are|was|went)\s+(?:back\s+|home\s+|out\s+|just\s+|now\s+)*(?:home|back|out|discharged|released)\s+(?:from|of)\b",
+    ),
+    ("recovered", r"\b(?:recovered|healed|came\s+off|went\s+away|cleared\s+up|got\s+over|is\s+over|(?:is|has)\s+gone|is\s+(?:fixed|repaired|mended))\b"),
+    ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
+    ("died", r"\b(?:died|passed\s+away)\b"),
     ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
     ("parted", rf"\band\s+(?:{USER}|\S+)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
@@ -31,7 +39,7 @@ _RULES = (
     (
         "left",
         r"\b(?:contract|job|position|role|internship|membership|subscription)\b.*\b(?:ended"
-        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go)\b",
+        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go|graduated|unsubscribed|stepped\s+down\s+(?:as|from))\b",
     ),
     ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
     (

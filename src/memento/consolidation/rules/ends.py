@@ -21,12 +21,14 @@ _SWITCHED = (
 _LEAVES = (
     r"(?:left|quit|resigned from|has left|has quit|(?:was|got|has been) (?:laid off|fired|sacked|let go) "
     r"(?:from|by)|stepped down from|departed from"
-    r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from)"
+    r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from|graduated from|has graduated from|unsubscribed from"
+    r"|dropped|is (?:leaving|quitting))"
 )
 _DROPS = (
     r"(?:dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
     r"|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
-    r"|deleted|sold|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
+    r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)|traded in|wrote off"
+    r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
     r"|divorced)"
 )
 _ENDS = tuple(
@@ -48,7 +50,19 @@ _ENDS = tuple(
         ("left",
             r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
             rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired|finished|up)\b"),
-        ("took-over", rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned)(?: as\b|$| {DATE})"),
+        ("took-over",
+            rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned|quit|has quit|has left|retired|has retired"
+            rf"|was let go|was fired|got fired|is gone)(?: as\b| btw\b|$|,| {DATE})"),
+        ("returned",
+            r"\b(?:came|come|comes|got|is|are|was|went)(?: back| home| out)*(?: home| back| out| discharged| released)"
+            rf" (?:from|of) {_V}"),
+        ("recovered", rf"\b(?:recovered from|got over|has recovered from|has got over) (?:{USER}'s |his |her |the )?{_V}"),
+        ("recovered",
+            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away|cleared up|gone)"
+            r"|is (?:gone|over|healed|fixed|repaired|mended|cured|better))\b"),
+        ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?=$|,| {DATE}| and\b)"),
+        ("died", rf"^(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
+        ("left", rf"\b(?:resigned|stepped down|retired) as (?:the |an? |{USER}'s )?{_V}"),
         ("parted",
             rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split"
             rf"|separated|divorced|getting divorced|parted)\b"
@@ -59,7 +73,11 @@ _ENDS = tuple(
         ),
         ("finished",
             rf"^(?P<v>{NAME}) (?:is|was|has been|got) (?:now )?(?:done|finished|shipped|completed?|cancell?ed"
-            r"|abandoned|scrapped|killed)\b"),
+            r"|abandoned|scrapped|killed|archived|discontinued"
+            r"|shelved|shut down|wound down|dropped)\b"),
+        ("cancelled",
+            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:to|with|in|at|for) (?:{NAME}|[a-z]+))? (?:is|was|has been|got)"
+            r" (?:cancell?ed|called off|off)\b"),
         ("cancelled",
             rf"\b(?:cancell?ed|called off|backed out of|pulled out of) (?:{USER}'s "
             rf"|the )?(?:trip|flight|visit|talk|registration"
@@ -96,7 +114,7 @@ _ENDS = tuple(
         ),
         ("reversed", rf"^[Tt]urns out (?:that )?{USER} (?:loves|likes|enjoys|adores) (?P<v>[^,;]{{2,40}})$"),
         ("left",
-            rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
+            rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) |(?:the|an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
             r"and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
         ("left", rf"\b(?:{_LEAVES}|lost) {USER}'s (?P<v>job|position|company|role)\b"),
         ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
@@ -121,6 +139,11 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(rf"(?:,\s*not|\bnot) (?:{_PREP} )?(?P<v>{NAME})(?=$|,| but\b|\.)")
+_NOT_VALUE = re.compile(
+    r",\s*(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may\b|june|july"
+    r"|august|(?:sept|nov|dec)ember|october|one|two|three|four|five|six|seven|eight|nine|ten)",
+    re.IGNORECASE,
+)
 _USED_TO = re.compile(rf"\bused to \w+ (?:{_PREP} )?{_V}", re.IGNORECASE)
 
 
@@ -141,6 +164,8 @@ def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
     for rule, expression in _ENDS:
         if (match := expression.search(text)) and (phrase := skeleton.phrase(match["v"].rstrip("\x00"))):
             return (phrase,), rule
+    if _NOT_VALUE.search(clause):
+        return (), "not-but"
     if match := _NOT_BUT.search(text):
         return (skeleton.phrase(match["v"]),), "not-but"
     if match := _NEGATED.search(text):

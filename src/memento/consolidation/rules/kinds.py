@@ -14,8 +14,9 @@ from memento.consolidation.rules import cues
 from memento.consolidation.rules.common import LANGUAGES
 from memento.consolidation.rules.cues import RELATIVE
 from memento.consolidation.rules.first_names import FIRST_NAMES
-from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known
+from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known, lookup
 from memento.consolidation.rules.lexicon import word_set
+from memento.consolidation.rules.nouns import KIND_OF_NOUN
 from memento.model import EntityKind
 
 OPENING_COMPANIES = word_set("""
@@ -26,7 +27,14 @@ CLOSING_COMPANIES = word_set("""
     brewery bakery society club association council union restaurant café cafe coffee bistro bar pub pizzeria trattoria hotel
     hostel theatre orchestra philharmonic choir fc united press times post news ministry department church store shop market
     books records insurance logistics design digital mutual trust commission committee federation league alliance network
-    collective cooperative co-op museum gallery kindergarten primary nursery montessori veterinary dental physio gym fitness
+    collective cooperative co-op museum bakehouse taproom roastery deli tavern inn kettle diner grill creamery patisserie butchers
+    surgery practice nursery academy conservatoire conservatory rovers rangers wanderers athletic harriers strollers singers players
+    ensemble quartet trio chamber authority society guild trust library charity orchestra gymnastics dojo chess rowing cycling
+    freight shipping haulage couriers brewers distillery winery vineyard farm farms dairy timber steel ceramics textiles optics
+    instruments aviation railways motors mobility biosciences genomics oncology healthcare care dentistry orthodontics opticians
+    realty estates property properties builders construction architects engineering engineers interiors furniture joinery
+    financial finance capital wealth payments assurance bancorp credit savings publications magazine gazette herald tribune
+    courier chronicle observer broadcasting radio telecoms gallery kindergarten primary nursery montessori veterinary dental physio gym fitness
     crossfit outfitters motorworks works brothers bros sons associates advisors legal law llp firm telecom pharmaceuticals
     biotech therapeutics diagnostics semiconductors aerospace defence chemicals foods drinks wines brewing roasters kitchen
     catering interactive entertainment pictures films publishing verlag stiftung verein e.v. dynamics networks ai
@@ -35,11 +43,14 @@ CLOSING_PLACES = word_set("""
     street st st. avenue ave road rd lane boulevard square park gardens garden lake river mountain mountains beach island islands
     bay valley hill hills heights station airport bridge castle cathedral forest woods falls canyon desert peninsula coast
     harbour harbor port village town city county district quarter building tower hall arena stadium center centre plaza mall
-    palace abbey pass glacier peak straße strasse platz allee weg rue
+    palace abbey pass glacier peak row court close crescent mews terrace wharf quay quayside grove drive way house mill walk common
+    gate hollow cottage cottages lodge manor estate heights ridge moor marsh meadow meadows creek springs canal trail
+    reserve lighthouse barn arcade mansions gardens cove point cliffs dunes loch lough fjord reservoir campus straße strasse platz allee weg rue
     """) - word_set("st")
 OPENING_PLACES = word_set(
     "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
 )
+_NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
 _EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
@@ -71,14 +82,24 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     ('Organization', 'Technology')
     """
     before = before[-60:]
+    if known is None and not _is_first_name(name):
+        if cues.READ.search(before) or (name.startswith("The ") and cues.READ.search(f"{before}The ")):
+            return "Concept"
+        if cues.MADE.search(before) and cues.CALLED_SOMETHING.search(before) and not cues.RELATIVE_CALLED.search(before):
+            return "Project"
     if cues.PERSON_BEFORE.search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
-        return _by_shape(name) or "Person"
+        return "Person" if _is_first_name(name) else _by_shape(name) or "Person"
     if known is not None:
         return _of_known(before, name, after, known)
+    shape, around = _by_shape(name), _by_context(before, name, after)
+    if shape == "Technology" and around in ("Event", "Organization"):
+        return around
+    if shape is None and _NUMBERED.search(before):
+        return "Location"
     return (
-        _by_shape(name)
+        shape
         or _by_noun(before, name, after)
-        or _by_context(before, name, after)
+        or around
         or ("Person" if _is_first_name(name) or _is_full_name(name) else None)
         or _by_place(before, name, after)
     )
@@ -149,14 +170,16 @@ def _by_shape(name: str) -> EntityKind | None:
 def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
     """What the note calls it: "a café called …", "…, a consultancy in Bonn", "the … app"."""
     if (match := cues.NOUN_NEXT.match(after)) and (len(name.split()) < 3):
-        kind = cues.KIND_OF_NOUN[match["noun"].lower()]
+        kind = KIND_OF_NOUN[match["noun"].lower()]
         # "the Acme engineer": a person of that company.
         return "Organization" if kind == "Person" else kind
     if match := cues.NOUN_BEFORE.search(before):
-        kind = cues.KIND_OF_NOUN[match["noun"].lower()]
+        kind = KIND_OF_NOUN[match["noun"].lower()]
         return "Project" if kind == "Technology" and cues.MADE.search(before) else kind
     if match := cues.NOUN_AFTER.match(after):
-        return cues.KIND_OF_NOUN[match["noun"].lower()]
+        return KIND_OF_NOUN[match["noun"].lower()]
+    if cues.CALLED_SOMETHING.search(before) and not _is_first_name(name):
+        return "Project" if cues.MADE.search(before) else "Concept"
     return None
 
 
@@ -178,6 +201,10 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
 
 def _by_place(before: str, name: str, after: str) -> EntityKind:
     """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
+    words = name.split()
+    maker = lookup(words[0]) if len(words) > 1 else None
+    if maker is not None and maker.kind == "Organization" and cues.A_THING.search(before):
+        return "Technology"
     if cues.AT_THE.search(before):
         return "Location"
     if cues.AT.search(before):
@@ -190,6 +217,8 @@ def _by_place(before: str, name: str, after: str) -> EntityKind:
         return "Person"
     if _PLACE.search(name):
         return "Location"
+    if cues.ONE_OF_MANY.search(before):
+        return "Technology"
     if not before.strip() and (cues.PRONOUN_LATER.match(after) or re.match(r"\s+from\s+[A-Z]", after)):
         return "Person"
     return "Technology" if re.search(r"[a-z][A-Z]", name) else "Concept"

@@ -23,7 +23,7 @@ from memento.model import Note, User
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""
-_ANAPHORIC = re.compile(r"^(?:it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
+_ANAPHORIC = re.compile(r"^(?:(?:his|her|its|their)\s+name(?:['’]s)?|it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
 
 
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
@@ -156,7 +156,8 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     if first is None:
         return None, None
     if first.value > note.at:
-        return None, first.value
+        starts = first.role == "since" and statement.reading.tense == "present"
+        return (first.value, None) if starts else (None, first.value)
     if statement.reading.tense == "past" or first.role in ("since", "for"):
         return first.value, None
     return (None, first.value) if first.role != "until" else (None, None)

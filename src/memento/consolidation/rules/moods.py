@@ -77,7 +77,9 @@ _STATE_THEN = re.compile(
     r"|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named"
     r"|made|moved|changed|renamed|elected|accepted"
     r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set"
-    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|to\b))",
+    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|archived|discontinued|shelved|scrapped|cancell?ed|closed|sold|founded|merged|acquired|shut|ended|completed"
+    r"|finished|shipped|killed|abandoned|stolen|repaired|fixed|published|rejected|approved|admitted|discharged|robbed|towed|awarded|chosen|selected"
+    r"|extended|shortened|confirmed|given|robbed|dissolved|demolished|adopted|retired|to\b))",
     re.IGNORECASE,
 )
 _ADDITIONAL = re.compile(
@@ -210,10 +212,10 @@ def _tense(clause: str) -> tuple[Tense, bool]:
     for index, word in enumerate(words):
         rest = [later for later in words[index + 1 : index + 5] if not is_adverb(later) and later != "not"]
         if (
-            word in ("has", "have", "hasn't", "haven't", "user's")
+            (word in ("has", "have", "hasn't", "haven't") or word.endswith("'s"))
             and rest
             and (is_past(rest[0]) or rest[0] == "been")
-            and (word != "user's" or rest[0] == "been")
+            and (not word.endswith("'s") or rest[0] == "been")
         ):
             return "past", True
         if word in ("will", "won't", "'ll"):

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 from memento.consolidation.agents import Mention
 from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER
@@ -44,6 +46,16 @@ _STUDIED = re.compile(
 )
 
 
+_HOLIDAY = re.compile(
+    r"^(?:(?:boxing|christmas|new\s+year(?:['’]?s)?|mother['’]?s|father['’]?s|valentine['’]?s|independence|labou?r|memorial|veterans|australia|canada"
+    r"|bastille|all\s+saints['’]?|st\.?\s+patrick['’]?s|groundhog|republic|armistice|remembrance|columbus|presidents['’]?|leap|may)\s+(?:day|eve)"
+    r"|(?:good|black|easter|maundy|ash|palm|whit|shrove)\s+(?:friday|monday|thursday|wednesday|sunday|tuesday)|bank\s+holiday"
+    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|day)$",
+    re.IGNORECASE,
+)
+"""Days of the year, which are dates and not things."""
+_TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
+_MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
 _LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
 _JOB_NEXT = re.compile(rf"\s+(?:{JOB}|writer|lead|folks|people|stuff)s?\b", re.IGNORECASE)
 
@@ -78,7 +90,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     for sentence in sentences(text):
         body, _ = introduced(sentence)
         for mention in _in_sentence(body, elsewhere):
-            if mention.name.lower() in own or len(mention.name) > LONGEST_NAME:
+            if mention.name.lower() in own or len(mention.name) > LONGEST_NAME or _HOLIDAY.search(mention.name):
                 continue
             key = mention.name.lower()
             found[key] = _merged(found[key], mention) if key in found else mention
@@ -166,7 +178,33 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
             found.append(
                 (begin, begin + len(phrase), Mention(name=name, kind="Concept", is_well_known=known is not None))
             )
-    return _side_by_side(sentence, sorted(found, key=lambda item: item[0]))
+    found = _one_practice(sentence, sorted(found, key=lambda item: item[0]))
+    return _side_by_side(sentence, _without_misspelt(sentence, found))
+
+
+def _one_practice(sentence: str, found: list[tuple[int, int, Mention]]) -> list[tuple[int, int, Mention]]:
+    """A name right before a well-known field is its kind, and both are one: "Vipassana meditation"."""
+    joined = found[:1]
+    for item in found[1:]:
+        start, end, before = joined[-1]
+        field = sentence[item[0] : item[1]]
+        if item[2].kind == before.kind == "Concept" and field.islower() and sentence[end : item[0]] == " ":
+            joined[-1] = (start, item[1], replace(before, name=f"{before.name} {field}"))
+        else:
+            joined.append(item)
+    return joined
+
+
+def _without_misspelt(sentence: str, found: list[tuple[int, int, Mention]]) -> list[tuple[int, int, Mention]]:
+    """Without the wrong spelling of the name before it: "Tamsin Brady, not Brody"."""
+    kept = found[:1]
+    for before, item in pairwise(found):
+        one, other = before[2].name.split()[-1], item[2].name.split()[-1]
+        wrong = " " in before[2].name and _MISSPELT.fullmatch(sentence[before[1] : item[0]])
+        wrong = wrong and SequenceMatcher(None, one, other).ratio() >= 0.6
+        if not wrong:
+            kept.append(item)
+    return kept
 
 
 def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[Mention]:
@@ -195,6 +233,8 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
     aliases = (known.name,) if what and known and known.name.lower() != name.lower() else ()
+    if kind == "Person" and (title := _TITLED.search(before)) and title[1][0].isupper():
+        aliases = (*aliases, f"{title[1]} {name}")
     if name.startswith("Project ") and kind == "Project":
         aliases = (name.removeprefix("Project "),)
     return Mention(

@@ -141,6 +141,19 @@ _TABLE = (
         "?",
     ),
     (
+        "{attr}",
+        rf"^(?P<s>{USER}|{NAME})(?: and others)? (?:has|have|got|gets|has got) an? new (?P<attr>[A-Za-z-]+(?: [a-z]+)?)(?: {DATE})?"
+        rf"(?:,| called| named|:| -| –| —)? {NAMED}",
+        "?",
+    ),
+    (
+        "place of {owned}",
+        rf"^(?P<s>{USER})(?: and others)?(?:'s|') (?P<owned>office|studio|workshop|shop|lab|clinic|school|gym|desk|choir|class|club|daycare|nursery|practice"
+        rf"|allotment|stall|garage|storage) (?:is|are|is located|is based|moved|has moved|relocated|has relocated|is moving)(?: in| at| on| to| into)+"
+        rf" (?:the )?(?P<v>{NAME}|[a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
+        "?",
+    ),
+    (
         "theme",
         rf"^{SUBJECT} (?:uses|prefers|likes|switched to|wants|switched from \w+ \w+ to) (?:the )?(?P<v>dark|light) "
         r"(?:mode|theme)",

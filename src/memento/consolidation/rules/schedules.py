@@ -18,8 +18,8 @@ _MOVED = (
 DATED = (
     re.compile(
         rf"^(?:(?P<s>{NAME})'s|{USER}'s|{USER} and others'|[Tt]he|[Tt]his|[Aa]n?)?\s*(?P<attr>(?:[A-Za-z][\w-]* "
-        rf"){{0,3}}?{EVENTS})(?: date| day)?(?: (?P<link>of|for|with|at|to|in) (?P<of>{NAME}|(?:{USER}'s |the "
-        rf")?[a-z]+(?: [a-z]+)?))? {_MOVED}(?: (?P<d0>{DATE}))*? (?P<d>{DATE})$",
+        rf"){{0,3}}?{EVENTS})(?: date| day)?(?: (?P<link>of|for|with|at|to|in) (?P<of>(?:{USER}'s |the )?"
+        rf"{NAME}(?: [a-z]+)?|(?:{USER}'s |the )?[a-z]+(?: [a-z]+)?))? {_MOVED}(?: (?P<d0>{DATE}))*? (?P<d>{DATE})$",
         re.IGNORECASE,
     ),
     re.compile(rf"^(?:[Tt]he )?(?P<of>{NAME}) (?P<attr>{EVENTS})(?: date)? {_MOVED}(?: {DATE})*? (?P<d>{DATE})$"),

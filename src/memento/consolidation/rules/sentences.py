@@ -45,6 +45,10 @@ _CORRECTION = re.compile(
     r"""^(?:
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
+      | (?:sorry,?\s+|oops,?\s+|no,?\s+)?(?:wrong|typo|mix-?up)(?:\s+(?:in\s+)?\w+)?\s*[,:;.–-]+
+      | (?:sorry,?\s+)?(?:(?:it\s+)?turns\s+out\s+)?i\s+(?:mis(?:remembered|read|heard|typed|spelt|spelled|took|understood)|mixed\s+up\s+\w+
+        |got\s+(?:the|my)\s+\w+\s+wrong|was\s+(?:wrong|mistaken)\s+about\s+(?:\w+\s+){0,3}?\w+|gave\s+the\s+wrong\s+\w+)
+        (?:\s+(?:it|that|earlier|yesterday))?\s*[,:;.–-]+
       | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
       | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it
         |that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
@@ -74,6 +78,7 @@ _SCOPED = re.compile(
         |(?:since|as|after|before|once)\s+(?:I|we|he|she|they|my|our))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_NAMES_IT = re.compile(r"(?:his|her|its|their)\s+name(?:['’]s|\s+is)\b", re.IGNORECASE)
 _VERBAL = re.compile(r"\b(?:I['’]m|I['’]ve|[\w'’]+)\b")
 _CONTRACTED = re.compile(
     r"\b\w+['’](?:m|ve|re|d|ll)\b|\b(?:ca|wo|is|are|was|were|do|does|did|have|has|had)n['’]t\b|\b(?:he|she|it"
@@ -144,6 +149,8 @@ def clauses(sentence: str) -> list[str]:
     for joint in _JOINT.finditer(sentence):
         left, right = sentence[start : joint.start()], sentence[joint.end() :]
         hard = joint.group().strip() == ";"
+        if _NAMES_IT.match(right):
+            continue
         if hard or (not _SCOPED.search(left) and _has_verb(left) and _has_verb(_first_words(right)) and _closed(left)):
             pieces.append(left)
             start = joint.end()

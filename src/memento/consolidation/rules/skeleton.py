@@ -30,7 +30,7 @@ _ADVERB = re.compile(
     r"|generally|also|only|about|around|roughly|approximately|this\s+(?:morning|week|month|year|evening"
     r"|afternoon)|as\s+of|again|then"
     r"|however|luckily|unfortunately|apparently|so|instead(?!\s+of)|from\s+now\s+on|anymore|any\s+more"
-    r"|any\s+longer)\b(?:\s*,)?(?=\s|$|[.!])",
+    r"|any\s+longer|(?:from|as\s+of|starting)\s+(?:today|tomorrow|now))\b(?:\s*,)?(?=\s|$|[.!])",
     re.IGNORECASE,
 )
 _KIN_WORD = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
@@ -166,6 +166,7 @@ def skeleton(
 
 def _tidied(text: str) -> str:
     text = " ".join(_ADVERB.sub("", text.replace("’", "'")).split()).strip(" .!,;:")
+    text = re.sub(r"(?<=[a-z]) (?:there|here)(?= (?:is|was|are)\b)", "", text)
     text = _NOT_THEN.sub("", text)
     text = _IS.sub(r"\1 is ", text)
     text = _DATES_FIRST.sub("", text)

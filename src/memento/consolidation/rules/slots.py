@@ -124,7 +124,7 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
         return f"{skeleton.words(group['tool'] or '').lower()} version"
     if "{owned}" in template:
         owned = group["owned"] or ""
-        return None if owned in RELATIVES or owned.endswith("s") else f"{owned}'s name"
+        return None if owned in RELATIVES or owned.endswith("s") else template.format(owned=owned)
     if template == "{role} ":
         return slot_name(group["role"] or "")
     if not group.get("attr"):

@@ -26,10 +26,16 @@ _WORD = re.compile(
 )
 _OWNED = re.compile(r"['’]s?$")
 _SPOKEN = re.compile(
-    r"\b(?:learn|learns|learning|speak|speaks|speaking|study|studies|studying|fluent\s+in|language\s+is"
-    r"|tongue\s+is|teaches|teach)\s+(?:\w+\s+and\s+)?$",
+    r"\b(?:learn|learns|learning|learnt|learned|speak|speaks|speaking|spoke|study|studies|studying|studied|fluent\s+in|language\s+is"
+    r"|tongue\s+is|teaches|teach|teaching|understands?|picked\s+up|practi[sc]\w+)\s+(?:(?:\w+\s+){1,4}?and\s+|(?:[\w ]+,\s+)+(?:[\w ]+\s+)?(?:and\s+)?)?"
+    r"(?:(?:a\s+(?:bit|little)(?:\s+of)?|some|fluent|basic|broken|conversational|also)\s+)?$",
     re.IGNORECASE,
 )
+
+
+_TAUGHT = re.compile(r"\s+(?:courses?|class(?:es)?|lessons?|evening\s+class|exam|homework|vocabulary|grammar)\b")
+_INSTITUTIONS = word_set("School College Hospital Church Cathedral Academy University Primary Infirmary")
+"""Behind a possessive these go on with the name: "Saint Mary's School"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +138,7 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
     while at + size < len(tokens):
         last, here = tokens[at + size - 1], tokens[at + size]
         gap = sentence[last.end : here.start]
-        if re.search(r"['’]s?$", last.text) or not (gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)):
+        if (re.search(r"['’]s?$", last.text) and here.text not in _INSTITUTIONS) or not (gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)):
             break
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
@@ -184,9 +190,12 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     word = re.sub(r"['’](?:s|m|ve|ll|d|re)?$", "", tokens[at].text)
     lowered = word.lower()
     if lowered in PEOPLES:
-        return not (lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
+        taught = lowered in LANGUAGES and _TAUGHT.match(sentence[tokens[at].end :])
+        return not (taught or lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
     if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
+    if lowered == "saint" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
+        return False
     if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):
         return True
     if at or word in FIRST_NAMES or (lowered == "project" and len(tokens) > 1 and _is_capital(tokens[1].text)):
@@ -223,7 +232,7 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
     if following and is_past(following[1]) and not is_past(word):
         return True
     return word != token.text or bool(
-        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|works?|lives?|\w+ed|\w+s|I|my)\b", after)
+        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?|lives?|\w+ed|\w+s|I|my)\b", after)
     )
 
 

@@ -40,7 +40,16 @@ _SCHEDULED = re.compile(
 _CALL_ME = re.compile(
     rf"^((?:.*[,;:]\s)?)(?:please\s+)?(?:just\s+|you\s+can\s+)?call\s+{USER}\s+(?=[A-Z])", re.IGNORECASE
 )
-_PRONOUN = re.compile(r"^(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
+_PRONOUN = re.compile(r"^((?:[Tt]urns\s+out(?:\s+that)?\s+)?)(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
+_POSSESSIVE = re.compile(r"^(?:His|his|Her|her)\s+(?!name\b)(?=[a-z]+\s)")
+_IT = re.compile(
+    r"^[Ii]t(?=\s+(?:has|uses|runs?|supports?|needs|costs|lives|works|belongs|sits|takes|opens|closes|starts|ends|launch\w+|ship\w+|comes|went|got|moved"
+    r"|will|is\s+(?:written|built|based|located|hosted|run|owned|called|an?|on|in|for|used|made))\b)"
+)
+_ITS = re.compile(r"^[Ii]ts\s+(?=[a-z])")
+_THINGS = ("Project", "Organization", "Technology", "Concept")
+_PRESENTS = re.compile(r"^\0(?!['’])|\b(?:called|named)\s+(?:the\s+)?\0")
+"""A clause that presents a thing: one that begins with it, or gives its name; what is said of "it" then is said of the thing."""
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
 _CONDITION = re.compile(
     r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
@@ -79,6 +88,7 @@ class _Context:
     zone: str
     pattern: re.Pattern[str] | None
     person: str | None = None
+    thing: str | None = None
     shared: tuple[Dated, ...] = field(default=())
 
 
@@ -107,7 +117,9 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     said = third_person(with_subject(piece), context.user)
     if context.person:
-        said = _PRONOUN.sub(context.person, said)
+        said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
+    if context.thing:
+        said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))
     whole = _statement(said, piece, context, terminal, corrects)
     halves = _halves(said)
     if halves and whole.reading.mood not in ("possible", "question"):
@@ -173,11 +185,11 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
     """The statement, once the context knows its dates and the one person it is about."""
     if statement.dates and statement.reading.tense == "past":
         context.shared = statement.dates[:1]
-    people = {
-        context.mentions[at].name
-        for _, _, at in found_mentions(statement.content, context.mentions, context.pattern)
-        if context.mentions[at].kind == "Person"
-    }
+    spoken = found_mentions(statement.content, context.mentions, context.pattern)
+    people = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"}
+    things = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind in _THINGS}
+    if len(things) == 1 and _PRESENTS.search(statement.content.replace(thing := next(iter(things)), "\0")):
+        context.thing = thing
     if len(people) == 1:
         context.person = people.pop()
     elif people:

@@ -17,6 +17,7 @@ from memento.consolidation.rules.endings import held_the_role, is_reversed, is_s
 from memento.consolidation.rules.gazetteer import lookup
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
+from memento.consolidation.rules.reversals import changes_status, has_come_true, is_put_otherwise, is_taken_up_again
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
 from memento.model import Note
 
@@ -39,7 +40,7 @@ _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
 _THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
 _WORKS_ON = re.compile(
-    r"\b(?:work(?:s|ing)?\s+on|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
+    r"\b(?:work(?:s|ing)?\s+on|maintain(?:s|ing)?|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
     re.IGNORECASE,
 )
 _BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
@@ -55,6 +56,11 @@ _USE_ENDS = re.compile(
 _FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
 _UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _JOBS = ("job", "position", "role", "company")
+_AILS = re.compile(
+    r"\b(?:broke|broken|is\s+in|has|have|hurt|sprained|caught|ill|sick|sore|injured|twisted|down|leaking|stuck|with|wears?|got|came\s+down)\b",
+    re.IGNORECASE,
+)
+_SHARES_HOME = re.compile(r"\b(?:room-?mate|flat-?mate|house-?mate|live[sd]?\s+with|lodger|tenant|sublet|shar(?:es?|ing)|rents?)\b", re.IGNORECASE)
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 
 
@@ -64,6 +70,8 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
+    if changes_status(draft, old) and not reading(draft.content).additional:
+        return _target(draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:partner")
     if not _one_slot(draft, old, existing) or not _differs(draft, old):
         return None
     if not draft.corrects and (_is_weak(draft) or _is_another_event(draft, old, note)):
@@ -82,6 +90,15 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
             f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
             f"ends:{rule_of(draft)}",
         )
+    for rule, found in (
+        ("again", is_taken_up_again(draft, old)),
+        ("came-true", has_come_true(draft, old)),
+        ("otherwise", draft.slot is None and is_put_otherwise(draft, old, note.at)),
+    ):
+        if found:
+            return _target(
+                draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", f"ends:{rule}"
+            )
     if (
         draft.corrects
         and draft.slot is None
@@ -166,7 +183,7 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     if rule == "took-over" or (rule == "parted" and USER in draft.about and known == USER):
         return True
     if rule == "finished" and draft.subject is not None:
-        return known in _OWN and bool(_WORKS_ON.search(old.memory.content))
+        return (known in _OWN or draft.subject != known) and bool(_WORKS_ON.search(old.memory.content))
     if draft.corrects and new is None:
         return True
     if (thing := _THING.match(old.memory.content)) and new in _OWN:
@@ -194,6 +211,16 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return held_the_role(phrase, draft, old)
     if rule == "reversed":
         return is_reversed(draft, old)
+    if rule == "returned":
+        return bool(
+            re.search(rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b", memory.content, re.I)
+        )
+    if rule == "recovered":
+        return occurs(phrase, memory.content) and bool(_AILS.search(memory.content))
+    if rule == "moved-out":
+        return occurs(phrase, memory.content) and bool(_SHARES_HOME.search(memory.content))
+    if rule == "died":
+        return occurs(phrase, memory.content) and reading(memory.content).tense == "present"
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):

@@ -49,6 +49,11 @@ class Proxy:
         routes.register_error_handler(HTTPException, _refused)
         return routes
 
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each protocol that is served goes: scheme, host and port."""
+        return {protocol: upstream.origin for protocol, upstream in self._upstreams.items()}
+
     def close(self) -> None:
         """Let go of connections and files; called when the memory is closed."""
         self._enricher.close()

@@ -1,0 +1,128 @@
+"""
+What a draft undoes without saying that it ends: an end taken back ("back at Acme"), a wish come true, a habit put otherwise.
+
+*But:* only where both memories name the same thing, or are the same sentence but for one complement.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from memento.consolidation.agents import USER, Draft, Existing
+from memento.consolidation.rules.lexicon import PREPOSITIONS
+from memento.consolidation.rules.moods import reading
+from memento.consolidation.rules.relations import normal, relations, speaks_of, stems
+
+_AGAIN = re.compile(
+    r"\b(?:rejoin\w*|(?:is|are|went|gone|got|came|goes|going|switched|moved|started|returned|been)\s+back\b(?!\s+(?:from|home)\b)|returned\s+to|resumed?"
+    r"|restarted|reinstalled|resubscribed|renewed|re-?opened|picked\s+up\s+\w+\s+again|again|together\s+again|made\s+up|reconciled|remarried)\b",
+    re.IGNORECASE,
+)
+_OVER = (
+    r"(?:left|quit|resigned|stopped|gave\s+up|given\s+up|dropped|ditched|cancell?ed|abandoned|uninstalled|(?:switched|moved|migrated|changed)\s+(?:\w+\s+)?from"
+    r"|no\s+longer|stepped\s+down|broke\s+up|split(?:\s+up)?|separated|got\s+rid\s+of|paused|retired|closed|sold|on\s+(?:leave|hold|break)"
+    r"|(?:isn|doesn|aren|don)['’]t)"
+)
+_WISHES = re.compile(
+    r"\b(?:would\s+(?:love|like)\s+to|wants?\s+to|hop(?:es|ing)\s+to|wish(?:es)?\s+to|plan(?:s|ning)?\s+(?:to|on)|thinking\s+(?:of|about)"
+    r"|considering|dream(?:s|ing)?\s+(?:of|about)|looking\s+forward|is\s+going\s+to|will|intends?\s+to)\b",
+    re.IGNORECASE,
+)
+_DID = re.compile(r"\b(?:after\s+all|finally|at\s+last|in\s+the\s+end|did\s+it)\b", re.IGNORECASE)
+_UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
+_PAIRED = frozenset({"married", "engaged"})
+_LOOSE = re.compile(
+    r"\b(?:now|nowadays|currently|just|recently|these\s+days|at\s+the\s+moment|mostly|usually|always|actually|still|really|from\s+now\s+on|instead|anymore)\b"
+    r"|\b(?:because|since|so\s+that|due\s+to|as\s+I|which|until)\b.*$|[,;(—–].*$|[.!…]+$",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"^(?:(?:from|as\s+of|since|starting)\s+(?:now(?:\s+on)?|today|tomorrow|(?:next\s+)?\w+),?|these\s+days,?|nowadays,?|now,?)\s+",
+    re.IGNORECASE,
+)
+_COPULA = frozenset({"is", "are", "costs", "cost", "starts", "ends", "begins", "opens", "closes", "expires", "runs", "takes"})
+_NUMBER = re.compile(r"^[$€£]?\d[\d.,:]*(?:am|pm|%|kg|km|mg|k|h|€)?$|^(?:once|twice|one|two|three|four|five|six|seven|eight|nine|ten|twelve)$")
+_REPEATED = frozenset({"every", "each", "once", "twice"})
+
+
+def is_taken_up_again(draft: Draft, old: Existing) -> bool:
+    """Whether a memory tells of the end of what the draft says has begun anew: "USER left Acme" and "USER is back at Acme"."""
+    if not _AGAIN.search(draft.content) or draft.ends:
+        return False
+    content = old.memory.content
+    if reading(draft.content).mood != "fact" or reading(content).mood == "plan":
+        return False
+    shared = [name for name in draft.about if name != USER and name in old.about]
+    return any(_is_over(name, content) for name in shared)
+
+
+def _is_over(name: str, content: str) -> bool:
+    """Whether a memory says that the thing was left, or that the person stepped back."""
+    known = re.escape(name)
+    return bool(
+        re.search(rf"\b{_OVER}\s+(?:\w+\s+){{0,3}}?(?:['’]s\s+)?{known}\b", content, re.IGNORECASE)
+        or re.search(rf"\b{known}\s+(?:has\s+|is\s+|and\s+{USER}\s+)?{_OVER}", content, re.IGNORECASE)
+        or re.search(rf"\b{USER}\s+and\s+{known}\s+(?:have\s+)?{_OVER}", content, re.IGNORECASE)
+    )
+
+
+def has_come_true(draft: Draft, old: Existing) -> bool:
+    """Whether a memory is a wish or a plan of the user to do with a named thing what the draft says is done."""
+    content = old.memory.content
+    known = reading(content)
+    if known.mood not in ("possible", "plan") or not _WISHES.search(content) or not _speaks_of_user(content):
+        return False
+    now = reading(draft.content)
+    if now.mood != "fact" or now.tense != "past" or not _speaks_of_user(draft.content) or draft.ends:
+        return False
+    shared = {name for name in draft.about if name != USER} & {name for name in old.about if name != USER}
+    if not shared:
+        return bool(_DID.search(draft.content)) and len(stems(content) & stems(draft.content)) >= 2
+    return bool(relations(content) & relations(draft.content))
+
+
+def _speaks_of_user(content: str) -> bool:
+    return (speaks_of(content) or "").startswith(USER)
+
+
+def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
+    """
+    Whether both memories are one sentence about a lasting state that differs in its last complement.
+
+    "USER prefers calls in the morning" and "USER now prefers calls in the afternoon": a habit, so the new one must say that it
+    is a change; "the desk is on the third floor" and "… on the fifth" cannot both be so.
+    """
+    how, known = reading(draft.content), reading(old.memory.content)
+    if how.mood != "fact" or known.mood != "fact" or how.additional or "present" not in (how.tense, known.tense):
+        return False
+    if how.tense != known.tense or draft.ends or old.memory.event_at and old.memory.event_at < now:
+        return False
+    one, other = _plain(draft.content), _plain(old.memory.content)
+    common = next((at for at, (new, before) in enumerate(zip(one, other, strict=False)) if new != before), min(len(one), len(other)))
+    if common < 3 or common == len(one) or common == len(other):
+        return False
+    left, right = one[common:], other[common:]
+    if len(left) > 4 or len(right) > 4 or set(left) & set(right) - {"the", "a", "of", "floor", "week", "times", "o'clock"}:
+        return False
+    copula = common >= 3 and any(word in _COPULA for word in one[:common]) and one[common - 1] in PREPOSITIONS | _COPULA
+    numbers = bool(_NUMBER.match(left[0]) and _NUMBER.match(right[0]))
+    if copula and (one[0] in ("the", "user's") or numbers):
+        return how.changed or draft.corrects or numbers or one[common - 1] in ("in", "on", "at")
+    placed = one[common - 1] in PREPOSITIONS | _REPEATED | {"the"} or numbers or (left[0] in PREPOSITIONS and left[0] == right[0])
+    return (how.changed or draft.corrects) and placed
+
+
+def _plain(content: str) -> list[str]:
+    """The words of a memory without what may be said beside it."""
+    return normal(_LOOSE.sub("", _OPENING.sub("", content))).split()
+
+
+def changes_status(draft: Draft, old: Existing) -> bool:
+    """Whether being with somebody and being single are told of one person."""
+    pair = (draft.slot or "", old.memory.slot or "")
+    status, other = (draft, old.memory) if pair[0] == "relationship status" else (old.memory, draft)
+    if set(pair) != {"relationship status", "partner"}:
+        return False
+    value = (status.slot_value or "").lower()
+    return value in _UNATTACHED and (other.slot_value or "") != ""
