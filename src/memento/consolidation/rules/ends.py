@@ -25,7 +25,7 @@ _LEAVES = (
     r"|dropped|is (?:leaving|quitting))"
 )
 _DROPS = (
-    r"(?:dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
+    r"(?:dropped|quit|has quit|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
     r"|got rid of|(?:gave|has given|is giving) up(?: on)?|cancelled|canceled|unsubscribed from"
     r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)|traded in|wrote off"
     r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"

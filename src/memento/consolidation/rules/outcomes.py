@@ -51,7 +51,7 @@ def is_outcome(draft: Draft, old: Existing) -> bool:
     for new, known, thing in _TABLE:
         if not (new.search(draft.content) and known.search(content)):
             continue
-        if reading(draft.content).mood != "fact" or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
+        if reading(draft.content).mood not in ("fact", "past") or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
             continue
         if thing:
             said = known.split(content, maxsplit=1)[-1] or content

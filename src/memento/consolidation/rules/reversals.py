@@ -150,7 +150,7 @@ def stage(content: str) -> int:
 def changes_status(draft: Draft, old: Existing) -> bool:
     """Whether being with somebody and being single are told of one person, or the engaged have married."""
     if draft.slot == old.memory.slot == "partner" and same_value(draft.slot_value or "", old.memory.slot_value or ""):
-        return stage(draft.content) > stage(old.memory.content) > 0
+        return stage(draft.content) > stage(old.memory.content) > 1
     pair = (draft.slot or "", old.memory.slot or "")
     status, other = (draft, old.memory) if pair[0] == "relationship status" else (old.memory, draft)
     if set(pair) != {"relationship status", "partner"}:

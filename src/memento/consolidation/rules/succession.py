@@ -128,6 +128,8 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
+    if known.endswith(f" {slot}") and _RESCHEDULED.search(draft.content):
+        return sum((one.memory.slot or "").endswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
     if not (_names_event(slot, known) and _RESCHEDULED.search(draft.content)):
         return False
     return sum(_names_event(slot, one.memory.slot or "") and _same(one.subject, old.subject) for one in existing) == 1
@@ -196,13 +198,13 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     rule = rule_of(draft)
     if rule in ("took-over", "moved-out", "died", "folded") or (rule == "parted" and USER in draft.about and known == USER):
         return True
-    if rule == "parted" and new and new not in _OWN:
+    if rule == "parted" and USER not in draft.about:
         return len({*draft.about} & {*old.about} - {USER}) > 1
-    if rule in ("finished", "cancelled") and not (draft.subject is not None and rule == "finished"):
+    if rule in ("finished", "cancelled") and new not in _OWN:
+        if new in old.about or draft.subject is not None:
+            return draft.subject != known and bool(_WORKS_ON.search(old.memory.content))
         plans = reading(old.memory.content).mood == "plan" or old.memory.event_at is not None
-        return (known in _OWN or _is_own_thing(known)) and (plans or new in _OWN) and {*draft.about} - {USER, new} <= {*old.about}
-    if rule == "finished" and draft.subject is not None:
-        return (known in _OWN or draft.subject != known) and bool(_WORKS_ON.search(old.memory.content))
+        return plans and (known in _OWN or _is_own_thing(known)) and {*draft.about} - {USER, new} <= {*old.about}
     if draft.corrects and new is None:
         return True
     if (thing := _THING.match(old.memory.content)) and new in _OWN:
