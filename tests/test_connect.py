@@ -34,7 +34,8 @@ def test_every_snippet_names_the_service_and_leaves_no_gap(client: str) -> None:
     shown = connected(client)
 
     assert "{address}" not in shown
-    assert ADDRESS in shown or '"command": "memento"' in shown
+    assert "{launch}" not in shown
+    assert ADDRESS in shown or '/memento", "args": ["mcp"]' in shown
 
 
 @pytest.mark.parametrize("client", [name for name, one in CLIENTS.items() if any(s.can_write for s in one.snippets)])

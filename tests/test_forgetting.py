@@ -98,3 +98,47 @@ def test_a_thing_without_memories_has_no_sources_and_an_unknown_one_is_not_found
         memento.sources("urn:memento:memory:none")
     with pytest.raises(NotFound):
         memento.forget("urn:memento:agent:none")
+
+
+def description(memento: Memento) -> str:
+    return "".join(
+        value for predicate, value in memento.get("urn:memento:user:local").properties if predicate == MEM.description
+    )
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_the_user_is_no_longer_described_by_what_went_and_still_by_what_stays(memento: Memento, erase: bool) -> None:
+    memento.note("I work at Acme.")
+    home = memento.note("I live in Lisbon.")
+    assert description(memento) == "USER works at Acme. USER lives in Lisbon."
+    memento.forget(home.memories[0], erase=erase)
+
+    assert description(memento) == "USER works at Acme."
+    memento.forget(memento.list()[0].iri, erase=erase)
+    assert description(memento) == ""
+    assert memento.check() == ()
+
+
+def test_what_another_memory_tells_too_stays_in_the_description(memento: Memento) -> None:
+    memento.note("I live in Lisbon.")
+    memento.note("My sister lives in Lisbon.")
+    pet = memento.note("I have a dog in Lisbon.", namespace="work")
+    memento.forget(pet.memories[0], erase=True, namespace="work")
+
+    assert description(memento) == "USER lives in Lisbon."
+
+
+def test_a_description_in_the_words_of_a_model_loses_the_sentence_too(tmp_path: Path) -> None:
+    told = "Danny is an engineer at Acme. He settled near the river in Lisbon, which he loves."
+    update = {"shouldUpdate": True, "newDescription": told, "reason": "new"}
+    script = Understanding(
+        extract_entities=lambda given: {"entities": [], "userBiographicalFacts": told},
+        resolve_entities=lambda given: {"entities": [], "userDescriptionUpdate": update},
+    )
+    with ScriptedModel(script) as model, opened(tmp_path, model) as memento:
+        memento.note("I work as an engineer at Acme.")
+        home = memento.note("I live in Lisbon.")
+        assert description(memento) == told
+        memento.forget(home.memories[0], erase=True)
+
+        assert description(memento) == "Danny is an engineer at Acme."

@@ -1,17 +1,27 @@
-"""What is forgotten is hidden, and stays in history; what is erased is gone, with every trace of it."""
+"""
+What is forgotten is hidden, and stays in history; what is erased is gone, with every trace of it.
+
+The user's description is written by many notes and names none of them: of either it loses the sentences that tell what went.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import cast
+
+import numpy as np
 
 from memento.backends import Backends
 from memento.errors import NotFound
 from memento.library import named
 from memento.model import Change, Forgotten, Quad, Scope
 from memento.ports import Row
-from memento.vocabulary import IRI, MEM
+from memento.search.words import tokens
+from memento.vocabulary import IRI, MEM, graph_iri
+
+_NOTHING = Change()
 
 
 def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
@@ -26,22 +36,31 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
         return _unread(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
     if erase:
-        return _erased(memories, rows, scope, parts)
-    parts.forget_copies(memories)
+        return _erased(memories, rows, scope, now, parts)
+    less = _undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
+    copied = [*memories, *_subjects(less)]
+    parts.forget_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
-    if live:
-        parts.commit(Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)), scope)
+    change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + less
+    if change.adds or change.removes:
+        parts.commit(change, scope)
+        parts.forget_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
 
 
-def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, parts: Backends) -> Forgotten:
+def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: datetime, parts: Backends) -> Forgotten:
     notes = []
     for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
         if {row["memory"] for row in derived} <= set(memories):
             notes.append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
-    _erase([*memories, *notes], texts, scope, parts)
+    said = parts.indexes.read(notes, [scope.graph]) if notes else []
+    stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
+    less = _undescribed(memories, stated, scope, now, parts)
+    if described := _subjects(less):
+        texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
+    _erase([*memories, *notes], texts, scope, parts, less)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
 
 
@@ -64,13 +83,64 @@ def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
     return Forgotten(memories=(), notes=(note,), erased=erase)
 
 
-def _erase(nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends) -> None:
+def _erase(nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, less: Change = _NOTHING) -> None:
     """Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared."""
-    parts.forget_copies(nodes)
+    copied = [*nodes, *_subjects(less)]
+    parts.forget_copies(copied)
     found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
-    parts.erase(Change(_closed_up(gone, nodes), gone), scope, [*texts, *said])
+    parts.erase(Change(_closed_up(gone, nodes), gone) + less, scope, [*texts, *said])
+    parts.forget_copies(copied)  # one that was made meanwhile
+
+
+def _undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> Change:
+    """
+    The user's description without the sentences that only the memories that go have told; nothing where it has none.
+
+    A sentence goes with a word of theirs that no other memory about the user has any more, or when all of its words are theirs
+    and no other memory has them together. A model words a description as it likes: it is words that are compared, not sentences.
+
+    Args:
+        texts: what the memories, and the notes that go with them, say.
+    """
+    indexes = parts.indexes
+    told = "".join(one.one(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    if not told:
+        return _NOTHING
+    said = {stem for text in texts for stem in tokens(text)}
+    named = {*tokens("user"), *tokens(indexes.name(scope.user))}
+    with indexes.lock:
+        graphs = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
+        me, going = indexes.nodes.find(scope.user), [indexes.nodes.find(iri) for iri in memories]
+        if me is None:
+            return _NOTHING
+        about = indexes.adjacency.memories(me)
+        gone = [node for node in going if node is not None]
+        if not np.isin(about, gone).any():
+            return _NOTHING
+        left = np.setdiff1d(about[indexes.nodes.current(graphs, now=now)[about]], gone)
+        postings = indexes.words(graphs, "memory")
+
+        def tellers(stem: str) -> set[int]:
+            found = [one[0] for some in postings if (one := some.having(stem))]
+            return set(np.intersect1d(np.concatenate(found), left).tolist()) if found else set()
+
+        def is_gone(sentence: str) -> bool:
+            stems = set(tokens(sentence)) - named
+            theirs = stems & said
+            is_all = stems == theirs != set()
+            return any(not tellers(stem) for stem in theirs) or (is_all and not set.intersection(*map(tellers, stems)))
+
+        kept = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", told) if not is_gone(sentence))
+    if kept == told:
+        return _NOTHING
+    adds = ((scope.user, MEM.description, kept, scope.self_graph),) if kept else ()
+    return Change(adds, ((scope.user, MEM.description, told, scope.self_graph),))
+
+
+def _subjects(change: Change) -> list[IRI]:
+    return list(dict.fromkeys(quad[0] for quad in change.removes))
 
 
 def _closed_up(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:

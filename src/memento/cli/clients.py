@@ -7,7 +7,7 @@ How each client is told of Memento: what to put where, in the client's own forma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Form = Literal["json", "toml", "yaml", "sh", "python", "text"]
@@ -16,16 +16,17 @@ Form = Literal["json", "toml", "yaml", "sh", "python", "text"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
     """
-    One thing to do. `{address}` stands for the service's own.
+    One thing to do. `{address}` stands for the service's own, `{launch}` for what starts a window of it.
 
-    `file` is where it goes, from the home folder (`~/…`) or from the project's; `can_write` says that `connect --write` knows how
-    to add it to what is there.
+    `file` is where it goes, from the home folder (`~/…`) or from the project's, and `elsewhere` where on another `sys.platform`;
+    `can_write` says that `connect --write` knows how to add it to what is there.
     """
 
     does: str
     form: Form
     text: str
     file: str | None = None
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     can_write: bool = False
 
 
@@ -39,6 +40,7 @@ class Client:
 
 
 _PROXIED = "Every question gets the memories that matter; answers come back untouched"
+_DESKTOP = "Claude/claude_desktop_config.json"
 _TOOLS = "Tools to note, recall, correct and forget"
 
 
@@ -67,13 +69,15 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="json",
-                text=_servers("mcpServers", '{ "command": "memento", "args": ["mcp"] }'),
-                file="~/.config/Claude/claude_desktop_config.json",
+                text=_servers("mcpServers", "{ {launch} }"),
+                file=f"~/.config/{_DESKTOP}",
+                elsewhere={"darwin": f"~/Library/Application Support/{_DESKTOP}", "win32": f"%APPDATA%/{_DESKTOP}"},
                 can_write=True,
             ),
         ),
         note="On macOS the file is `~/Library/Application Support/Claude/claude_desktop_config.json`, on Windows "
-        "`%APPDATA%\\Claude\\claude_desktop_config.json`. Start Claude Desktop anew afterwards.",
+        "`%APPDATA%\\Claude\\claude_desktop_config.json`. `memento connect` puts the whole path of the command there, as "
+        "programs of the desktop do not know the shell's. Start Claude Desktop anew afterwards.",
     ),
     "codex": Client(
         title="Codex",
@@ -136,7 +140,7 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_PROXIED,
                 form="yaml",
-                text="models:\n  - name: GPT with memories\n    provider: openai\n    model: gpt-5-mini\n"
+                text="models:\n  - name: GPT with memories\n    provider: openai\n    model: gpt-5.4-mini\n"
                 "    apiBase: {address}/v1\n    apiKey: ${{ secrets.OPENAI_API_KEY }}",
                 file="~/.continue/config.yaml",
             ),
@@ -166,13 +170,14 @@ CLIENTS: Mapping[str, Client] = {
                 text='export OPENAI_API_BASE_URL="{address}/v1"\nexport OLLAMA_BASE_URL="{address}"',
             ),
             Snippet(
-                does="Admin Settings → External Tools → Add → MCP (Streamable HTTP): set the URL",
+                does="Admin Settings → External Tools → Add Server → Type MCP (Streamable HTTP): set the URL",
                 form="text",
                 text="{address}/mcp",
             ),
         ),
-        note="In a container this machine is `host.docker.internal`, which takes a token and `memento serve --host 0.0.0.0` "
-        "(see access.md): send it as the header `X-Memento-Token`.",
+        note="The variables count for the first start; later the same is set in Admin Settings → Connections. "
+        "In a container this machine is `host.docker.internal`, which takes a token and `memento serve --host 0.0.0.0` "
+        "(see access.md): a connection sends it as the header `X-Memento-Token`, a tool server as its Bearer key.",
     ),
     "openai-sdk": Client(
         title="OpenAI SDK for Python",
@@ -181,7 +186,7 @@ CLIENTS: Mapping[str, Client] = {
                 does=_PROXIED,
                 form="python",
                 text='from openai import OpenAI\n\nclient = OpenAI(base_url="{address}/v1")\n'
-                'answer = client.chat.completions.create(\n    model="gpt-5-mini",\n'
+                'answer = client.chat.completions.create(\n    model="gpt-5.4-mini",\n'
                 '    messages=[{"role": "user", "content": "Where do I work?"}],\n)\nprint(answer.choices[0].message.content)',
             ),
         ),
@@ -193,7 +198,7 @@ CLIENTS: Mapping[str, Client] = {
                 does=_PROXIED,
                 form="python",
                 text='from anthropic import Anthropic\n\nclient = Anthropic(base_url="{address}")\n'
-                'answer = client.messages.create(\n    model="claude-sonnet-4-5",\n    max_tokens=200,\n'
+                'answer = client.messages.create(\n    model="claude-sonnet-5-5",\n    max_tokens=200,\n'
                 '    messages=[{"role": "user", "content": "Where do I work?"}],\n)\nprint(answer.content[0].text)',
             ),
         ),
@@ -206,7 +211,7 @@ CLIENTS: Mapping[str, Client] = {
                 form="sh",
                 text='curl -s {address}/v1/chat/completions \\\n  -H "Authorization: Bearer $OPENAI_API_KEY" '
                 '-H "Content-Type: application/json" \\\n'
-                """  -d '{"model": "gpt-5-mini", "messages": [{"role": "user", "content": "Where do I work?"}]}'""",
+                """  -d '{"model": "gpt-5.4-mini", "messages": [{"role": "user", "content": "Where do I work?"}]}'""",
             ),
             Snippet(
                 does="The same memories without a model",
@@ -231,10 +236,16 @@ def page() -> str:
         lines += ["", f"## {client.title}", "", f"`memento connect {name}`"]
         for one in client.snippets:
             where = f", in `{one.file}`" if one.file else ""
-            lines += ["", f"{one.does}{where}:", "", f"```{one.form}", one.text.replace("{address}", USUAL), "```"]
+            lines += ["", f"{one.does}{where}:", "", f"```{one.form}", filled(one.text, USUAL, LAUNCH), "```"]
         if client.note:
-            lines += ["", client.note.replace("{address}", USUAL)]
+            lines += ["", filled(client.note, USUAL, LAUNCH)]
     return "\n".join(lines) + "\n"
 
 
+def filled(text: str, address: str, launch: str) -> str:
+    """A snippet without gaps."""
+    return text.replace("{address}", address).replace("{launch}", launch)
+
+
 USUAL = "http://127.0.0.1:6366"
+LAUNCH = '"command": "memento", "args": ["mcp"]'

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from memento.cli.clients import CLIENTS, USUAL, Snippet, page
+from memento.cli.clients import CLIENTS, USUAL, Snippet, filled, page
 from memento.cli.door import command
 from memento.cli.opened import Chosen, running
 from memento.errors import InputError
@@ -26,15 +29,16 @@ def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> No
         return
     serving = None if address else running(chosen)
     at = (address or (serving.address if serving else USUAL)).rstrip("/")
+    launch = _launch(chosen)
     for snippet in CLIENTS[client].snippets:
-        text = snippet.text.replace("{address}", at)
+        text = filled(snippet.text, at, launch)
         if write and snippet.can_write:
             click.echo(f"{written(snippet, text)}: {snippet.does}")
         else:
-            where = f" ({snippet.file})" if snippet.file else ""
+            where = f" ({_place(snippet)})" if snippet.file else ""
             click.echo(f"# {snippet.does}{where}\n{text}\n")
     if note := CLIENTS[client].note:
-        click.echo(note.replace("{address}", at))
+        click.echo(filled(note, at, launch))
 
 
 def written(snippet: Snippet, text: str) -> Path:
@@ -44,7 +48,7 @@ def written(snippet: Snippet, text: str) -> Path:
     Raises:
         InputError: the file cannot be read as what it should be; it is left as it was.
     """
-    path = Path(snippet.file or "").expanduser()
+    path = Path(os.path.expandvars(_place(snippet))).expanduser()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     after = {"json": _with_json, "toml": _with_toml}.get(snippet.form, _in_place)(before, text, path)
     if after != before:
@@ -55,6 +59,20 @@ def written(snippet: Snippet, text: str) -> Path:
         fresh.write_text(after, encoding="utf-8")
         fresh.replace(path)
     return path
+
+
+def _place(snippet: Snippet) -> str:
+    """Where a snippet goes on this machine."""
+    return snippet.elsewhere.get(sys.platform, snippet.file or "")
+
+
+def _launch(chosen: Chosen) -> str:
+    """What starts a window of this memory, as members of a JSON object: programs of the desktop know neither PATH nor variables."""
+    beside = shutil.which("memento", path=str(Path(sys.executable).parent)) or shutil.which("memento") or "memento"
+    members: dict[str, object] = {"command": beside, "args": ["mcp"]}
+    if chosen.home:
+        members["env"] = {"MEMENTO_HOME": str(chosen.folder.path.absolute())}
+    return json.dumps(members, ensure_ascii=False)[1:-1]
 
 
 def _with_json(before: str, text: str, path: Path) -> str:

@@ -123,6 +123,26 @@ def test_a_block_goes_with_its_memory(living: Proxied, erase: bool) -> None:
     assert received(living, [ASKED, ANSWERED, NEXT])[0] == ASKED
 
 
+@pytest.mark.parametrize("erase", [False, True])
+def test_what_the_user_is_described_by_goes_from_every_block_with_its_memory(
+    provider: Upstream, tmp_path: Path, erase: bool
+) -> None:
+    with in_front_of(provider, tmp_path) as proxied:
+        [home] = proxied.memento.note("I live in Lisbon.").memories
+        proxied.memento.note("I play the violin in an orchestra.")
+        asked = {"role": "user", "content": "Which instrument do I play?"}
+        [before] = received(proxied, [asked])
+        proxied.memento.forget(home, erase=erase)
+        [after] = received(proxied, [asked])
+        again = received(proxied, [asked, ANSWERED, NEXT])[0]
+        kept = [path.name for path in (tmp_path).glob("blocks*") if b"Lisbon" in path.read_bytes()]
+
+    assert "USER lives in Lisbon." in before["content"]
+    assert "violin" in after["content"]
+    assert "Lisbon" not in after["content"] + again["content"]
+    assert kept == []
+
+
 def test_what_is_forgotten_while_no_proxy_runs_leaves_no_block_behind(provider: Upstream, tmp_path: Path) -> None:
     with in_front_of(provider, tmp_path) as proxied:
         proxied.memento.note("I live in Lisbon.")

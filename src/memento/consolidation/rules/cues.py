@@ -100,7 +100,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|i\s+am|back|is|he['’]s|she['’]s)\s+(?:back\s+|now\s+|still\s+)?at"
             r"|account\s+(?:at|with|from)|contract\s+with|organi[sz]ed\s+by"
             r"|sponsored\s+by|run\s+by|owned\s+by|funded\s+by|offer\s+from"
-            r"|order(?:ed)?\s+from|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to"
+            r"|(?:order|rent|hir|collect)\w*\s+(?:\w+\s+){0,4}from|got\s+(?:an?|my|our)\s+(?:\w+\s+){1,3}from"
+            r"|(?:kids?|sons?|daughters?|children|twins|boys|girls)\s+(?:goes|go|went|is|are|starts?|started)\s+(?:to|at)|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to"
             r"|over\s+at|folks\s+at|people\s+at|team\s+at|call(?:ed)?\s+from"
             r"|employed\s+(?:by|at)|transfer(?:red)?\s+to|applied\s+(?:to|at)"
             r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*|volunteer\w*)\s+(?:\w+\s+){0,2}at"
@@ -128,7 +129,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
         (
             "Technology",
-            r"use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in"
+            r"(?:writ\w+|wrote|track\w*|tak(?:e|es|ing)\s+\w*\s*notes|keep\w*|draft\w*|edit\w*|draw\w*|model\w*)\s+(?:\w+\s+){0,4}in"
+            r"|use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in"
             r"|programming\s+in|rewriting\s+(?:\w+\s+){1,3}in"
             r"|rewrote\s+(?:\w+\s+){1,3}in|install|installed|installing|deploy(?:ed|s)?\s+(?:on|to|with)|built\s+(?:with|on|in)"
             r"|(?:switched|switching|migrated|migrating|upgraded|swapped|switch|migrate)\s+(?:\w+\s+){0,3}?(?:to|from|for)"
@@ -146,7 +148,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed"
             r"|emailed|texted|messaged|phoned|ran\s+into|bumped\s+into"
             r"|with\s+my|played\s+by|written\s+by|painted\s+by|composed\s+by"
-            r"|directed\s+by|recorded\s+by|took\s+over\s+from|takes\s+over\s+from"
+            r"|directed\s+by|recorded\s+by|took\s+over\s+from|takes\s+over\s+from|took\s+over\s+[^.]{2,40}?\s+from"
             rf"|(?:{_TALK})\s+(?:\w+\s+){{0,2}}?with|thanks\s+to|according\s+to"
             rf"|says|said|hugged|kissed|helped|helping|visiting\s+my|for\s+my|miss"
             r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to|picked\s+up\s+from|rang|wrote\s+to|cc|cc['’]d"

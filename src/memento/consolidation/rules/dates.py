@@ -84,7 +84,8 @@ _DATE = re.compile(
     rf"""(?<![\w/.-])(?:(?P<clock1>{_CLOCK})\s*,?\s+(?:on\s+)?)?
     (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before
         |after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
-    (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK}))?""",
+    (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK})
+    |\s+at\s+(?P<clock3>1[0-2]|[89])(?![\w%]|[:.]\d))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LENGTH = re.compile(
@@ -166,7 +167,7 @@ def _dated(match: re.Match[str], text: str, clock: calendars.Clock) -> Dated | N
         return None
     try:
         value = _value(group, clock)
-        hour = group["clock1"] or group["clock2"]
+        hour = group["clock1"] or group["clock2"] or group["clock3"]
         value = _at_clock(value, hour) if value is not None and hour else value
         if value is None:
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules.attributes import is_single
+from memento.consolidation.rules.attributes import EVENTS, is_single
 from memento.consolidation.rules.lexicon import (
     BASES,
     DETERMINERS,
@@ -27,11 +27,15 @@ _GOING = word_set(
 )
 _AM = re.compile(
     r"^(?:(?:now|still|currently|so+|very|really|super|finally|officially"
-    r"|also)\s+)?(?:back\s+(?:at|in|from|to|with|on)|allergic|vegan"
+    r"|also)\s+)?(?:back\s+(?:home\s+)?(?:at|in|from|to|with|on)|allergic|vegan"
     r"|vegetarian|pescatarian|married|engaged|single|divorced"
     r"|pregnant|off\s+to|done\s+with|fluent|born|based|afraid|obsessed"
     r"|addicted|excited|worried|responsible|not\s+\w+ing)\b(?!\s*[:?])",
     re.IGNORECASE,
+)
+_OWN_THING = re.compile(
+    r"^[A-Za-z-]+\s+(?:(?:has\s+)?(?:moved|went|gone|changed|been)\s+(?:up\s+|down\s+|back\s+|moved\s+|changed\s+)?to|is\s+(?:now\s+)?(?:at|on|[$€£]?\d)"
+    r"|went\s+(?:up|down)|(?:was|got)\s+(?:moved|changed|raised|cut|set))\b"
 )
 _BEEN = re.compile(r"^(?:(?:just|also)\s+)?been\s+(?!there\b)", re.IGNORECASE)
 _FINITE = re.compile(
@@ -88,6 +92,8 @@ def with_subject(piece: str) -> str:
     if is_past(lowered) and a_verb and lowered not in ("been", "born", "gone", "done", "used"):
         passive = rest.startswith("by ") or (rest.startswith("to ") and lowered not in _GOING)
         return piece if passive or _labelled(piece) else f"I {lowered} {rest}"
+    if _OWN_THING.match(piece) and (is_single(lowered) or re.fullmatch(EVENTS, lowered)):
+        return f"my {lowered} {rest}"
     if _AM.search(piece):
         return f"I'm {lowered} {rest}"
     if match := _BEEN.match(piece):

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from memento.consolidation.agents import Draft, Existing
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.relations import normal, relations, stems
+from memento.consolidation.rules.reversals import stage
 from memento.consolidation.rules.values import same_value
 from memento.model import Note
 
@@ -51,6 +52,7 @@ def _same_slot(draft: Draft, old: Existing) -> bool:
         draft.slot is not None
         and draft.slot == old.memory.slot
         and (draft.subject or "").casefold() == (old.subject or "").casefold()
+        and (draft.slot != "partner" or stage(draft.content) == stage(old.memory.content))
         and same_value(draft.slot_value or "", old.memory.slot_value or "")
     )
 

@@ -16,7 +16,7 @@ _RULES = (
     (
         "took-over",
         r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b"
-        r"|\bstepped\s+down\b(?!\s+from\b)|\b(?:quit|resigned|has\s+left|retired)\b(?=[.!]?$|,|\s+(?:btw|yesterday|today|last|this|on|in|so)\b)|\b(?:replaced|succeeded)\s+by\b",
+        r"|(?<!USER )\bstepped\s+down\b(?!\s+from\b)|\bleft\s+the\s+(?:company|team|firm|business|organi[sz]ation|band|project)\b|\b(?:quit|resigned|has\s+left|retired)\b(?=[.!]?$|,|\s+(?:btw|yesterday|today|last|this|on|in|so)\b)|\b(?:replaced|succeeded)\s+by\b",
     ),
     (
         "finished",
@@ -29,9 +29,10 @@ _RULES = (
     ),
     ("recovered", r"\b(?:recovered|healed|came\s+off|went\s+away|cleared\s+up|got\s+over|is\s+over|(?:is|has)\s+gone|is\s+(?:fixed|repaired|mended))\b"),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
+    ("folded", r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved|closed\s+for\s+good|ceased)\b(?!\s+with)"),
     ("died", r"\b(?:died|passed\s+away)\b"),
     ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
-    ("parted", rf"\band\s+(?:{USER}|\S+)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
+    ("parted", rf"\band\s+(?:{USER}|\S+(?:\s[A-Z]\S+)?)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
     ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
     ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),

@@ -25,8 +25,8 @@ _LEAVES = (
     r"|dropped|is (?:leaving|quitting))"
 )
 _DROPS = (
-    r"(?:dropped|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
-    r"|got rid of|gave up(?: on)?|cancelled|canceled|unsubscribed from"
+    r"(?:dropped|quit|has quit|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
+    r"|got rid of|(?:gave|has given|is giving) up(?: on)?|cancelled|canceled|unsubscribed from"
     r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)|traded in|wrote off"
     r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
     r"|divorced)"
@@ -51,7 +51,8 @@ _ENDS = tuple(
             r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
             rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired|finished|up)\b"),
         ("took-over",
-            rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned|quit|has quit|has left|retired|has retired"
+            rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned|quit|has quit|has left"
+            r"|left the (?:company|team|firm|business|organi[sz]ation|band|project)|retired|has retired"
             rf"|was let go|was fired|got fired|is gone)(?: as\b| btw\b|$|,| {DATE})"),
         ("returned",
             r"\b(?:came|come|comes|got|is|are|was|went)(?: back| home| out)*(?: home| back| out| discharged| released)"
@@ -60,8 +61,22 @@ _ENDS = tuple(
         ("recovered",
             rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away|cleared up|gone)"
             r"|is (?:gone|over|healed|fixed|repaired|mended|cured|better))\b"),
-        ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?=$|,| {DATE}| and\b)"),
+        ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?! of\b| to\b)"),
         ("died", rf"^(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
+        ("folded",
+            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down|went bankrupt|gone bankrupt|went bust"
+            r"|gone bust|went under|dissolved|closed for good|ceased trading)\b"),
+        ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced|getting divorced|parted)\b"),
+        ("recovered", rf"^{USER} is (?:over|off) (?:the |an? |{USER}'s )?{_V}"),
+        ("recovered", rf"\bgot {USER}'s (?P<v>[a-z]+) (?:off|out|removed)\b"),
+        ("stopped", rf"\b(?:goodbye|bye bye|farewell|so long|no more)(?: to)? {_V}"),
+        ("stopped", rf"\b(?:let|lets|has let) (?:{USER}'s |the )?(?P<v>[^,;]{{1,40}}?) (?:lapse|expire|slide|go)\b"),
+        ("dropped",
+            rf"\b(?:gave|has given|donated|sold|handed|passed) (?:{USER}'s |the )?(?P<v>{NAME}|[a-z]+(?: [a-z]+)?)(?: [a-z]+)?(?: away| on)? to \S"),
+        ("cancelled", rf"^(?:{NAME}|[Tt]hey|[Tt]he [a-z]+) (?:has |have )?(?:cancell?ed|called off) (?:{USER}'s |the )?{_V}"),
+        ("left",
+            r"\b(?:closed|cancell?ed|ended|terminated|gave up) (?:the |USER's )?(?:account|membership|subscription|contract|season ticket|plan)"
+            rf" (?:at|with|for|to|of) (?:the )?(?P<v>{NAME})"),
         ("left", rf"\b(?:resigned|stepped down|retired) as (?:the |an? |{USER}'s )?{_V}"),
         ("parted",
             rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split"
@@ -134,8 +149,9 @@ _NEVER = re.compile(
 )
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
 _NEGATED = re.compile(
-    rf"^(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:use|work|live|like|love|own|play|drive"
-    rf"|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)$",
+    rf"^(?:[Tt]urns out )?(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:allergic|related|married|engaged|afraid|intolerant|moving|going"
+    r"|coming|joining|use|work|live|like|love|own|play|drive"
+    rf"|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)(?: after all)?$",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(rf"(?:,\s*not|\bnot) (?:{_PREP} )?(?P<v>{NAME})(?=$|,| but\b|\.)")

@@ -53,7 +53,7 @@ OPENING_PLACES = word_set(
 _NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
-_EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
+_EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp|Summit|Days|Meetup|Jam|Hack|Expo|Week)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
 _TECHNICAL = re.compile(
     r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
 )

@@ -61,7 +61,9 @@ _IRREGULAR = """
     sleep:slept,slept speak:spoke,spoken spend:spent,spent split:split,split spread:spread,spread stand:stood,stood
     steal:stole,stolen stick:stuck,stuck strike:struck,struck swear:swore,sworn sweep:swept,swept swim:swam,swum
     swing:swung,swung take:took,taken teach:taught,taught tear:tore,torn tell:told,told think:thought,thought
-    throw:threw,thrown understand:understood,understood wake:woke,woken wear:wore,worn win:won,won write:wrote,written
+    bend:bent,bent flee:fled,fled outgrow:outgrew,outgrown overcome:overcame,overcome oversleep:overslept,overslept
+    pay:paid,paid rebuild:rebuilt,rebuilt redo:redid,redone retake:retook,retaken rewrite:rewrote,rewritten seek:sought,sought
+    undergo:underwent,undergone withdraw:withdrew,withdrawn throw:threw,thrown understand:understood,understood wake:woke,woken wear:wore,worn win:won,won write:wrote,written
 """
 _FORMS = {base: tuple(forms.split(",")) for base, _, forms in (entry.partition(":") for entry in _IRREGULAR.split())}
 

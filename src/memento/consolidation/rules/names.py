@@ -56,6 +56,7 @@ _HOLIDAY = re.compile(
 """Days of the year, which are dates and not things."""
 _TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
 _MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
+_EXCHANGED = re.compile(r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
 _JOB_NEXT = re.compile(rf"\s+(?:{JOB}|writer|lead|folks|people|stuff)s?\b", re.IGNORECASE)
 
@@ -215,6 +216,10 @@ def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[
             other = at - 1 if order.step > 0 else at + 1
             first, last = min(at, other), max(at, other)
             gap = sentence[found[first][1] : found[last][0]]
+            if gap in (" to ", " with ", " for ") and _EXCHANGED.search(sentence[: found[first][0]]):
+                if mentions[other].is_well_known and not mentions[at].is_well_known:
+                    mentions[at] = replace(mentions[at], kind=mentions[other].kind)
+                continue
             if (
                 mentions[at].kind == "Concept"
                 and not mentions[at].is_well_known

@@ -27,7 +27,7 @@ _NOUNS: Mapping[EntityKind, str] = {
         cafe bistro pub bar pizzeria diner deli bookshop bookstore gym studio publisher newspaper magazine label
         manufacturer supplier vendor retailer employer customer client insurer airline carrier provider co-op
         cooperative scale-up unicorn spin-off spinoff subsidiary chain brand lab community meetup-group church parish
-        academy hotel hostel newsroom broadcaster podcast-network accelerator incubator fund investor competitor rival
+        academy hotel hostel newsroom broadcaster podcast-network accelerator incubator place spot joint eatery fund investor competitor rival
         salon barbershop pharmacy garage taproom roastery coffeehouse winery distillery bookmaker builders caterer
         printers solicitors practice group quartet trio ensemble troupe committee market stall food-truck
         dealership co-working makerspace hackerspace cinema creche preschool

@@ -153,6 +153,15 @@ _TABLE = (
         rf" (?:the )?(?P<v>{NAME}|[a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
         "?",
     ),
+    ("diet", rf"^{SUBJECT} (?:eats|is eating|has started eating|started eating|has gone back to eating|went back to eating) (?P<v>meat)\b", "?"),
+    ("partner", rf"^{NAMED} and (?P<s>{USER}) (?:got|are|have got|is) (?:married|engaged|dating)\b", "Person Concept"),
+    ("partner", rf"^(?P<s>{NAME}) and {NAMED} (?:got|are|have got) (?:married|engaged)\b", "Person Concept"),
+    (
+        "{attr}",
+        rf"^[Tt]he (?P<s>)(?P<attr>(?:[a-z-]+ ){{1,3}}(?:password|passcode|code|pin|combination|extension|number|deadline|budget|price|fee|limit|url|port)) "
+        rf"{_IS} {WORDS}",
+        "?",
+    ),
     (
         "theme",
         rf"^{SUBJECT} (?:uses|prefers|likes|switched to|wants|switched from \w+ \w+ to) (?:the )?(?P<v>dark|light) "

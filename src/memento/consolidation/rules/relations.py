@@ -64,6 +64,7 @@ _LEADING = re.compile(
     r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
     r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b|it\b|that\b))"
 )
+_TURNS_OUT = re.compile(r"^turns\s+out\s+(?:that\s+)?", re.IGNORECASE)
 _KINSMAN = re.compile(
     rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+"
     rf"([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
@@ -81,7 +82,7 @@ def relations(content: str, slot: str | None = None) -> frozenset[str]:
     >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
     (['to work', 'work'], ['eat'])
     """
-    bases = [base_of(word) or word for word in _WORD.findall(content.lower())]
+    bases = [base_of(word) or word for word in _WORD.findall(_TURNS_OUT.sub("", content).lower())]
     found = {family for base in bases for family in _families().get(base, ())}
     found |= {f"to {base}" for base in bases if base in BASES and base not in _PLAIN}
     if slot in _OF_SLOT:

@@ -13,6 +13,7 @@ from memento.consolidation.agents import USER, Draft, Existing
 from memento.consolidation.rules.lexicon import PREPOSITIONS
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.relations import normal, relations, speaks_of, stems
+from memento.consolidation.rules.values import same_value
 
 _AGAIN = re.compile(
     r"\b(?:rejoin\w*|(?:is|are|went|gone|got|came|goes|going|switched|moved|started|returned|been)\s+back\b(?!\s+(?:from|home)\b)|returned\s+to|resumed?"
@@ -30,10 +31,10 @@ _WISHES = re.compile(
     re.IGNORECASE,
 )
 _DID = re.compile(r"\b(?:after\s+all|finally|at\s+last|in\s+the\s+end|did\s+it)\b", re.IGNORECASE)
+_STAGES = (r"\bmarried\b", r"\bengaged\b", r"\b(?:dating|girlfriend|boyfriend|seeing)\b")
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
-_PAIRED = frozenset({"married", "engaged"})
 _LOOSE = re.compile(
-    r"\b(?:now|nowadays|currently|just|recently|these\s+days|at\s+the\s+moment|mostly|usually|always|actually|still|really|from\s+now\s+on|instead|anymore)\b"
+    r"\b(?:instead\s+of|rather\s+than|not)\b.*$|\b(?:now|nowadays|currently|just|recently|these\s+days|at\s+the\s+moment|mostly|usually|always|actually|still|really|from\s+now\s+on|instead|anymore)\b"
     r"|\b(?:because|since|so\s+that|due\s+to|as\s+I|which|until)\b.*$|[,;(—–].*$|[.!…]+$",
     re.IGNORECASE,
 )
@@ -43,6 +44,13 @@ _OPENING = re.compile(
 )
 _COPULA = frozenset({"is", "are", "costs", "cost", "starts", "ends", "begins", "opens", "closes", "expires", "runs", "takes"})
 _NUMBER = re.compile(r"^[$€£]?\d[\d.,:]*(?:am|pm|%|kg|km|mg|k|h|€)?$|^(?:once|twice|one|two|three|four|five|six|seven|eight|nine|ten|twelve)$")
+_WHEN = (
+    re.compile(r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b"),
+    re.compile(r"\b(morning|afternoon|evening|night|lunchtime|weekend|weekday)s?\b"),
+    re.compile(r"\b(?:at|to|from)\s+((?:half\s+past\s+|quarter\s+(?:to|past)\s+)?\d{1,2}(?:[:.]\d\d)?)(?:\s?(?:am|pm))?\b(?!\s+\w+(?:s|ies)\b)"),
+)
+_MOVED = re.compile(r"\b(?:moved|shifted|changed|switched|was|been)\b")
+_MOVING = stems("moved shifted changed switched now is are on at to has been")
 _REPEATED = frozenset({"every", "each", "once", "twice"})
 
 
@@ -96,7 +104,7 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or known.mood != "fact" or how.additional or "present" not in (how.tense, known.tense):
         return False
-    if how.tense != known.tense or draft.ends or old.memory.event_at and old.memory.event_at < now:
+    if how.tense != known.tense or old.memory.event_at and old.memory.event_at < now:
         return False
     one, other = _plain(draft.content), _plain(old.memory.content)
     common = next((at for at, (new, before) in enumerate(zip(one, other, strict=False)) if new != before), min(len(one), len(other)))
@@ -113,13 +121,36 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     return (how.changed or draft.corrects) and placed
 
 
+def keeps_other_hours(draft: Draft, old: Existing) -> bool:
+    """Whether both tell when the same thing recurs, on other days or hours, and the draft says that this is new."""
+    how, known = reading(draft.content), reading(old.memory.content)
+    if how.mood != "fact" or not (how.changed or draft.corrects) or known.mood != "fact" or known.tense == "past":
+        return False
+    if how.additional or how.tense == "past" and not _MOVED.search(draft.content):
+        return False
+    for when in _WHEN:
+        new, before = {*when.findall(draft.content.lower())}, {*when.findall(old.memory.content.lower())}
+        if new and before and before - new:
+            one = stems(when.sub("", _LOOSE.sub("", draft.content.lower()))) - _MOVING
+            shared = one & stems(old.memory.content)
+            return len(shared) >= 2 or (bool(one) and one <= shared and _speaks_of_user(draft.content))
+    return False
+
+
 def _plain(content: str) -> list[str]:
     """The words of a memory without what may be said beside it."""
     return normal(_LOOSE.sub("", _OPENING.sub("", content))).split()
 
 
+def stage(content: str) -> int:
+    """How far two people are: 1 seeing each other, 2 engaged, 3 married; 0 when nothing is said of it."""
+    return next((3 - at for at, words in enumerate(_STAGES) if re.search(words, content, re.IGNORECASE)), 0)
+
+
 def changes_status(draft: Draft, old: Existing) -> bool:
-    """Whether being with somebody and being single are told of one person."""
+    """Whether being with somebody and being single are told of one person, or the engaged have married."""
+    if draft.slot == old.memory.slot == "partner" and same_value(draft.slot_value or "", old.memory.slot_value or ""):
+        return stage(draft.content) > stage(old.memory.content) > 1
     pair = (draft.slot or "", old.memory.slot or "")
     status, other = (draft, old.memory) if pair[0] == "relationship status" else (old.memory, draft)
     if set(pair) != {"relationship status", "partner"}:

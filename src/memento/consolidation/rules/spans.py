@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
 from memento.consolidation.rules.first_names import FIRST_NAMES
 from memento.consolidation.rules.gazetteer import Known, lookup, plain_names
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS, word_set
+from memento.consolidation.rules.lexicon import FUNCTION_WORDS, WEEKDAYS, word_set
 from memento.consolidation.rules.lowered import name_in_lower_case
 from memento.consolidation.rules.verbs import base_of, is_past
 
@@ -194,6 +194,8 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
         return not (taught or lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
     if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
+    if lowered in WEEKDAYS and at and tokens[at - 1].text == "the" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
+        return False
     if lowered == "saint" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
         return False
     if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):

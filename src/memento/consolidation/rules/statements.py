@@ -33,7 +33,7 @@ _MONTH_OR_DAY = "|".join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))
 _SCHEDULED = re.compile(
     r"\b(?:moved|rescheduled|pushed|shifted|brought|changed)\s+(?:the|an?|our|USER's)\s+(?:[\w-]+\s+){0,3}?"
     rf"{EVENTS}\b|\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
-    r"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b"
+    rf"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b|\b(?:cancell?ed|called\s+off)\b.*\b{EVENTS}\b"
     rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:the\s+)?(?:next\s|\d+|{_MONTH_OR_DAY})",
     re.IGNORECASE,
 )
@@ -59,7 +59,7 @@ TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
 _SHARED = re.compile(
     r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])"
     r"|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s"
-    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had)\s.+)$"
+    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had|(?:does|is|has|do|are|have|did)n['’]t)\s.+)$"
 )
 
 

@@ -16,8 +16,15 @@ from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
 from memento.consolidation.rules.gazetteer import lookup
 from memento.consolidation.rules.moods import is_no_longer, reading
+from memento.consolidation.rules.outcomes import is_outcome
 from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
-from memento.consolidation.rules.reversals import changes_status, has_come_true, is_put_otherwise, is_taken_up_again
+from memento.consolidation.rules.reversals import (
+    changes_status,
+    has_come_true,
+    is_put_otherwise,
+    is_taken_up_again,
+    keeps_other_hours,
+)
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
 from memento.model import Note
 
@@ -47,7 +54,7 @@ _BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "
 _KEEPS = frozenset({"use", "have", "prefer", "drive", "member", "work", "play", "eat", "drink"})
 _HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
 _GIVES_AWAY = re.compile(
-    r"\b(?:sold|traded|gave\s+away|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
+    r"\b(?:sold|traded|gave|donated|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
 )
 _USE_ENDS = re.compile(
     r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
@@ -56,6 +63,11 @@ _USE_ENDS = re.compile(
 _FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
 _UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _JOBS = ("job", "position", "role", "company")
+_CEASES = re.compile(
+    r"\b(?:g[ai]ven?\s+up|quit|no\s+more|goodbye|done\s+with|through\s+with|is\s+(?:off|over)|laps\w+|stepped\s+down|resigned\s+as|got\s+\S+\s+\w+\s+off"
+    r"|(?:does|do)n['’]t\s+need)\b",
+    re.IGNORECASE,
+)
 _AILS = re.compile(
     r"\b(?:broke|broken|is\s+in|has|have|hurt|sprained|caught|ill|sick|sore|injured|twisted|down|leaking|stuck|with|wears?|got|came\s+down)\b",
     re.IGNORECASE,
@@ -93,6 +105,8 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
     for rule, found in (
         ("again", is_taken_up_again(draft, old)),
         ("came-true", has_come_true(draft, old)),
+        ("other-hours", draft.slot is None and keeps_other_hours(draft, old)),
+        ("outcome", is_outcome(draft, old)),
         ("otherwise", draft.slot is None and is_put_otherwise(draft, old, note.at)),
     ):
         if found:
@@ -114,6 +128,8 @@ def _one_slot(draft: Draft, old: Existing, existing: Sequence[Existing]) -> bool
     slot, known = draft.slot or "", old.memory.slot or ""
     if slot == known:
         return True
+    if known.endswith(f" {slot}") and _RESCHEDULED.search(draft.content):
+        return sum((one.memory.slot or "").endswith(slot) and _same(one.subject, old.subject) for one in existing) == 1
     if not (_names_event(slot, known) and _RESCHEDULED.search(draft.content)):
         return False
     return sum(_names_event(slot, one.memory.slot or "") and _same(one.subject, old.subject) for one in existing) == 1
@@ -180,10 +196,15 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
     rule = rule_of(draft)
-    if rule == "took-over" or (rule == "parted" and USER in draft.about and known == USER):
+    if rule in ("took-over", "moved-out", "died", "folded") or (rule == "parted" and USER in draft.about and known == USER):
         return True
-    if rule == "finished" and draft.subject is not None:
-        return (known in _OWN or draft.subject != known) and bool(_WORKS_ON.search(old.memory.content))
+    if rule == "parted" and USER not in draft.about:
+        return len({*draft.about} & {*old.about} - {USER}) > 1
+    if rule in ("finished", "cancelled") and new not in _OWN:
+        if new in old.about or draft.subject is not None:
+            return draft.subject != known and bool(_WORKS_ON.search(old.memory.content))
+        plans = reading(old.memory.content).mood == "plan" or old.memory.event_at is not None
+        return plans and (known in _OWN or _is_own_thing(known)) and {*draft.about} - {USER, new} <= {*old.about}
     if draft.corrects and new is None:
         return True
     if (thing := _THING.match(old.memory.content)) and new in _OWN:
@@ -202,7 +223,7 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     memory = old.memory
     denied = draft.corrects and bool(_NEVER.search(draft.content))
     over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
-    if over and rule_of(draft) == "cancelled" and reading(memory.content).mood == "plan":
+    if over and rule_of(draft) in ("cancelled", "finished", "returned") and reading(memory.content).tense != "past":
         over = False
     if over or normal(memory.content) == normal(draft.content):
         return False
@@ -215,6 +236,8 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return bool(
             re.search(rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b", memory.content, re.I)
         )
+    if rule == "folded":
+        return occurs(phrase, memory.content) and bool(relations(memory.content, memory.slot) & (_BELONGS | {"play", "go"}))
     if rule == "recovered":
         return occurs(phrase, memory.content) and bool(_AILS.search(memory.content))
     if rule == "moved-out":
@@ -230,7 +253,12 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     named = any(names_the_same(phrase, name) for name in old.about if name != USER)
     in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
     if not named and not in_slot and not occurs(phrase, memory.content):
-        return is_same_activity(phrase, memory.content)
+        if phrase == "car" and "drive" in relations(memory.content) and _GIVES_AWAY.search(draft.content):
+            return True
+        if not (stems(phrase) and stems(phrase) <= stems(memory.content)):
+            return is_same_activity(phrase, memory.content)
+    if rule == "cancelled" and (memory.event_at is not None or reading(memory.content).mood == "plan"):
+        return draft.event_at is None or memory.event_at is None or draft.event_at.date() == memory.event_at.date()
     if rule in ("finished", "cancelled", "parted") and named:
         return rule != "parted" or "partner" in relations(memory.content, memory.slot)
     if _is_own_thing(speaks_of(memory.content)) and re.search(
@@ -255,6 +283,8 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
     rule = rule_of(draft)
+    if _CEASES.search(draft.content) and not known & {"like"} and reading(old.memory.content).tense == "present":
+        return True
     if rule == "switched" and not reading(old.memory.content).additional:
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
         kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)

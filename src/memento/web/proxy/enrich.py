@@ -104,6 +104,7 @@ class Enricher:
         return "ok", block
 
     def _recalled(self, turn: Turn, memento: Memento, namespace: str | None) -> tuple[Block, set[str]] | None:
+        began = time.time()
         found = memento.recall(asked(turn.said), namespace=namespace)
         if not found.memories:
             return None
@@ -113,7 +114,7 @@ class Enricher:
         if not shown.memories:
             return None
         written = json.dumps(text, ensure_ascii=False)[1:-1]
-        block = Block(text=written, behind=turn.place.behind, memories=len(shown.memories), made=time.time())
+        block = Block(text=written, behind=turn.place.behind, memories=len(shown.memories), made=began)
         return block, set(_iris(shown))
 
 
@@ -135,9 +136,9 @@ def _is_utility(conversation: Conversation) -> bool:
 
 
 def _iris(found: Recollection) -> list[str]:
-    """Whatever memory or note the block shows something of."""
-    notes = [one.note.iri for one in found.memories if one.note]
-    return [*notes, *(iri for one in found.memories for iri in _chain(one))]
+    """Whatever memory, note or entity the block shows something of."""
+    others = [one.note.iri for one in found.memories if one.note] + [one.iri for one in found.entities]
+    return [*others, *(iri for one in found.memories for iri in _chain(one))]
 
 
 def _chain(one: Recalled | Retired) -> list[str]:

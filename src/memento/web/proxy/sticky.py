@@ -64,7 +64,7 @@ class Sticky:
         self._db: sqlite3.Connection | None = None
         self._count = 0
         self._is_usable = most > 0
-        self._gone: set[str] = set()
+        self._gone: dict[str, float] = {}
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
         """The blocks that there are for these keys."""
@@ -89,11 +89,11 @@ class Sticky:
         Keep a block in place of what the key had.
 
         Args:
-            iris: the memories and notes whose text is in it; with one that was forgotten meanwhile it is not kept.
+            iris: whatever has text in it; with one that was forgotten since the block was made it is not kept.
         """
 
         def write(db: sqlite3.Connection) -> None:
-            if not self._gone.isdisjoint(iris):
+            if any(block.made <= self._gone.get(iri, 0.0) for iri in iris):
                 return
             self._count += db.execute("DELETE FROM block WHERE key = ?", (key,)).rowcount == 0
             row = (key, block.text, block.behind, block.memories, block.made, time.time())
@@ -111,7 +111,7 @@ class Sticky:
             GraphError: the file could neither be changed nor deleted.
         """
         with self._lock:
-            self._gone.update(iris)
+            self._gone.update(dict.fromkeys(iris, time.time()))
         if not self._path.exists():
             return
 

@@ -1,0 +1,73 @@
+"""
+What comes of what was under way: who gave birth is no longer pregnant, who found a flat no longer looks for one.
+
+*But:* only of the same person, and where a thing is named, of the same thing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memento.consolidation.agents import USER, Draft, Existing
+from memento.consolidation.rules.moods import reading
+from memento.consolidation.rules.relations import speaks_of, stems
+
+_HOME = r"(?:flat|apartment|house|place|room|home|studio)"
+_TABLE = tuple(
+    (re.compile(new, re.IGNORECASE), re.compile(old, re.IGNORECASE), thing)
+    for new, old, thing in (
+        (r"\b(?:had|has\s+had)\s+(?:her|a|the|our|their|USER's|twins)\b.*\b(?:baby|twins|boy|girl|son|daughter)\b|\bgave\s+birth\b",
+            r"\b(?:is|are)\s+(?:\w+\s+(?:weeks|months)\s+)?(?:pregnant|expecting)\b", False),
+        (r"\b(?:is|are|came|got)\s+back\b|\breturned\b|\bcame\s+home\b",
+            r"\b(?:is|are|['’]s)\s+(?:\w+\s+)?(?:on\s+(?:\w+\s+)?(?:leave|holiday|vacation|sabbatical)|away|abroad|travelling|off\s+sick)\b", False),
+        (r"\b(?:graduated|defended|got\s+USER's\s+(?:degree|diploma|phd))\b",
+            r"\b(?:is|are)\s+(?:studying|writing\s+USER's\s+thesis|doing\s+(?:an?|USER's)\s+(?:phd|master|degree)|an?\s+(?:\w+\s+)?student)\b|\bstudies\b", False),
+        (r"\bpaid\b.*\bback\b|\bpaid\s+(?:off|back)\b|\bsettled\s+up\b|\bpaid\s+USER\b", r"\bowes?\b", True),
+        (r"\b(?:found|signed|bought|rented|moved\s+into|got)\b.*\b" + _HOME + r"\b",
+            r"\b(?:looking\s+for|flat-?hunting|house-?hunting|searching\s+for)\b.*(?:\b" + _HOME + r"\b|hunting)", False),
+        (r"\b(?:found|got|landed|started|accepted)\b.*\b(?:job|role|position)\b|\bstarted\s+(?:at|as)\b|\bjoined\b",
+            r"\b(?:unemployed|out\s+of\s+work|between\s+jobs|job-?\s?hunting|looking\s+for\s+(?:an?\s+)?(?:new\s+)?(?:job|work|position|role))\b", False),
+        (r"\bpassed\b.*\bdriving\b|\bgot\s+USER's\s+(?:driving\s+)?licen[cs]e\b",
+            r"\b(?:learning\s+to\s+drive|driving\s+lessons|can['’]t\s+drive|no\s+driving\s+licen[cs]e)\b", False),
+        (r"\b(?:passed|failed|sat|took|survived|aced)\b", r"\b(?:studying|revising|preparing|cramming)\s+for\b", True),
+        (r"\b(?:found|recovered|turned\s+up|got\s+back)\b", r"\b(?:lost|can['’]t\s+find|is\s+missing|looking\s+for|misplaced)\b", True),
+        (r"\b(?:arrived|was\s+delivered|came|picked\s+up|received)\b", r"\b(?:waiting\s+for|ordered|pre-?ordered|on\s+order)\b", True),
+        (r"\b(?:fixed|repaired|mended|working\s+again|works\s+again)\b", r"\b(?:is|are)\s+(?:broken|down|leaking|stuck)\b|\bbroke\b|\bdoesn['’]t\s+work\b", True),
+        (r"\b(?:ran|finished|completed|did|rode|swam|won|survived|performed|played|gave|sang)\b",
+            r"\b(?:training|preparing|practi[sc]ing|rehearsing|registered|signed\s+up)\s+for\b", True),
+        (r"\b(?:rejected|turned\s+down|declined|hired|accepted|offered|heard\s+back|got\s+(?:in|into))\b", r"\b(?:applied|applying)\b|\bwaiting\s+to\s+hear\b", True),
+        (r"\b(?:is|are|feels?|got)\s+(?:\w+\s+)?(?:fine|better|well|healthy|ok|okay|recovered|back\s+to\s+normal)\b|\brecovered\b",
+            r"\b(?:is|are|feels?|got)\s+(?:\w+\s+)?(?:ill|sick|unwell|sore|poorly|injured)\b|\b(?:hurts?|aches?)\b|\bin\s+hospital\b", False),
+        (r"\bmarried\b", r"\b(?:is|are|got)\s+engaged\b", True),
+        (r"\b(?:bought|got|ordered|found)\b", r"\b(?:wants?|saving(?:\s+up)?\s+for|looking\s+for|needs?)\b", True),
+    )
+)  # fmt: skip
+_PLAIN = stems("new find found look get got want need job work back last week yesterday today finally day time year month one old take took")
+
+
+def is_outcome(draft: Draft, old: Existing) -> bool:
+    """Whether the draft tells how what a memory says to be under way has come out."""
+    content = old.memory.content
+    for new, known, thing in _TABLE:
+        if not (new.search(draft.content) and known.search(content)):
+            continue
+        if reading(draft.content).mood not in ("fact", "past") or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
+            continue
+        if thing:
+            said = known.split(content, maxsplit=1)[-1] or content
+            shared = (stems(said) or stems(content)) & stems(draft.content) - _PLAIN
+            if shared and (_one_subject(draft.content, content) or _both_named(draft, old)):
+                return True
+        elif _one_subject(draft.content, content):
+            return True
+    return False
+
+
+def _one_subject(new: str, old: str) -> bool:
+    one, other = speaks_of(new), speaks_of(old)
+    return one is not None and other is not None and one.casefold() == other.casefold()
+
+
+def _both_named(draft: Draft, old: Existing) -> bool:
+    """Whether both speak of the user and of one and the same named thing."""
+    return USER in draft.about and USER in old.about and bool({*draft.about} & {*old.about} - {USER})
