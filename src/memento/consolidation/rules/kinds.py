@@ -53,7 +53,9 @@ OPENING_PLACES = word_set(
 _NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
-_EVENT = re.compile(r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp|Summit|Days|Meetup|Jam|Hack|Expo|Week)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)")
+_EVENT = re.compile(
+    r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp|Summit|Days|Meetup|Jam|Hack|Expo|Week)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)"
+)
 _TECHNICAL = re.compile(
     r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
 )
@@ -85,7 +87,11 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     if known is None and not _is_first_name(name):
         if cues.READ.search(before) or (name.startswith("The ") and cues.READ.search(f"{before}The ")):
             return "Concept"
-        if cues.MADE.search(before) and cues.CALLED_SOMETHING.search(before) and not cues.RELATIVE_CALLED.search(before):
+        if (
+            cues.MADE.search(before)
+            and cues.CALLED_SOMETHING.search(before)
+            and not cues.RELATIVE_CALLED.search(before)
+        ):
             return "Project"
     if cues.PERSON_BEFORE.search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
         return "Person" if _is_first_name(name) else _by_shape(name) or "Person"

@@ -56,7 +56,9 @@ _HOLIDAY = re.compile(
 """Days of the year, which are dates and not things."""
 _TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
 _MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
-_EXCHANGED = re.compile(r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE)
+_EXCHANGED = re.compile(
+    r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
+)
 _LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
 _JOB_NEXT = re.compile(rf"\s+(?:{JOB}|writer|lead|folks|people|stuff)s?\b", re.IGNORECASE)
 

@@ -42,7 +42,9 @@ _TABLE = tuple(
         (r"\b(?:bought|got|ordered|found)\b", r"\b(?:wants?|saving(?:\s+up)?\s+for|looking\s+for|needs?)\b", True),
     )
 )  # fmt: skip
-_PLAIN = stems("new find found look get got want need job work back last week yesterday today finally day time year month one old take took")
+_PLAIN = stems(
+    "new find found look get got want need job work back last week yesterday today finally day time year month one old take took"
+)
 
 
 def is_outcome(draft: Draft, old: Existing) -> bool:
@@ -51,7 +53,9 @@ def is_outcome(draft: Draft, old: Existing) -> bool:
     for new, known, thing in _TABLE:
         if not (new.search(draft.content) and known.search(content)):
             continue
-        if reading(draft.content).mood not in ("fact", "past") or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
+        if reading(draft.content).mood not in ("fact", "past") or re.search(
+            r"\b(?:not|never|\w+n['’]t)\b", draft.content
+        ):
             continue
         if thing:
             said = known.split(content, maxsplit=1)[-1] or content

@@ -153,7 +153,11 @@ _TABLE = (
         rf" (?:the )?(?P<v>{NAME}|[a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
         "?",
     ),
-    ("diet", rf"^{SUBJECT} (?:eats|is eating|has started eating|started eating|has gone back to eating|went back to eating) (?P<v>meat)\b", "?"),
+    (
+        "diet",
+        rf"^{SUBJECT} (?:eats|is eating|has started eating|started eating|has gone back to eating|went back to eating) (?P<v>meat)\b",
+        "?",
+    ),
     ("partner", rf"^{NAMED} and (?P<s>{USER}) (?:got|are|have got|is) (?:married|engaged|dating)\b", "Person Concept"),
     ("partner", rf"^(?P<s>{NAME}) and {NAMED} (?:got|are|have got) (?:married|engaged)\b", "Person Concept"),
     (

@@ -42,12 +42,18 @@ _OPENING = re.compile(
     r"^(?:(?:from|as\s+of|since|starting)\s+(?:now(?:\s+on)?|today|tomorrow|(?:next\s+)?\w+),?|these\s+days,?|nowadays,?|now,?)\s+",
     re.IGNORECASE,
 )
-_COPULA = frozenset({"is", "are", "costs", "cost", "starts", "ends", "begins", "opens", "closes", "expires", "runs", "takes"})
-_NUMBER = re.compile(r"^[$€£]?\d[\d.,:]*(?:am|pm|%|kg|km|mg|k|h|€)?$|^(?:once|twice|one|two|three|four|five|six|seven|eight|nine|ten|twelve)$")
+_COPULA = frozenset(
+    {"is", "are", "costs", "cost", "starts", "ends", "begins", "opens", "closes", "expires", "runs", "takes"}
+)
+_NUMBER = re.compile(
+    r"^[$€£]?\d[\d.,:]*(?:am|pm|%|kg|km|mg|k|h|€)?$|^(?:once|twice|one|two|three|four|five|six|seven|eight|nine|ten|twelve)$"
+)
 _WHEN = (
     re.compile(r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b"),
     re.compile(r"\b(morning|afternoon|evening|night|lunchtime|weekend|weekday)s?\b"),
-    re.compile(r"\b(?:at|to|from)\s+((?:half\s+past\s+|quarter\s+(?:to|past)\s+)?\d{1,2}(?:[:.]\d\d)?)(?:\s?(?:am|pm))?\b(?!\s+\w+(?:s|ies)\b)"),
+    re.compile(
+        r"\b(?:at|to|from)\s+((?:half\s+past\s+|quarter\s+(?:to|past)\s+)?\d{1,2}(?:[:.]\d\d)?)(?:\s?(?:am|pm))?\b(?!\s+\w+(?:s|ies)\b)"
+    ),
 )
 _MOVED = re.compile(r"\b(?:moved|shifted|changed|switched|was|been)\b")
 _MOVING = stems("moved shifted changed switched now is are on at to has been")
@@ -107,17 +113,28 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     if how.tense != known.tense or old.memory.event_at and old.memory.event_at < now:
         return False
     one, other = _plain(draft.content), _plain(old.memory.content)
-    common = next((at for at, (new, before) in enumerate(zip(one, other, strict=False)) if new != before), min(len(one), len(other)))
+    common = next(
+        (at for at, (new, before) in enumerate(zip(one, other, strict=False)) if new != before),
+        min(len(one), len(other)),
+    )
     if common < 3 or common == len(one) or common == len(other):
         return False
     left, right = one[common:], other[common:]
-    if len(left) > 4 or len(right) > 4 or set(left) & set(right) - {"the", "a", "of", "floor", "week", "times", "o'clock"}:
+    if (
+        len(left) > 4
+        or len(right) > 4
+        or set(left) & set(right) - {"the", "a", "of", "floor", "week", "times", "o'clock"}
+    ):
         return False
     copula = common >= 3 and any(word in _COPULA for word in one[:common]) and one[common - 1] in PREPOSITIONS | _COPULA
     numbers = bool(_NUMBER.match(left[0]) and _NUMBER.match(right[0]))
     if copula and (one[0] in ("the", "user's") or numbers):
         return how.changed or draft.corrects or numbers or one[common - 1] in ("in", "on", "at")
-    placed = one[common - 1] in PREPOSITIONS | _REPEATED | {"the"} or numbers or (left[0] in PREPOSITIONS and left[0] == right[0])
+    placed = (
+        one[common - 1] in PREPOSITIONS | _REPEATED | {"the"}
+        or numbers
+        or (left[0] in PREPOSITIONS and left[0] == right[0])
+    )
     return (how.changed or draft.corrects) and placed
 
 

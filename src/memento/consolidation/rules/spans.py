@@ -138,7 +138,9 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
     while at + size < len(tokens):
         last, here = tokens[at + size - 1], tokens[at + size]
         gap = sentence[last.end : here.start]
-        if (re.search(r"['’]s?$", last.text) and here.text not in _INSTITUTIONS) or not (gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)):
+        if (re.search(r"['’]s?$", last.text) and here.text not in _INSTITUTIONS) or not (
+            gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)
+        ):
             break
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
@@ -191,10 +193,20 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     lowered = word.lower()
     if lowered in PEOPLES:
         taught = lowered in LANGUAGES and _TAUGHT.match(sentence[tokens[at].end :])
-        return not (taught or lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
+        return not (
+            taught
+            or lowered in LANGUAGES
+            and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start])
+        )
     if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
-    if lowered in WEEKDAYS and at and tokens[at - 1].text == "the" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
+    if (
+        lowered in WEEKDAYS
+        and at
+        and tokens[at - 1].text == "the"
+        and at + 1 < len(tokens)
+        and _is_capital(tokens[at + 1].text)
+    ):
         return False
     if lowered == "saint" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
         return False
@@ -234,7 +246,10 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
     if following and is_past(following[1]) and not is_past(word):
         return True
     return word != token.text or bool(
-        re.match(r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?|lives?|\w+ed|\w+s|I|my)\b", after)
+        re.match(
+            r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?|lives?|\w+ed|\w+s|I|my)\b",
+            after,
+        )
     )
 
 

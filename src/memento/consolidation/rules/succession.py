@@ -72,7 +72,10 @@ _AILS = re.compile(
     r"\b(?:broke|broken|is\s+in|has|have|hurt|sprained|caught|ill|sick|sore|injured|twisted|down|leaking|stuck|with|wears?|got|came\s+down)\b",
     re.IGNORECASE,
 )
-_SHARES_HOME = re.compile(r"\b(?:room-?mate|flat-?mate|house-?mate|live[sd]?\s+with|lodger|tenant|sublet|shar(?:es?|ing)|rents?)\b", re.IGNORECASE)
+_SHARES_HOME = re.compile(
+    r"\b(?:room-?mate|flat-?mate|house-?mate|live[sd]?\s+with|lodger|tenant|sublet|shar(?:es?|ing)|rents?)\b",
+    re.IGNORECASE,
+)
 _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 
 
@@ -83,7 +86,9 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
     if changes_status(draft, old) and not reading(draft.content).additional:
-        return _target(draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:partner")
+        return _target(
+            draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", "slot:partner"
+        )
     if not _one_slot(draft, old, existing) or not _differs(draft, old):
         return None
     if not draft.corrects and (_is_weak(draft) or _is_another_event(draft, old, note)):
@@ -111,7 +116,10 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
     ):
         if found:
             return _target(
-                draft, old, f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}", f"ends:{rule}"
+                draft,
+                old,
+                f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
+                f"ends:{rule}",
             )
     if (
         draft.corrects
@@ -196,7 +204,9 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
     rule = rule_of(draft)
-    if rule in ("took-over", "moved-out", "died", "folded") or (rule == "parted" and USER in draft.about and known == USER):
+    if rule in ("took-over", "moved-out", "died", "folded") or (
+        rule == "parted" and USER in draft.about and known == USER
+    ):
         return True
     if rule == "parted" and USER not in draft.about:
         return len({*draft.about} & {*old.about} - {USER}) > 1
@@ -234,10 +244,16 @@ def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return is_reversed(draft, old)
     if rule == "returned":
         return bool(
-            re.search(rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b", memory.content, re.I)
+            re.search(
+                rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
+                memory.content,
+                re.I,
+            )
         )
     if rule == "folded":
-        return occurs(phrase, memory.content) and bool(relations(memory.content, memory.slot) & (_BELONGS | {"play", "go"}))
+        return occurs(phrase, memory.content) and bool(
+            relations(memory.content, memory.slot) & (_BELONGS | {"play", "go"})
+        )
     if rule == "recovered":
         return occurs(phrase, memory.content) and bool(_AILS.search(memory.content))
     if rule == "moved-out":
