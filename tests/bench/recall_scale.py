@@ -40,6 +40,7 @@ from memento.search.embedders import Cached
 from memento.search.view import View
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings, Settings
+from memento.vocabulary import IRI
 from synthetic import RandomVectors, World
 
 T = TypeVar("T")
@@ -86,9 +87,14 @@ def written(quads: Iterable[Quad], home: Home) -> int:
     """How many quads were written, in one bulk load."""
     store, count = ox.Store(home.store), 0
     found = iter(quads)
+    named: dict[IRI, ox.NamedNode] = {}  # predicates and graphs are few
+
+    def term(iri: IRI) -> ox.NamedNode:
+        return named.get(iri) or named.setdefault(iri, ox.NamedNode(iri))
+
     while chunk := list(islice(found, 500_000)):
         store.bulk_extend(
-            ox.Quad(to_term(s), to_term(p), to_term(o), to_term(g))  # type: ignore[arg-type]
+            ox.Quad(to_term(s), term(p), to_term(o), term(g))  # type: ignore[arg-type]
             for s, p, o, g in chunk
         )
         count += len(chunk)
