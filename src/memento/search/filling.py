@@ -23,7 +23,7 @@ from memento.vocabulary import IRI, MEM
 
 def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
     """
-    Place every node where none is placed.
+    Place every node where none is placed, but for its vectors.
 
     Args:
         held: by the id that the vector file gives; anchors and turns must be `named`, ends learnt.
@@ -55,7 +55,6 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
             if slot := one.one(MEM.slot):
                 indexes.slots[slot].add(node)
     indexes.adjacency.fill(about)
-    _fill_vectors(indexes)
 
 
 def _fill_graph(indexes: Indexes, graph: IRI, memories: Mapping[int, Found], numbers: Numbers) -> None:
@@ -88,8 +87,8 @@ def _postings(indexes: Indexes, texts: Mapping[int, Sequence[int]]) -> Postings:
     return Postings(indexes.vocabulary, Segment.of(nodes, counts.astype(np.int32), counts, keys))
 
 
-def _fill_vectors(indexes: Indexes) -> None:
-    """Take the vectors out of the file, those of each kind in one piece."""
+def fill_vectors(indexes: Indexes) -> None:
+    """After `fill`: take the vectors out of the file, those of each kind in one piece."""
     total = indexes.file.rows()
     rows = np.empty((total, indexes.embedder.dimensions), dtype=np.float32)
     owners = np.empty(total, dtype=np.int32)

@@ -182,10 +182,11 @@ class VectorIndex:
         """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
-        rows = self._rows(spans(self._first[nodes], counts))
+        packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
+        whole = packed and not len(self._more)
+        rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
         found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            packed = self._coded and self._here == self._used and (np.diff(self._first[nodes]) > 0).all()
             found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
         return found
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from memento.model import Difference, Value
 from memento.ports import Graph, Progress
-from memento.search.filling import fill
+from memento.search.filling import fill, fill_vectors
 from memento.search.found import READ, Found
 from memento.search.indexes import Indexes
 from memento.search.vectors import digest
@@ -52,6 +52,7 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
             (node, iri) for iri, (node, _) in (indexes.file.known() if stale else known).items() if iri in held
         )
         fill(indexes, {node: held.pop(iri) for node, iri in ids})
+        fill_vectors(indexes)  # when the texts are gone: neither is small
         return len(stale)
 
 
