@@ -75,7 +75,7 @@ class Graph(Protocol):
         ...
 
     def quads(self, graph: IRI) -> Iterable[Quad]:
-        """Every quad of one named graph, in no order."""
+        """Every quad of one named graph, those of one subject together."""
         ...
 
     def load(self, turtle: bytes, graph: IRI) -> None:

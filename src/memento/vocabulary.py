@@ -22,7 +22,8 @@ class Namespace:
     def __getattr__(self, name: str) -> IRI:
         if name.startswith("__"):
             raise AttributeError(name)
-        return IRI(self.base + name)
+        found = self.__dict__[name] = IRI(self.base + name)  # made once: the next look-up finds it
+        return found
 
     def __getitem__(self, name: str) -> IRI:
         return IRI(self.base + name)

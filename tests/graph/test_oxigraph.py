@@ -1,5 +1,6 @@
 """The embedded store keeps its promises: whole writes, closed datasets, no foreign exceptions."""
 
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,16 @@ def test_loading_a_graph_twice_leaves_it_as_it_was() -> None:
 def test_a_document_that_is_not_trig_is_refused() -> None:
     with pytest.raises(InputError, match="not TriG"):
         list(parsed_quads(b"this is nothing"))
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_quads_of_a_node_come_together(tmp_path: Path, is_kept: bool) -> None:
+    graph = Oxigraph(tmp_path if is_kept else None)
+    name, nodes = IRI("urn:g"), [IRI(f"urn:{n}") for n in range(20)]
+    for predicate in (MEM.content, MEM.name):
+        for node in nodes:  # one after the other, so that they do not lie together by chance
+            graph.apply(Change(((node, predicate, "x", name),)))
+    subjects = [subject for subject, _, _, _ in graph.quads(name)]
+
+    assert len(subjects) == 40
+    assert len([subject for subject, _ in groupby(subjects)]) == 20

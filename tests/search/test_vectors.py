@@ -103,3 +103,14 @@ def test_an_empty_index_finds_nothing() -> None:
     nodes, scores = VectorIndex(8).search(some(1, 1), 5, np.zeros(0, dtype=np.bool_))
 
     assert len(nodes) == len(scores) == 0
+
+
+def test_a_batch_gives_the_ids_in_its_order_whether_a_node_is_known_or_not() -> None:
+    file = VectorFile(None, "test")
+    (b,) = file.write([(B, digest("b"), some(1, 1))])
+    odd = IRI('urn:é"\\')
+    ids = file.write([(odd, digest("odd"), some(2, 2)), (B, digest("new"), some(3, 3)), (A, digest("a"), some(4, 1))])
+
+    assert ids[1] == b
+    assert [file.id(iri) for iri in (odd, B, A)] == ids
+    assert [len(stored[1]) for iri in (odd, B, A) if (stored := file.stored(iri))] == [2, 3, 1]

@@ -54,6 +54,7 @@ class Oxigraph:
         """
         with _failures():
             self._open: ox.Store | None = ox.Store(folder) if folder else ox.Store()
+        self._in_folder = folder is not None
         self._one_writer = threading.Lock()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change before it is applied; when it raises, nothing is written."""
@@ -99,12 +100,18 @@ class Oxigraph:
             return sorted(IRI(name.value) for name in self._store.named_graphs())
 
     def quads(self, graph: IRI) -> Iterator[Quad]:
+        predicates: dict[str, IRI] = {}
         with _failures():
-            for found in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
-                subject = (
-                    IRI(found.subject.value) if isinstance(found.subject, ox.NamedNode) else IRI(str(found.subject))
-                )
-                yield (subject, IRI(found.predicate.value), to_value(found.object), graph)
+            every: Iterable[ox.Quad] = self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph))
+            if not self._in_folder:  # files are in the order of graph and subject, memory is in that of writing
+                every = sorted(every, key=lambda found: str(found.subject))
+            for found in every:
+                subject, predicate = found.subject, found.predicate.value
+                name = subject.value if isinstance(subject, ox.NamedNode) else str(subject)
+                known = predicates.get(predicate)
+                if known is None:
+                    known = predicates[predicate] = IRI(predicate)
+                yield (IRI(name), known, to_value(found.object), graph)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():

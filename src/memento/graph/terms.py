@@ -14,6 +14,7 @@ from memento.vocabulary import IRI, XSD
 Term = NamedNode | Literal
 
 _DATE_TIME = NamedNode(XSD.dateTime)
+_STRING = str(XSD.string)
 _NUMBERS: dict[str, type[int] | type[float]] = {
     XSD.integer: int,
     XSD.int: int,
@@ -63,6 +64,8 @@ def to_value(term: NamedNode | Literal | BlankNode | Triple) -> Value:
 
 def _of_literal(term: Literal) -> Value:
     text, datatype = term.value, term.datatype.value
+    if datatype == _STRING:  # most of them
+        return text
     if datatype == XSD.dateTime:
         try:
             at = datetime.fromisoformat(text)

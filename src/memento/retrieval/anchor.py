@@ -137,13 +137,13 @@ def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:
     """
     everyone = np.flatnonzero(view.visible) if evidence.pool is None else evidence.pool.nodes
     meaning, words, subject = (evidence.found[name] for name in ("meaning", "words", "subject"))
-    total = 0.5 * scaled(meaning)[everyone] + 0.5 * scaled(words)[everyone] + 0.5 * subject[everyone]
+    total = 0.5 * scaled(meaning, everyone) + 0.5 * scaled(words, everyone) + 0.5 * subject[everyone]
     order = largest(total, count)
     order = order[total[order] > 0]
     best = float(total[order[0]]) if order.size else 1.0
     return everyone[order].astype(np.int32), (total[order] / best).astype(np.float32)
 
 
-def scaled(signal: Signal) -> Signal:
-    """Divided by its best value; zero stays zero."""
-    return signal / max(float(signal.max(initial=0.0)), 1e-9)
+def scaled(signal: Signal, nodes: NDArray[np.integer]) -> Signal:
+    """(len(nodes),) the values of some memories, divided by the best of all; zero stays zero."""
+    return np.asarray(signal[nodes] / max(float(signal.max(initial=0.0)), 1e-9))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from memento.model import Scored
 from memento.retrieval.land import CHANNELS, Evidence, best
 from memento.retrieval.signals import largest
+from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.settings import SignalsSettings
 
@@ -57,7 +58,7 @@ def candidates(evidence: Evidence, view: View, pool: int) -> Ids:
         return np.flatnonzero(view.visible).astype(np.int32)
     among = evidence.pool.nodes if evidence.pool else None
     names = [name for name in CHANNELS if name in evidence.found]
-    return np.unique(np.concatenate([best(evidence, name, view, pool, among) for name in names]))
+    return distinct(np.concatenate([best(evidence, name, view, pool, among) for name in names]))
 
 
 def weighed(evidence: Evidence, nodes: Ids, knobs: SignalsSettings) -> dict[str, NDArray[np.float32]]:

@@ -20,6 +20,7 @@ from memento.ports import Vectors
 from memento.retrieval import signals
 from memento.retrieval.question import dates
 from memento.retrieval.signals import Signal
+from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.settings import LandSettings, WordsSettings
 
@@ -80,12 +81,14 @@ class Evidence:
             return Evidence(found)
         pool, view = self.pool, self.pool.asked.view
         best = [signals.leading(signal, view.visible, pool.size) for signal in more.values()]
-        new = np.setdiff1d(np.concatenate([*best, pool.nodes[:0]]), pool.nodes)
+        new = distinct(np.concatenate([*best, pool.nodes[:0]]))
+        place = np.minimum(np.searchsorted(pool.nodes, new), max(len(pool.nodes) - 1, 0))
+        new = new[pool.nodes[place] != new] if pool.nodes.size else new
         if new.size:
             for name, signal in pool.asked.scored(new).items():
                 if name not in pool.asked.everywhere:
                     found[name][new] = signal[new]
-        return Evidence(found, Pool(pool.asked, np.union1d(pool.nodes, new).astype(np.int32), pool.size))
+        return Evidence(found, Pool(pool.asked, distinct(np.concatenate([pool.nodes, new])), pool.size))
 
 
 def land(
@@ -117,7 +120,7 @@ def land(
         signals.with_neighbours(near, view),
         *(signals.leading(everywhere[name], view.visible, knobs.pool) for name in ("words", "slot")),
     ]
-    nodes = np.unique(np.concatenate(brought)).astype(np.int32)
+    nodes = distinct(np.concatenate(brought))
     nodes = nodes[view.visible[nodes]]
     return Evidence(known.scored(nodes), Pool(known, nodes, knobs.pool))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -107,7 +108,13 @@ def without(question: str, names: Collection[str]) -> str:
 def named_among(question: str, names: Collection[str]) -> list[str]:
     """The names of which the question has the whole, the first part or the usual short form, in the order given."""
     words = set(re.findall(r"\w+", question.casefold()))
-    return [name for name in names if any(form.casefold() in words for form in short_forms([name]) if " " not in form)]
+    return [name for name in names if not words.isdisjoint(_called(name))]
+
+
+@lru_cache(maxsize=4096)
+def _called(name: str) -> frozenset[str]:
+    """The short forms of a name that are one word, case folded."""
+    return frozenset(form.casefold() for form in short_forms([name]) if " " not in form)
 
 
 def short_forms(names: Collection[str]) -> set[str]:

@@ -26,6 +26,7 @@ from memento.retrieval.question import (
     wants_time,
 )
 from memento.search.nodes import Ids, Mask
+from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
@@ -52,7 +53,7 @@ def window(own: Signal, view: View, nodes: Ids | None = None) -> Signal:
 
     The sum stands in for the three turns embedded as one text: it needs no further vector, and follows every new turn at once.
     """
-    found = own.copy()
+    found = own.copy() if nodes is None else spread(nodes, own[nodes], view)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
         beside = passages.beside(turns)
@@ -67,7 +68,7 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
     for passages in view.passages():
         beside = passages.beside(nodes[passages.session_of(nodes) >= 0])
         parts.append(beside[beside >= 0])
-    return np.unique(np.concatenate(parts))
+    return distinct(np.concatenate(parts))
 
 
 def leading(signal: Signal, visible: Mask, count: int) -> Ids:
@@ -95,6 +96,7 @@ def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None =
     To be told which of three conversations it was says little of where in it the answer stands.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
+    parts: list[tuple[Ids, Signal]] = []
     count, best = 0, 0.0
     for passages in view.passages():
         numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
@@ -102,9 +104,12 @@ def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None =
         sessions = passages.session_of(turns)
         of_session = np.zeros(int(max(sessions.max(initial=-1), numbers.max(initial=-1))) + 1, dtype=np.float32)
         of_session[numbers] = scores
-        found[turns] = of_session[sessions]
+        parts.append((turns, of_session[sessions]))
         count, best = count + len(passages.sessions), max(best, float(scores.max(initial=0.0)))
-    return found * np.float32(min(1.0, count / MANY_SESSIONS) / max(best, 1e-9))
+    share = np.float32(min(1.0, count / MANY_SESSIONS) / max(best, 1e-9))
+    for turns, values in parts:
+        found[turns] = values * share
+    return found
 
 
 def speaker(question: str, view: View, nodes: Ids | None = None) -> Signal:

@@ -17,45 +17,48 @@ from memento.search.nodes import Kind
 from memento.search.passages import Row
 from memento.search.postings import Postings
 from memento.search.segment import Segment
-from memento.search.stems import tokens
+from memento.search.stems import Numbers
 from memento.vocabulary import IRI, MEM
 
 
 def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
     """
-    Place every node where none is placed.
+    Place every node where none is placed, but for its vectors.
 
     Args:
         held: by the id that the vector file gives; anchors and turns must be `named`, ends learnt.
     """
     ordered = dict(sorted(held.items()))
-    for node, one in ordered.items():
-        lifetime = one.lifetime(indexes.retired_at.get(one.iri))
-        indexes.nodes.put(node, one.iri, cast(Kind, one.kind), one.graph, lifetime)
+    retired_at = indexes.retired_at
+    indexes.nodes.fill(
+        [
+            (node, one.iri, cast(Kind, one.kind), one.graph, one.lifetime(retired_at.get(one.iri)))
+            for node, one in ordered.items()
+        ]
+    )
+    numbers = Numbers(indexes.vocabulary)
     anchors: dict[IRI, dict[int, Found]] = defaultdict(dict)
     memories: dict[IRI, dict[int, Found]] = defaultdict(dict)
     for node, one in ordered.items():
         (memories if one.kind == "memory" else anchors)[one.graph][node] = one
     for graph, some in anchors.items():
-        texts = {node: indexes.vocabulary.numbers(tokens(indexes.text(one))) for node, one in some.items()}
+        texts = {node: numbers.of(indexes.text(one)) for node, one in some.items()}
         indexes.word_postings[graph, "anchor"] = _postings(indexes, texts)
         for node, one in some.items():
             indexes.labels.put(node, graph, one.labels)
     about: dict[int, Sequence[int]] = {}
     for graph, some in memories.items():
-        _fill_graph(indexes, graph, some)
+        _fill_graph(indexes, graph, some, numbers)
         for node, one in some.items():
             if linked := indexes.about(one):
                 about[node] = linked
             if slot := one.one(MEM.slot):
                 indexes.slots[slot].add(node)
     indexes.adjacency.fill(about)
-    _fill_vectors(indexes)
 
 
-def _fill_graph(indexes: Indexes, graph: IRI, memories: Mapping[int, Found]) -> None:
+def _fill_graph(indexes: Indexes, graph: IRI, memories: Mapping[int, Found], numbers: Numbers) -> None:
     """The words, passages and links of the memories of one graph."""
-    numbers = indexes.vocabulary.numbers
     of_name: dict[str, list[int]] = {}
     words: dict[int, Sequence[int]] = {}
     rows, texts = [], []
@@ -64,9 +67,9 @@ def _fill_graph(indexes: Indexes, graph: IRI, memories: Mapping[int, Found]) -> 
         speaker = indexes.names.get(IRI(one.one(MEM.saidBy)), "")
         lead = of_name.get(speaker)
         if lead is None:
-            lead = of_name[speaker] = numbers(tokens(speaker))
-        said = numbers(tokens(content))
-        whole = [*numbers(tokens(title)), *said] if title else said
+            lead = of_name[speaker] = numbers.of(speaker)
+        said = numbers.of(content)
+        whole = [*numbers.of(title), *said] if title else said
         words[node] = [*lead, *whole]
         rows.append(Row(node, content, said if turn else whole, turn))
         if turn is None:
@@ -84,8 +87,8 @@ def _postings(indexes: Indexes, texts: Mapping[int, Sequence[int]]) -> Postings:
     return Postings(indexes.vocabulary, Segment.of(nodes, counts.astype(np.int32), counts, keys))
 
 
-def _fill_vectors(indexes: Indexes) -> None:
-    """Take the vectors out of the file, those of each kind in one piece."""
+def fill_vectors(indexes: Indexes) -> None:
+    """After `fill`: take the vectors out of the file, those of each kind in one piece."""
     total = indexes.file.rows()
     rows = np.empty((total, indexes.embedder.dimensions), dtype=np.float32)
     owners = np.empty(total, dtype=np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from memento.model import Value
@@ -15,6 +15,17 @@ Said = Mapping[IRI, Sequence[Value]]
 
 _KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
 
+READ: frozenset[IRI] = frozenset(
+    {
+        *(TYPE, MEM.content, MEM.title, MEM.saidBy, MEM.extractedFrom, MEM.about, MEM.subject, MEM.slot),
+        *(MEM.validAt, MEM.invalidAt, MEM.createdAt, MEM.expiredAt),
+        *(MEM.name, SKOS.altLabel, MEM.description),
+        *(MEM.session, MEM.position),
+        *(MEM.invalidated, MEM.at),
+    }
+)
+"""What the indexes take from memories, anchors, notes and invalidations; the rest of the graph says nothing to them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -23,11 +34,12 @@ class Found:
     iri: IRI
     graph: IRI
     said: Said
+    kind: Kind | None = field(init=False)
+    """What it is to the indexes, or None when they do not hold such a node."""
 
-    @property
-    def kind(self) -> Kind | None:
-        """What it is to the indexes, or None when they do not hold such a node."""
-        return next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
+    def __post_init__(self) -> None:
+        kind = next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
+        object.__setattr__(self, "kind", kind)
 
     def text(self, names: Mapping[IRI, str]) -> str:
         """

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.ports import Vectors
-from memento.rank.similarity import cosines
 from memento.search.archive import Arrays
 from memento.search.nodes import Ids, Mask
-from memento.search.ragged import spans
+from memento.search.ragged import distinct, spans
 
 Values = NDArray[np.float32]
 
@@ -115,7 +114,7 @@ class VectorIndex:
         found = np.zeros(len(wanted), dtype=np.float32)
         if there.size:
             counts = counts[there]
-            likeness = cosines(self._rows(spans(self._first[wanted[there]], counts)), asked)
+            likeness = _products(self._rows(spans(self._first[wanted[there]], counts)), asked)
             found[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
         return found
 
@@ -150,15 +149,16 @@ class VectorIndex:
         owner = self._owner[: self._used]
         allowed = np.zeros(self._used, dtype=np.bool_)
         if self._used and len(inside):
-            allowed = inside[np.clip(owner, 0, len(inside) - 1)]  # a copy
-            if self._here < self._used or int(owner.max()) >= len(inside):
+            reach = len(self._count) <= len(inside) or int(owner.max()) < len(inside)
+            allowed = inside[owner if reach else np.minimum(owner, len(inside) - 1)]  # a copy; −1 is taken back below
+            if self._here < self._used or not reach:
                 allowed &= (owner >= 0) & (owner < len(inside))
         count = int(np.count_nonzero(allowed))
         if not count:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
         if self._coded and count <= max(_FEW, k):
             rows = np.flatnonzero(allowed)
-            return _best_of(owner[rows], cosines(self._rows(rows), asked), k)
+            return _best_of(owner[rows], _products(self._rows(rows), asked), k)
         bits = np.packbits(allowed, bitorder="little")
         selector = faiss.IDSelectorBitmap(self._used, faiss.swig_ptr(bits))
         wanted, probes = k, _PROBES
@@ -167,7 +167,7 @@ class VectorIndex:
             wanted = min(wanted, count)
             found, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
             # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
-            if wanted == count or min(len(np.unique(owner[row[row >= 0]])) for row in rows) >= k:
+            if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
             if self._coded and probes < self._index.nlist:
                 probes *= 4
@@ -175,17 +175,18 @@ class VectorIndex:
                 break
             wanted *= 2
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
-        scores = cosines(self._rows(rows), asked) if self._coded else found.ravel()
+        scores = _products(self._rows(rows), asked) if self._coded else found.ravel()
         return _best_of(owner[rows.ravel()], scores, k)
 
     def arrays(self) -> Arrays:
         """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
-        rows = self._rows(spans(self._first[nodes], counts))
+        packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
+        whole = packed and not len(self._more)
+        rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
         found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            packed = self._coded and self._here == self._used and (np.diff(self._first[nodes]) > 0).all()
             found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
         return found
 

@@ -83,10 +83,24 @@ class Nodes:
             self._graphs[graph] = len(self._graphs)
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
-        starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
-        ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
-        self._times[:, node] = (starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0))
+        self._times[:, node] = _instants(lifetime)
         self._changed(node)
+
+    def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:
+        """Let many nodes be found that are not: the same as `put` for each, in a fraction of the time."""
+        nodes = np.array([node for node, *_ in rows], dtype=np.int32)
+        self._grow(int(nodes.max(initial=-1)) + 1)
+        for node, iri, *_ in rows:
+            self._iris[node] = iri
+            self._ids[iri] = node
+        for *_, graph, _ in rows:
+            self._graphs.setdefault(graph, len(self._graphs))
+        self._kind[nodes] = [_KINDS[kind] for _, _, kind, _, _ in rows]
+        self._graph[nodes] = [self._graphs[graph] for *_, graph, _ in rows]
+        self._times[:, nodes] = (
+            np.array([_instants(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
+        )
+        self._moments.clear()
 
     def drop(self, node: int) -> None:
         """Let a node be found no more; harmless when there is none."""
@@ -245,6 +259,13 @@ class Nodes:
             self._moments.clear()
         elif size > len(self._iris):
             self._iris += [None] * (size - len(self._iris))
+
+
+def _instants(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
+    """A column of the times."""
+    starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
+    ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
+    return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)
 
 
 def _ms(at: datetime | None, otherwise: int) -> int:

@@ -9,6 +9,19 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
+def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    """
+    The different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
+
+    >>> distinct(np.array([3, 1, 3], dtype=np.int32)).tolist()
+    [1, 3]
+    """
+    found = np.sort(ids)
+    first = np.ones(len(found), dtype=np.bool_)
+    np.not_equal(found[1:], found[:-1], out=first[1:])
+    return found[first]
+
+
 def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """
     (n + 1,) where each list begins, and where the last one ends.

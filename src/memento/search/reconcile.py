@@ -7,13 +7,16 @@ is embedded, and what the graph no longer has goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
-from memento.graph.mapping import statements
-from memento.model import Difference
+import numpy as np
+
+from memento.model import Difference, Value
 from memento.ports import Graph, Progress
-from memento.search.filling import fill
-from memento.search.found import Found
+from memento.search.filling import fill, fill_vectors
+from memento.search.found import READ, Found
 from memento.search.indexes import Indexes
 from memento.search.vectors import digest
 from memento.vocabulary import IRI
@@ -38,18 +41,28 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
                 held[one.iri] = one
         known = indexes.file.known()
         # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
-        stale = [
-            one for iri, one in sorted(held.items()) if iri not in known or known[iri][1] != digest(indexes.text(one))
-        ]
+        stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(indexes.text(held[iri]))]
         indexes.file.write([], [iri for iri in known if iri not in held])
         for begin in range(0, len(stale), _BATCH):
             batch = stale[begin : begin + _BATCH]
-            vectors = indexes.embedded(batch)
-            indexes.file.write([(one.iri, digest(indexes.text(one)), vectors[one.iri]) for one in batch])
+            _embed({iri: indexes.text(held[iri]) for iri in batch}, indexes)
             if progress:
-                progress(min(begin + _BATCH, len(stale)), len(stale))
-        fill(indexes, {node: held[iri] for iri, (node, _) in indexes.file.known().items()})
+                progress(begin + len(batch), len(stale))
+        ids = sorted(
+            (node, iri) for iri, (node, _) in (indexes.file.known() if stale else known).items() if iri in held
+        )
+        fill(indexes, {node: held.pop(iri) for node, iri in ids})
+        fill_vectors(indexes)  # when the texts are gone: neither is small
         return len(stale)
+
+
+def _embed(texts: Mapping[IRI, str], indexes: Indexes) -> None:
+    """Put the vectors of some texts into the file."""
+    windows = [indexes.embedder.windows(text) for text in texts.values()]
+    flat = indexes.embedder.embed([window for some in windows for window in some])
+    ends = np.cumsum([len(some) for some in windows])
+    vectors = np.split(flat, ends[:-1])
+    indexes.file.write([(iri, digest(text), rows) for (iri, text), rows in zip(texts.items(), vectors, strict=True)])
 
 
 def rebuild(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:
@@ -92,9 +105,13 @@ def is_indexed(graph: IRI) -> bool:
 
 
 def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
-    """Every subject of every graph, or of some, with all that is said of it there."""
+    """Every subject of every graph, or of some, with what the indexes take from it; one at a time."""
     for name in graph.graphs() if graphs is None else graphs:
         if not is_indexed(name):
             continue
-        for iri, said in statements(graph.quads(name)).items():
+        for iri, quads in groupby(graph.quads(name), key=itemgetter(0)):
+            said: dict[IRI, list[Value]] = {}
+            for _, predicate, value, _ in quads:
+                if predicate in READ:
+                    said.setdefault(predicate, []).append(value)
             yield Found(iri, name, said)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import Stemmer
 
+from memento.search.vocabulary import Vocabulary
+
 _WORD = re.compile(r"[^\W_]+")
 # No names and no months (will, may, us), no negations, and nothing that says where or when (before, over, since).
 STOP_WORDS = frozenset(
@@ -30,9 +32,52 @@ def tokens(text: str) -> list[str]:
     >>> tokens("She's moving to São Paulo!")
     ['move', 'são', 'paulo']
     """
+    return _stems([word for word in words(text) if word not in STOP_WORDS])
+
+
+def words(text: str) -> list[str]:
+    """
+    The words of a text in their order, lower-cased, stop words too.
+
+    >>> words("She's moving")
+    ['she', 's', 'moving']
+    """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)  # an accent is a part of its letter, a ligature two letters
-    words = [word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return _WORD.findall(text.lower())
+
+
+class Numbers:
+    """The stems of many texts by their numbers: each different word is stemmed once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._known = _Known(vocabulary)
+
+    def of(self, text: str) -> list[int]:
+        """
+        `vocabulary.numbers(tokens(text))`.
+
+        >>> Numbers(Vocabulary()).of("the teas and the tea")
+        [0, 0]
+        """
+        known = self._known
+        return [number for word in words(text) if (number := known[word]) >= 0]
+
+
+class _Known(dict[str, int]):
+    """Word → the number of its stem, −1 for a stop word."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(dict.fromkeys(STOP_WORDS, -1))
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        (number,) = self._vocabulary.numbers(_stems([word]))
+        self[word] = number
+        return number
+
+
+def _stems(words: list[str]) -> list[str]:
     stemmer = getattr(_of_thread, "stemmer", None)
     if stemmer is None:
         stemmer = _of_thread.stemmer = Stemmer.Stemmer("english")

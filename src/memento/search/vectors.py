@@ -8,6 +8,7 @@ A text that the model must see in several windows has several vectors; the best 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -155,19 +156,30 @@ class VectorFile:
         Returns:
             the id of each entry, in their order; a known IRI keeps its id.
         """
-        ids = []
         with self._transaction():
             self._db.executemany("DELETE FROM node WHERE iri = ?", [(iri,) for iri in gone])
-            for iri, mark, vectors in entries:
-                (node,) = self._db.execute(
-                    "INSERT INTO node (iri, digest) VALUES (?, ?) "
-                    "ON CONFLICT (iri) DO UPDATE SET digest = excluded.digest RETURNING id",
-                    (iri, mark),
-                ).fetchone()
-                self._db.execute("DELETE FROM vector WHERE node = ?", (node,))
-                rows = [(node, part, row.tobytes()) for part, row in enumerate(vectors)]
-                self._db.executemany("INSERT INTO vector VALUES (?, ?, ?)", rows)
-                ids.append(node)
+            if not entries:
+                return []
+            self._db.executemany(
+                "INSERT INTO node (iri, digest) VALUES (?, ?) ON CONFLICT (iri) DO UPDATE SET digest = excluded.digest",
+                [(iri, mark) for iri, mark, _ in entries],
+            )
+            ids: list[int] = [
+                node
+                for (node,) in self._db.execute(
+                    "SELECT node.id FROM json_each(?) AS asked CROSS JOIN node ON node.iri = asked.value ORDER BY asked.key",
+                    (json.dumps([iri for iri, _, _ in entries]),),
+                )
+            ]
+            self._db.executemany("DELETE FROM vector WHERE node = ?", [(node,) for node in ids])
+            self._db.executemany(
+                "INSERT INTO vector VALUES (?, ?, ?)",
+                (
+                    (node, part, row.tobytes())
+                    for node, (_, _, vectors) in zip(ids, entries, strict=True)
+                    for part, row in enumerate(vectors)
+                ),
+            )
         return ids
 
     def clear(self, fingerprint: str) -> None:

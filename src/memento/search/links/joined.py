@@ -35,6 +35,7 @@ class Joined:
     def __init__(self, links: Sequence[Links]) -> None:
         self._links = links
         self._names: dict[str, Name] = {}
+        self._mentions: dict[int, set[str]] = {}
 
     @cached_property
     def n(self) -> int:
@@ -43,7 +44,11 @@ class Joined:
 
     def mentions(self, node: int) -> set[str]:
         """The labels that a memory mentions; none for a node that takes no part."""
-        return next((links.mentions(node) for links in self._links if node in links), set())
+        known = self._mentions.get(node)
+        if known is None:
+            known = next((links.mentions(node) for links in self._links if node in links), set())
+            self._mentions[node] = known
+        return known
 
     def is_subject(self, label: str) -> bool:
         """Whether some memory is about what goes by this name."""
