@@ -103,7 +103,7 @@ class Record:
     def wrong(self, name: str, wanted: str, value: object) -> InputError:
         """The error for a field that is not what it should be."""
         # What is in a list or an object may be a note.
-        shown = {list: "a list", dict: "an object"}.get(type(value)) or repr(value)
+        shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
         return InputError(
             f"{self.where}: {name} must be {wanted}, not {shown if len(shown) < 60 else shown[:60] + '…'}"
         )
