@@ -42,6 +42,7 @@ _TABLE = tuple(
         (r"\b(?:bought|got|ordered|found)\b", r"\b(?:wants?|saving(?:\s+up)?\s+for|looking\s+for|needs?)\b", True),
     )
 )  # fmt: skip
+_REFUSED = re.compile(r"\b(?:rejected|turned\s+down|declined)\b", re.IGNORECASE)
 _PLAIN = stems("new find found look get got want need job work back last week yesterday today finally day time year month one old take took")
 
 
@@ -51,7 +52,7 @@ def is_outcome(draft: Draft, old: Existing) -> bool:
     for new, known, thing in _TABLE:
         if not (new.search(draft.content) and known.search(content)):
             continue
-        if reading(draft.content).mood not in ("fact", "past") or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
+        if (reading(draft.content).mood not in ("fact", "past") and not _REFUSED.search(draft.content)) or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
             continue
         if thing:
             said = known.split(content, maxsplit=1)[-1] or content

@@ -201,7 +201,7 @@ def _shares_subject(draft: Draft, old: Existing) -> bool:
     if rule == "parted" and USER not in draft.about:
         return len({*draft.about} & {*old.about} - {USER}) > 1
     if rule in ("finished", "cancelled") and new not in _OWN:
-        if new in old.about or draft.subject is not None:
+        if rule == "finished" and (new in old.about or draft.subject is not None):
             return draft.subject != known and bool(_WORKS_ON.search(old.memory.content))
         plans = reading(old.memory.content).mood == "plan" or old.memory.event_at is not None
         return plans and (known in _OWN or _is_own_thing(known)) and {*draft.about} - {USER, new} <= {*old.about}
@@ -285,6 +285,8 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
     rule = rule_of(draft)
     if _CEASES.search(draft.content) and not known & {"like"} and reading(old.memory.content).tense == "present":
         return True
+    if _CEASES.search(draft.content) and "like" in known - new:
+        return False
     if rule == "switched" and not reading(old.memory.content).additional:
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
         kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
