@@ -101,7 +101,7 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|account\s+(?:at|with|from)|contract\s+with|organi[sz]ed\s+by"
             r"|sponsored\s+by|run\s+by|owned\s+by|funded\s+by|offer\s+from"
             r"|(?:order|rent|hir|collect)\w*\s+(?:\w+\s+){0,4}from|got\s+(?:an?|my|our)\s+(?:\w+\s+){1,3}from"
-            r"|(?:kids?|sons?|daughters?|children|twins|boys|girls)\s+(?:goes|go|went|is|are|starts?|started)\s+(?:to|at)|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to"
+            r"|(?:kids?|sons?|daughters?|children|twins|boys|girls)\s+(?:goes|go|went|is|are|starts?|started)\s+(?:to|at)|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to|subscription\s+to|share\s+(?:of|in)"
             r"|over\s+at|folks\s+at|people\s+at|team\s+at|call(?:ed)?\s+from"
             r"|employed\s+(?:by|at)|transfer(?:red)?\s+to|applied\s+(?:to|at)"
             r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*|volunteer\w*)\s+(?:\w+\s+){0,2}at"
@@ -183,7 +183,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"\s+(?:moved|opened|closed|announced|launched|cut|raised|is\s+moving|is\s+opening)\s+(?:its|their)\b"
             r"|\s+(?:hired|employs|acquired|employees|laid\s+off|headquarters"
             r"|office|offices|shares|has\s+\d+\s+employees|membership"
-            r"|offered|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
+            r"|offered(?!\s+to\b)|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
             r"|sponsors|folded)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
         ),
         (
@@ -201,7 +201,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|showed|taught|swears|needs|broke|hurt|came|comes|coming|visiting"
             r"|visits|visited|took|takes|stepped|resigned|joins"
             r"|handles|owns|started|starts|became|becomes|hopes|plans|promised"
-            r"|agreed|offered\s+me|mentioned|explained|remembers|forgot|gave"
+            r"|agreed|offered\s+to|refused|decided|tends|offered\s+me|mentioned|explained|remembers|forgot|gave"
             r"|bought|sold|goes|went|wakes|sleeps|eats|drinks)\b"
             rf"|['’]s\s+(?:(?:new|old|little|big|older|younger)\s+)?(?:{RELATIVE}"
             rf"|birthday|wedding|dog|cat|house|place|flat|email|phone|name|job"

@@ -92,6 +92,8 @@ def with_subject(piece: str) -> str:
     if is_past(lowered) and a_verb and lowered not in ("been", "born", "gone", "done", "used"):
         passive = rest.startswith("by ") or (rest.startswith("to ") and lowered not in _GOING)
         return piece if passive or _labelled(piece) else f"I {lowered} {rest}"
+    if re.match(r"(?:last|first)\s+day\s+(?:at|with)\s", piece, re.IGNORECASE):
+        return f"my {lowered} {rest}"
     if _OWN_THING.match(piece) and (is_single(lowered) or re.fullmatch(EVENTS, lowered)):
         return f"my {lowered} {rest}"
     if _AM.search(piece):

@@ -29,7 +29,7 @@ _RULES = (
     ),
     ("recovered", r"\b(?:recovered|healed|came\s+off|went\s+away|cleared\s+up|got\s+over|is\s+over|(?:is|has)\s+gone|is\s+(?:fixed|repaired|mended))\b"),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
-    ("folded", r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved|closed\s+for\s+good|ceased)\b(?!\s+with)"),
+    ("folded", r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved|closed\s+for\s+good|ceased|closed)\b(?!\s+(?:the|USER|an?)\b)(?!\s+with)"),
     ("died", r"\b(?:died|passed\s+away)\b"),
     ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
     ("parted", rf"\band\s+(?:{USER}|\S+(?:\s[A-Z]\S+)?)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b"),
@@ -40,9 +40,9 @@ _RULES = (
     (
         "left",
         r"\b(?:contract|job|position|role|internship|membership|subscription)\b.*\b(?:ended"
-        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go|graduated|unsubscribed|stepped\s+down\s+(?:as|from))\b",
+        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go|last\s+day|graduated|unsubscribed|stepped\s+down\s+(?:as|from))\b",
     ),
-    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
+    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|shipped|delivered|wrapped up|done)\b"),
     (
         "replaced",
         r"\b(?:replaced|swapped|traded|dropped|ditched|dumped|wiped|scrapped"

@@ -62,10 +62,11 @@ _ENDS = tuple(
             rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away|cleared up|gone)"
             r"|is (?:gone|over|healed|fixed|repaired|mended|cured|better))\b"),
         ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?! of\b| to\b)"),
-        ("died", rf"^(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
+        ("left", rf"^(?:{USER} had )?(?:{USER}'s )?last day (?:at|with) (?:the )?(?P<v>{NAME})$"),
+        ("died", rf"^(?:{USER}'s )?(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
         ("folded",
             rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down|went bankrupt|gone bankrupt|went bust"
-            r"|gone bust|went under|dissolved|closed for good|ceased trading)\b"),
+            rf"|gone bust|went under|dissolved|closed for good|ceased trading|closed(?=$| {DATE}|,))"),
         ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced|getting divorced|parted)\b"),
         ("recovered", rf"^{USER} is (?:over|off) (?:the |an? |{USER}'s )?{_V}"),
         ("recovered", rf"\bgot {USER}'s (?P<v>[a-z]+) (?:off|out|removed)\b"),
@@ -110,7 +111,7 @@ _ENDS = tuple(
         ("no-longer",
             r"\b(?:doesn't|does not|don't|do not|isn't|is not|aren't|are not|hasn't|haven't) (?:(?:use|work|live"
             r"|like|love|have|own|play|drive|drink|eat|speak|study|teach|lead|manage|report|enjoy|want|need|run"
-            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}\x00"),
+            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}(?:,[^\x00]*)?\x00"),
         ("stopped",
             r"\b(?:stopped|quit|gave up|has stopped|has quit|is done|is finished|ceased|finished|has finished"
             r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
@@ -121,7 +122,7 @@ _ENDS = tuple(
             rf"| {DATE}|,| (?:and|in|for|because|altogether)\b)"
         ),
         ("stopped",
-            r"\b(?:finished|completed|submitted|wrapped up|has finished|has completed|is done with|is finished with)"
+            r"\b(?:finished|completed|submitted|shipped|delivered|wrapped up|has finished|has completed|is done with|is finished with)"
             rf" (?:the |an? |{USER}'s )?{_V}"),
         ("reversed",
             rf"^(?:[Tt]urns out (?:that )?)?{USER} (?:hates|dislikes|can't stand"

@@ -32,7 +32,7 @@ CLOSING_COMPANIES = word_set("""
     ensemble quartet trio chamber authority society guild trust library charity orchestra gymnastics dojo chess rowing cycling
     freight shipping haulage couriers brewers distillery winery vineyard farm farms dairy timber steel ceramics textiles optics
     instruments aviation railways motors mobility biosciences genomics oncology healthcare care dentistry orthodontics opticians
-    realty estates property properties builders construction architects engineering engineers interiors furniture joinery
+    realty cider ale ales tea teas chocolate chocolates soap candles bikes cycles boats toys flowers yarns shoes threads realty estates property properties builders construction architects engineering engineers interiors furniture joinery
     financial finance capital wealth payments assurance bancorp credit savings publications magazine gazette herald tribune
     courier chronicle observer broadcasting radio telecoms gallery kindergarten primary nursery montessori veterinary dental physio gym fitness
     crossfit outfitters motorworks works brothers bros sons associates advisors legal law llp firm telecom pharmaceuticals
@@ -50,6 +50,8 @@ CLOSING_PLACES = word_set("""
 OPENING_PLACES = word_set(
     "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
 )
+_HAPPENINGS = word_set("half slam quiz 10k 5k ultra raffle auction gig concert tasting ball race swim supper picnic parade ride jam-session fayre")
+"""With a capital at the end of a name; in lower case most are everyday words."""
 _NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
@@ -91,6 +93,10 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
         return "Person" if _is_first_name(name) else _by_shape(name) or "Person"
     if known is not None:
         return _of_known(before, name, after, known)
+    words = name.split()
+    maker = lookup(words[0]) if len(words) > 1 else None
+    if maker is not None and maker.kind in ("Organization", "Technology") and cues.A_THING.search(before) and _by_shape(name) is None:
+        return "Technology"
     shape, around = _by_shape(name), _by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
@@ -156,7 +162,7 @@ def _by_shape(name: str) -> EntityKind | None:
         return "Organization"
     if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
         return "Organization"
-    if any(word in EVENT_WORDS for word in words[1:]) or _EVENT.search(name):
+    if any(word in EVENT_WORDS for word in words[1:]) or (len(words) > 1 and words[-1] in _HAPPENINGS) or _EVENT.search(name):
         return "Event"
     if (len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES)) or _STREET.search(name):
         return "Location"
@@ -201,10 +207,6 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
 
 def _by_place(before: str, name: str, after: str) -> EntityKind:
     """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
-    words = name.split()
-    maker = lookup(words[0]) if len(words) > 1 else None
-    if maker is not None and maker.kind == "Organization" and cues.A_THING.search(before):
-        return "Technology"
     if cues.AT_THE.search(before):
         return "Location"
     if cues.AT.search(before):

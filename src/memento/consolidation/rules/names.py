@@ -50,11 +50,16 @@ _HOLIDAY = re.compile(
     r"^(?:(?:boxing|christmas|new\s+year(?:['’]?s)?|mother['’]?s|father['’]?s|valentine['’]?s|independence|labou?r|memorial|veterans|australia|canada"
     r"|bastille|all\s+saints['’]?|st\.?\s+patrick['’]?s|groundhog|republic|armistice|remembrance|columbus|presidents['’]?|leap|may)\s+(?:day|eve)"
     r"|(?:good|black|easter|maundy|ash|palm|whit|shrove)\s+(?:friday|monday|thursday|wednesday|sunday|tuesday)|bank\s+holiday"
-    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|day)$",
+    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|new\s+year|day)$",
     re.IGNORECASE,
 )
 """Days of the year, which are dates and not things."""
 _TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
+_HEAD = re.compile(r"\s(?:technique|method|diet|theory|principle|paradox|effect|meditation)\b")
+_FIELD = re.compile(
+    r"\b(?i:into|interested\s+in|fascinated\s+by|passionate\s+about|obsessed\s+with|fan\s+of|reading\s+up\s+on)\s+"
+    r"([a-z]{4,}(?:ology|onomy|graphy|istry|osophy|ometry|keeping|working|matics|istics|onics))\b"
+)
 _MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
 _EXCHANGED = re.compile(r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
@@ -166,7 +171,7 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
         if _is_title(match[1]):
             found.append((match.start(), match.end(), _mention(sentence, match.start(1), match.end(1), None)))
             taken.append(match.span())
-    fields = {match.span(1): phrase for match in _STUDIED.finditer(sentence) if (phrase := _field(match[1]))}
+    fields = {match.span(1): phrase for match in (*_STUDIED.finditer(sentence), *_FIELD.finditer(sentence)) if (phrase := _field(match[1]))}
     for start, end, known in found_names(sentence, elsewhere, taken):
         in_field = any(begin <= start and end <= begin + len(phrase) for (begin, _), phrase in fields.items())
         field_word = known is not None and known.kind == "Concept" and (in_field or _JOB_NEXT.match(sentence[end:]))
@@ -238,6 +243,8 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
     aliases = (known.name,) if what and known and known.name.lower() != name.lower() else ()
+    if kind == "Concept" and known is None and (head := _HEAD.match(after)):
+        name += head.group()
     if kind == "Person" and (title := _TITLED.search(before)) and title[1][0].isupper():
         aliases = (*aliases, f"{title[1]} {name}")
     if name.startswith("Project ") and kind == "Project":

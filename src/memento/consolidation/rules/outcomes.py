@@ -22,7 +22,9 @@ _TABLE = tuple(
             r"\b(?:is|are|['’]s)\s+(?:\w+\s+)?(?:on\s+(?:\w+\s+)?(?:leave|holiday|vacation|sabbatical)|away|abroad|travelling|off\s+sick)\b", False),
         (r"\b(?:graduated|defended|got\s+USER's\s+(?:degree|diploma|phd))\b",
             r"\b(?:is|are)\s+(?:studying|writing\s+USER's\s+thesis|doing\s+(?:an?|USER's)\s+(?:phd|master|degree)|an?\s+(?:\w+\s+)?student)\b|\bstudies\b", False),
-        (r"\bpaid\b.*\bback\b|\bpaid\s+(?:off|back)\b|\bsettled\s+up\b|\bpaid\s+USER\b", r"\bowes?\b", True),
+        (r"\bpaid\b.*\bback\b|\bpaid\s+(?:off|back)\b|\bsettled\s+up\b|\bpaid\s+USER\b", r"\bowes?\b", None),
+        (r"\b(?:resumed|running\s+again|unpaused|unblocked|back\s+on\s+track|back\s+up|live\s+again)\b", r"\b(?:paused|on\s+hold|blocked|stalled|down|suspended)\b", None),
+        (r"\b(?:is|are|was)\s+(?:now\s+)?(?:paused|on\s+hold|blocked|stalled|down|suspended)\b", r"\b(?:resumed|running|back\s+up|unblocked|back\s+on\s+track)\b", None),
         (r"\b(?:found|signed|bought|rented|moved\s+into|got)\b.*\b" + _HOME + r"\b",
             r"\b(?:looking\s+for|flat-?hunting|house-?hunting|searching\s+for)\b.*(?:\b" + _HOME + r"\b|hunting)", False),
         (r"\b(?:found|got|landed|started|accepted)\b.*\b(?:job|role|position)\b|\bstarted\s+(?:at|as)\b|\bjoined\b",
@@ -54,7 +56,10 @@ def is_outcome(draft: Draft, old: Existing) -> bool:
             continue
         if (reading(draft.content).mood not in ("fact", "past") and not _REFUSED.search(draft.content)) or re.search(r"\b(?:not|never|\w+n['’]t)\b", draft.content):
             continue
-        if thing:
+        if thing is None:
+            if {*draft.about} & {*old.about} - {USER}:
+                return True
+        elif thing:
             said = known.split(content, maxsplit=1)[-1] or content
             shared = (stems(said) or stems(content)) & stems(draft.content) - _PLAIN
             if shared and (_one_subject(draft.content, content) or _both_named(draft, old)):

@@ -58,6 +58,13 @@ _TABLE = (
         rf"|city|town|studio) in )?{NAMED}",
         "Location Concept",
     ),
+    (
+        "home",
+        rf"^{SUBJECT} (?:lives|live|is living|is back living|is living back|rents|rent) (?:in )?(?:an?|the|{USER}'s) (?:[a-z-]+ ){{0,3}}"
+        rf"(?:flat|apartment|house|room|studio|cottage|place|bedsit|loft) (?:in|near) {NAMED}",
+        "Location Concept",
+    ),
+    ("home", rf"^{SUBJECT} (?:is back living|is living back|is living) in {NAMED}", "Location Concept"),
     ("home", rf"^{SUBJECT} (?:moved|has moved|is moving) in with [^,]{{2,30}}? in {NAMED}", "Location Concept"),
     (
         "home",

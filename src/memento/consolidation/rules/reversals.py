@@ -31,6 +31,11 @@ _WISHES = re.compile(
     re.IGNORECASE,
 )
 _DID = re.compile(r"\b(?:after\s+all|finally|at\s+last|in\s+the\s+end|did\s+it)\b", re.IGNORECASE)
+_DECIDED = re.compile(
+    r"\b(?:not\s+\w+ing|decided\s+(?:against|not\s+to)|won['’]t|changed\s+\S+\s+mind|dropped\s+the\s+(?:idea|plan)|staying\s+put|isn['’]t\s+\w+ing|aren['’]t\s+\w+ing)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:(?:do|does|is|are|can|has|have)(?:n['’]t|\s+not)|cannot|no\s+longer|not)\b", re.IGNORECASE)
 _STAGES = (r"\bmarried\b", r"\bengaged\b", r"\b(?:dating|girlfriend|boyfriend|seeing)\b")
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _LOOSE = re.compile(
@@ -88,6 +93,29 @@ def has_come_true(draft: Draft, old: Existing) -> bool:
     if not shared:
         return bool(_DID.search(draft.content)) and len(stems(content) & stems(draft.content)) >= 2
     return bool(relations(content) & relations(draft.content))
+
+
+def is_given_up(draft: Draft, old: Existing) -> bool:
+    """Whether a memory is a plan or a thought of the user that the draft says will come to nothing."""
+    content = old.memory.content
+    if reading(content).mood not in ("possible", "plan") or not _DECIDED.search(draft.content):
+        return False
+    if not _speaks_of_user(content) or not _speaks_of_user(draft.content):
+        return False
+    shared = {*draft.about} & {*old.about} - {USER}
+    return bool(shared and relations(content) & relations(draft.content))
+
+
+def is_turned_round(draft: Draft, old: Existing) -> bool:
+    """Whether both are one sentence, of which one is denied, and the draft says that it is now so."""
+    how = reading(draft.content)
+    if not how.changed or how.mood != "fact" or how.tense != "present":
+        return False
+    new, known = draft.content, old.memory.content
+    if bool(_DENIED.search(new)) == bool(_DENIED.search(known)):
+        return False
+    one, other = (stems(_DENIED.sub("", _LOOSE.sub("", text))) for text in (new, known))
+    return len(one) >= 2 and one == other
 
 
 def _speaks_of_user(content: str) -> bool:

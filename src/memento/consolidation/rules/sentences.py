@@ -68,7 +68,7 @@ _TIME = (
 )
 _JOINT = re.compile(
     r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
-    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
+    rf"|,)\s*(?=(?:now\s+|these\s+days\s+|nowadays\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
     rf"|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
     r"|(?<=\w)\s+(?=(?:she|he|they)['’](?:s|re)\s+\w+ing\b)|,?\s+(?=btw\s)",
     re.IGNORECASE,

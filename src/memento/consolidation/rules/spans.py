@@ -33,8 +33,12 @@ _SPOKEN = re.compile(
 )
 
 
+_ATTENDED = re.compile(r"\b(?:attend\w*|(?:spoke|speaking|talk|keynote|volunteer\w*|exhibit\w*)\s+at|ticket\w*\s+(?:for|to))\s+(?:the\s+)?$", re.I)
 _TAUGHT = re.compile(r"\s+(?:courses?|class(?:es)?|lessons?|evening\s+class|exam|homework|vocabulary|grammar)\b")
-_INSTITUTIONS = word_set("School College Hospital Church Cathedral Academy University Primary Infirmary")
+_INSTITUTIONS = word_set("""
+    School College Hospital Church Cathedral Academy University Primary Infirmary Bakery Café Cafe Bar Pub Diner Kitchen Arms Inn Gym
+    Restaurant Shop Store Bistro Deli Books Barbers Grill Farm Tavern Yard Garage Pizza Coffee
+    """)
 """Behind a possessive these go on with the name: "Saint Mary's School"."""
 
 
@@ -145,7 +149,7 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
         elif (
             re.fullmatch(r"20\d\d", here.text)
             and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
-        ) or (size < 3 and _is_model_number(sentence, tokens, at, size)):
+        ) or (re.fullmatch(r"20\d\d", here.text) and _ATTENDED.search(sentence[: tokens[at].start])) or (size < 3 and _is_model_number(sentence, tokens, at, size)):
             return size + 1
         elif (reach := _past_particles(tokens, at + size)) and (
             here.text != "of" or tokens[at].text not in FIRST_NAMES

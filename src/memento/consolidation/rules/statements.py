@@ -117,6 +117,7 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     said = third_person(with_subject(piece), context.user)
     if context.person:
+        said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{context.person} will", said)
         said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
     if context.thing:
         said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))

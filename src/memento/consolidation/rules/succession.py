@@ -21,8 +21,10 @@ from memento.consolidation.rules.relations import normal, occurs, relations, spe
 from memento.consolidation.rules.reversals import (
     changes_status,
     has_come_true,
+    is_given_up,
     is_put_otherwise,
     is_taken_up_again,
+    is_turned_round,
     keeps_other_hours,
 )
 from memento.consolidation.rules.values import compatible, names_the_same, same_value
@@ -60,9 +62,10 @@ _USE_ENDS = re.compile(
     r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
+_FINISHED = re.compile(r"\b(?:finished|completed|submitted|shipped|delivered|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
 _UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
 _JOBS = ("job", "position", "role", "company")
+_DOES = re.compile(rf"\b{USER}(?:\s+and\s+others)?\s+(?:does|do|follows?|practi[sc]es?|swears\s+by)\b")
 _CEASES = re.compile(
     r"\b(?:g[ai]ven?\s+up|quit|no\s+more|goodbye|done\s+with|through\s+with|is\s+(?:off|over)|laps\w+|stepped\s+down|resigned\s+as|got\s+\S+\s+\w+\s+off"
     r"|(?:does|do)n['’]t\s+need)\b",
@@ -107,6 +110,8 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
         ("came-true", has_come_true(draft, old)),
         ("other-hours", draft.slot is None and keeps_other_hours(draft, old)),
         ("outcome", is_outcome(draft, old)),
+        ("given-up", is_given_up(draft, old)),
+        ("turned-round", is_turned_round(draft, old)),
         ("otherwise", draft.slot is None and is_put_otherwise(draft, old, note.at)),
     ):
         if found:
@@ -283,6 +288,8 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
         return bool(known & wanted)
     rule = rule_of(draft)
+    if rule == "replaced" and phrase in old.about and _DOES.search(old.memory.content):
+        return True
     if _CEASES.search(draft.content) and not known & {"like"} and reading(old.memory.content).tense == "present":
         return True
     if _CEASES.search(draft.content) and "like" in known - new:
