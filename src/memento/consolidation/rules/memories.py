@@ -23,7 +23,10 @@ from memento.model import Note, User
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""
-_ANAPHORIC = re.compile(r"^(?:(?:his|her|its|their)\s+name(?:['’]s)?|it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s", re.IGNORECASE)
+_ANAPHORIC = re.compile(
+    r"^(?:(?:his|her|its|their)\s+name(?:['’]s)?|it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s",
+    re.IGNORECASE,
+)
 
 
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
