@@ -30,7 +30,8 @@ NOUN_BEFORE = re.compile(
     re.I,
 )
 NOUN_AFTER = re.compile(
-    rf"^[\"”]?(?:,(?:\s+(?:it|that|this|he|she|which)(?:['’]s|\s+is|\s+was))?|\s+(?:is|was|isn['’]t|wasn['’]t|is\s+not|is\s+now|['’]s|became"
+    rf"^[\"”]?(?:,(?:\s+(?:it|that|this|he|she|which)(?:['’]s|\s+is|\s+was))?|\s+(?:is|was|isn['’]t|wasn['’]t"
+    rf"|is\s+not|is\s+now|['’]s|became"
     rf"|has\s+been|\())?\s*(?:['’]s\s+)?(?:an?"
     rf"|the|our|my|his|her|their|USER['’]s)\s+(?:[\w'’/-]+\s+){{0,3}}?"
     rf"(?P<noun>{_NOUN})s?\b(?!['’])",
@@ -77,7 +78,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"conference(?:\s+called)?|attend(?:ed|ing|s)?|(?:speak|speaks|spoke|speaking|talk|keynote|panel"
             r"|poster|presented|presenting|present|booth|volunteer(?:ed|ing)?)\s+at"
             r"|register(?:ed|ing)?\s+for|sign(?:ed|ing)?\s+up\s+for"
-            r"|(?:talk|keynote|panel|poster|presented|tutorial)\b[^.;,]{0,40}\s+at|tickets?\s+(?:\w+\s+)?(?:for|to)|excited\s+(?:for|about)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
+            r"|(?:talk|keynote|panel|poster|presented|tutorial)\b[^.;,]{0,40}\s+at|tickets?\s+(?:\w+\s+)?(?:for|to)"
+            r"|excited\s+(?:for|about)|submitted\s+(?:\w+\s+){0,3}to|back\s+from\s+the",
         ),
         (
             "Organization",
@@ -101,13 +103,16 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|account\s+(?:at|with|from)|contract\s+with|organi[sz]ed\s+by"
             r"|sponsored\s+by|run\s+by|owned\s+by|funded\s+by|offer\s+from"
             r"|(?:order|rent|hir|collect)\w*\s+(?:\w+\s+){0,4}from|got\s+(?:an?|my|our)\s+(?:\w+\s+){1,3}from"
-            r"|(?:kids?|sons?|daughters?|children|twins|boys|girls)\s+(?:goes|go|went|is|are|starts?|started)\s+(?:to|at)|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to"
+            r"|(?:kids?|sons?|daughters?|children|twins|boys|girls)\s+(?:goes|go|went|is|are|starts?|started)\s+(?:to"
+            r"|at)|bought\s+(?:\w+\s+){1,4}from|subscribed\s+to|subscription\s+to|share\s+(?:of|in)"
             r"|over\s+at|folks\s+at|people\s+at|team\s+at|call(?:ed)?\s+from"
             r"|employed\s+(?:by|at)|transfer(?:red)?\s+to|applied\s+(?:to|at)"
-            r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*|volunteer\w*)\s+(?:\w+\s+){0,2}at"
+            r"|accepted\s+(?:at|by)|admitted\s+(?:to|at)|(?:work\w*|shifts?|job|waitress\w*|bartend\w*"
+            r"|volunteer\w*)\s+(?:\w+\s+){0,2}at"
             r"|(?:treasurer|president|chair\w*|secretary|captain|trustee|patron|fan|graduate|subscriber)\s+of"
             r"|(?:coach(?:es|ed|ing)?|goalkeeper|striker|drummer|sing(?:s|ing)?|sang)\s+(?:for|with|in)|plays?\s+for"
-            r"|(?:grant|award|scholarship|funding|invoice|letter|refund|quote|delivery|mortgage|loan)\s+from|signed\s+with|renewed\s+with"
+            r"|(?:grant|award|scholarship|funding|invoice|letter|refund|quote|delivery|mortgage|loan)\s+from"
+            r"|signed\s+with|renewed\s+with"
             r"|booked\s+(?:\w+\s+){0,3}(?:with|through)|"
             r"(?:phd|master['’]?s|bachelor['’]?s)\s+(?:at|from)",
         ),
@@ -125,11 +130,13 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|heading|off|return(?:ed|ing)?|came|come|coming)\s+(?:back\s+|over\s+|down\s+|up\s+)?(?:to|from)"
             r"|visit|visits|visited|visiting|city\s+of|town\s+of|capital\s+of|(?:i['’]m|i\s+am|is|are|comes?|came"
             r"|originally|he['’]s|she['’]s)\s+(?:originally\s+)?from|near|outside"
-            r"|around|north\s+of|south\s+of|east\s+of|west\s+of|explored|toured|(?:hiked|climbed|cycled|drove|swam|skied|sailed)\s+(?:up|down|around|along|through|across|over|past)|climbed|leaving\s+for",
+            r"|around|north\s+of|south\s+of|east\s+of|west\s+of|explored|toured|(?:hiked|climbed|cycled|drove|swam"
+            r"|skied|sailed)\s+(?:up|down|around|along|through|across|over|past)|climbed|leaving\s+for",
         ),
         (
             "Technology",
-            r"(?:writ\w+|wrote|track\w*|tak(?:e|es|ing)\s+\w*\s*notes|keep\w*|draft\w*|edit\w*|draw\w*|model\w*)\s+(?:\w+\s+){0,4}in"
+            r"(?:writ\w+|wrote|track\w*|tak(?:e|es|ing)\s+\w*\s*notes|keep\w*|draft\w*|edit\w*|draw\w*"
+            r"|model\w*)\s+(?:\w+\s+){0,4}in"
             r"|use|uses|used|using|code\s+in|coding\s+in|written\s+in|write|program\s+in"
             r"|programming\s+in|rewriting\s+(?:\w+\s+){1,3}in"
             r"|rewrote\s+(?:\w+\s+){1,3}in|install|installed|installing|deploy(?:ed|s)?\s+(?:on|to|with)|built\s+(?:with|on|in)"
@@ -142,7 +149,8 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         ),
         (
             "Person",
-            r"met|meet|meets|meeting|married|married\s+to|dating|told|asked|ask|thanked|engaged\s+to|hire|hiring|called|named|name\s+is"
+            r"met|meet|meets|meeting|married|married\s+to|dating|told|asked|ask|thanked|engaged\s+to|hire|hiring"
+            r"|called|named|name\s+is"
             r"|(?:talk(?:ed|ing)?|spoke|spoken|speaking|speak)\s+(?:to|with)"
             r"|reports?\s+to|reporting\s+to|reported\s+to|led\s+by|managed\s+by|headed\s+by"
             r"|mentored\s+by|taught\s+by|by\s+author|author|hired|interviewed"
@@ -151,8 +159,10 @@ BEFORE: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|directed\s+by|recorded\s+by|took\s+over\s+from|takes\s+over\s+from|took\s+over\s+[^.]{2,40}?\s+from"
             rf"|(?:{_TALK})\s+(?:\w+\s+){{0,2}}?with|thanks\s+to|according\s+to"
             rf"|says|said|hugged|kissed|helped|helping|visiting\s+my|for\s+my|miss"
-            r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to|picked\s+up\s+from|rang|wrote\s+to|cc|cc['’]d"
-            r"|(?:treated|coached|trained|seen|recommended|run|born|raised|adopted)\s+by|baby|little|invited|invite|gave|lent|sent|owe|owes|congratulated|babysat|replaced\s+by",
+            r"|introduced\s+(?:me\s+)?to|promised|reminded|warned|convinced|persuaded|paid|proposed\s+to"
+            r"|picked\s+up\s+from|rang|wrote\s+to|cc|cc['’]d"
+            r"|(?:treated|coached|trained|seen|recommended|run|born|raised|adopted)\s+by|baby|little|invited|invite"
+            r"|gave|lent|sent|owe|owes|congratulated|babysat|replaced\s+by",
         ),
     )
 )  # fmt: skip
@@ -183,7 +193,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"\s+(?:moved|opened|closed|announced|launched|cut|raised|is\s+moving|is\s+opening)\s+(?:its|their)\b"
             r"|\s+(?:hired|employs|acquired|employees|laid\s+off|headquarters"
             r"|office|offices|shares|has\s+\d+\s+employees|membership"
-            r"|offered|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
+            r"|offered(?!\s+to\b)|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
             r"|sponsors|folded)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
         ),
         (
@@ -201,17 +211,23 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|showed|taught|swears|needs|broke|hurt|came|comes|coming|visiting"
             r"|visits|visited|took|takes|stepped|resigned|joins"
             r"|handles|owns|started|starts|became|becomes|hopes|plans|promised"
-            r"|agreed|offered\s+me|mentioned|explained|remembers|forgot|gave"
+            r"|agreed|offered\s+to|refused|decided|tends|offered\s+me|mentioned|explained|remembers|forgot|gave"
             r"|bought|sold|goes|went|wakes|sleeps|eats|drinks)\b"
             rf"|['’]s\s+(?:(?:new|old|little|big|older|younger)\s+)?(?:{RELATIVE}"
             rf"|birthday|wedding|dog|cat|house|place|flat|email|phone|name|job"
-            rf"|age|number|address|surgery|funeral|graduation|party|desk|car|team|class|talk|flight|train|room|husband|baby|exam|recital|leaving|turn"
-            r"|leave|visit|parents|kids|family|mum|mom|boss|manager|office|chair|bike|boat|recipe|advice|idea|mistake|fault|funeral|operation"
+            rf"|age|number|address|surgery|funeral|graduation|party|desk|car|team|class|talk|flight|train|room"
+            rf"|husband|baby|exam|recital|leaving|turn"
+            r"|leave|visit|parents|kids|family|mum|mom|boss|manager|office|chair|bike|boat|recipe|advice|idea|mistake"
+            r"|fault|funeral|operation"
             r"|contract|visa|passport|allergy|knee|back|leg|arm)\b"
-            r"|\s+(?:isn['’]t|wasn['’]t|is\s+not|is|was)\s+(?:really\s+|actually\s+|still\s+|now\s+)?(?:my|his|her|married|single|divorced|pregnant|ill|sick|away"
-            r"|on\s+(?:leave|holiday|vacation|sick|parental|maternity|paternity)|off\s+sick|in\s+hospital|expecting|moving|joining|leaving|visiting|retiring|studying"
-            r"|teaching|allergic|vegan|vegetarian|\d{1,2}\s+(?:now|today|years))\b|\s+(?:called|rang|texted|emailed|messaged|phoned|visited|hugged|thanked)\s+(?:me|us|my)\b"
-            r"|\s+(?:can['’]t|couldn['’]t|won['’]t|doesn['’]t|didn['’]t|hasn['’]t)\s+(?:come|make\s+it|eat|drink|like|join|want|stand|speak|sleep|drive)\b"
+            r"|\s+(?:isn['’]t|wasn['’]t|is\s+not|is|was)\s+(?:really\s+|actually\s+|still\s+|now\s+)?(?:my|his|her"
+            r"|married|single|divorced|pregnant|ill|sick|away"
+            r"|on\s+(?:leave|holiday|vacation|sick|parental|maternity|paternity)|off\s+sick|in\s+hospital|expecting"
+            r"|moving|joining|leaving|visiting|retiring|studying"
+            r"|teaching|allergic|vegan|vegetarian|\d{1,2}\s+(?:now|today|years))\b|\s+(?:called|rang|texted|emailed"
+            r"|messaged|phoned|visited|hugged|thanked)\s+(?:me|us|my)\b"
+            r"|\s+(?:can['’]t|couldn['’]t|won['’]t|doesn['’]t|didn['’]t|hasn['’]t)\s+(?:come|make\s+it|eat|drink|like"
+            r"|join|want|stand|speak|sleep|drive)\b"
             r"|\s+(?:broke|hurt|passed|failed|had|lost)\s+(?:his|her)\b|\s+had\s+(?:a|the|twins)\s*(?:baby|twins)?\b"
             rf"|\s+and\s+(?:I|me|my\s+(?:{RELATIVE})|(?:his|her)\b)|\s+from\s+(?:work"
             rf"|university|school|accounting|sales|marketing|hr|legal|finance|the\s+\w+|my|our|uni|college|class)\b"
@@ -248,7 +264,8 @@ HANDED = re.compile(
     re.I,
 )
 READ = re.compile(
-    r"\b(?:(?:re-?)?reading|(?:re-?)?read|(?:re-?)?watching|(?:re-?)?watched|binge[dw]?(?:-?watch\w*)?|halfway\s+through|listening\s+to|listened\s+to"
+    r"\b(?:(?:re-?)?reading|(?:re-?)?read|(?:re-?)?watching|(?:re-?)?watched|binge[dw]?(?:-?watch\w*)?"
+    r"|halfway\s+through|listening\s+to|listened\s+to"
     r"|(?:finish|start)ed\s+(?=(?-i:The)\s)|(?:book|novel|film|movie|series|album|podcast|show),?)\s+(?:The\s+)?[\"“]?$",
     re.IGNORECASE,
 )
@@ -259,11 +276,13 @@ CALLED_SOMETHING = re.compile(
 )
 RELATIVE_CALLED = re.compile(rf"\b(?:{RELATIVE})\s+(?:is\s+)?(?:called|named)\s+$", re.IGNORECASE)
 A_THING = re.compile(
-    r"\b(?:driv\w+|drove|sold|bought|rid\w+|rode|own\w*|an?|my|our|the|his|her|old|new|used)\s+(?:(?:an?|my|our|the)\s+)?(?:\w+\s+)?$",
+    r"\b(?:driv\w+|drove|sold|bought|rid\w+|rode|own\w*|an?|my|our|the|his|her|old|new|used)\s+(?:(?:an?|my|our"
+    r"|the)\s+)?(?:\w+\s+)?$",
     re.IGNORECASE,
 )
 ONE_OF_MANY = re.compile(
-    r"\b(?:an?|my)\s+(?:(?:brand[- ])?(?:new|old|used|second-?hand|refurbished|cheap|red|blue|black|white|green|electric|vintage)\s+)*$",
+    r"\b(?:an?|my)\s+(?:(?:brand[- ])?(?:new|old|used|second-?hand|refurbished|cheap|red|blue|black|white|green"
+    r"|electric|vintage)\s+)*$",
     re.IGNORECASE,
 )
 """Of what one has "a" or "my", there are many: a product."""

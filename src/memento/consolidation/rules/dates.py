@@ -85,7 +85,7 @@ _DATE = re.compile(
     (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before
         |after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
     (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK})
-    |\s+at\s+(?P<clock3>1[0-2]|[89])(?![\w%]|[:.]\d))?""",
+    |\s+at\s+(?P<clock3>1[0-2]|[1-9])(?![\w%]|[:.]\d))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LENGTH = re.compile(
@@ -167,7 +167,9 @@ def _dated(match: re.Match[str], text: str, clock: calendars.Clock) -> Dated | N
         return None
     try:
         value = _value(group, clock)
-        hour = group["clock1"] or group["clock2"] or group["clock3"]
+        bare = group["clock3"]
+        # An appointment "at 3" is in the afternoon.
+        hour = group["clock1"] or group["clock2"] or (f"{bare}pm" if bare and int(bare) < 8 else bare and f"{bare}:00")
         value = _at_clock(value, hour) if value is not None and hour else value
         if value is None:
             return None

@@ -34,7 +34,8 @@ _AM = re.compile(
     re.IGNORECASE,
 )
 _OWN_THING = re.compile(
-    r"^[A-Za-z-]+\s+(?:(?:has\s+)?(?:moved|went|gone|changed|been)\s+(?:up\s+|down\s+|back\s+|moved\s+|changed\s+)?to|is\s+(?:now\s+)?(?:at|on|[$€£]?\d)"
+    r"^[A-Za-z-]+\s+(?:(?:has\s+)?(?:moved|went|gone|changed|been)\s+(?:up\s+|down\s+|back\s+|moved\s+|changed\s+)?to"
+    r"|is\s+(?:now\s+)?(?:at|on|[$€£]?\d)"
     r"|went\s+(?:up|down)|(?:was|got)\s+(?:moved|changed|raised|cut|set))\b"
 )
 _BEEN = re.compile(r"^(?:(?:just|also)\s+)?been\s+(?!there\b)", re.IGNORECASE)
@@ -92,6 +93,8 @@ def with_subject(piece: str) -> str:
     if is_past(lowered) and a_verb and lowered not in ("been", "born", "gone", "done", "used"):
         passive = rest.startswith("by ") or (rest.startswith("to ") and lowered not in _GOING)
         return piece if passive or _labelled(piece) else f"I {lowered} {rest}"
+    if re.match(r"last\s+day\s+(?:at|with)\s", piece, re.IGNORECASE):
+        return f"my {lowered} {rest}"
     if _OWN_THING.match(piece) and (is_single(lowered) or re.fullmatch(EVENTS, lowered)):
         return f"my {lowered} {rest}"
     if _AM.search(piece):

@@ -16,7 +16,9 @@ _RULES = (
     (
         "took-over",
         r"\b(?:took|tak\w+)\s+over\s+from\b|\b(?:replace[sd]|succeed\w*)\s+\S+(?:\s\S+)?\s+as\b"
-        r"|(?<!USER )\bstepped\s+down\b(?!\s+from\b)|\bleft\s+the\s+(?:company|team|firm|business|organi[sz]ation|band|project)\b|\b(?:quit|resigned|has\s+left|retired)\b(?=[.!]?$|,|\s+(?:btw|yesterday|today|last|this|on|in|so)\b)|\b(?:replaced|succeeded)\s+by\b",
+        r"|(?<!USER )\bstepped\s+down\b(?!\s+from\b)|\bleft\s+the\s+(?:company|team|firm|business|organi[sz]ation"
+        r"|band|project)\b|\b(?:quit|resigned|has\s+left|retired)\b(?=[.!]?$|,|\s+(?:btw|yesterday|today|last|this|on"
+        r"|in|so)\b)|\b(?:replaced|succeeded)\s+by\b",
     ),
     (
         "finished",
@@ -25,16 +27,19 @@ _RULES = (
     ),
     (
         "returned",
-        r"\b(?:came|come|comes|got|is|are|was|went)\s+(?:back\s+|home\s+|out\s+|just\s+|now\s+)*(?:home|back|out|discharged|released)\s+(?:from|of)\b",
+        r"\b(?:came|come|comes|got|is|are|was|went)\s+(?:back\s+|home\s+|out\s+|just\s+|now\s+)*(?:home|back|out"
+        r"|discharged|released)\s+(?:from|of)\b",
     ),
     (
         "recovered",
-        r"\b(?:recovered|healed|came\s+off|went\s+away|cleared\s+up|got\s+over|is\s+over|(?:is|has)\s+gone|is\s+(?:fixed|repaired|mended))\b",
+        r"\b(?:recovered|healed|came\s+off|went\s+away|cleared\s+up|got\s+over|is\s+over|(?:is|has)\s+gone"
+        r"|is\s+(?:fixed|repaired|mended))\b",
     ),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
     (
         "folded",
-        r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved|closed\s+for\s+good|ceased)\b(?!\s+with)",
+        r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
+        r"|closed\s+for\s+good|ceased|closed)\b(?!\s+(?:the|USER|an?)\b)(?!\s+with)",
     ),
     ("died", r"\b(?:died|passed\s+away)\b"),
     ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
@@ -49,9 +54,10 @@ _RULES = (
     (
         "left",
         r"\b(?:contract|job|position|role|internship|membership|subscription)\b.*\b(?:ended"
-        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go|graduated|unsubscribed|stepped\s+down\s+(?:as|from))\b",
+        r"|over|ran\s+out|expired)\b|\b(?:left|dropped\s+out|quit|resigned|fired|laid off|lost|retired|let go"
+        r"|last\s+day|graduated|unsubscribed|stepped\s+down\s+(?:as|from))\b",
     ),
-    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|wrapped up|done)\b"),
+    ("stopped", r"\b(?:stopped|gave up|finished|completed|submitted|shipped|delivered|wrapped up|done)\b"),
     (
         "replaced",
         r"\b(?:replaced|swapped|traded|dropped|ditched|dumped|wiped|scrapped"

@@ -27,8 +27,10 @@ _LEAVES = (
 _DROPS = (
     r"(?:dropped|quit|has quit|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
     r"|got rid of|(?:gave|has given|is giving) up(?: on)?|cancelled|canceled|unsubscribed from"
-    r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)|traded in|wrote off"
-    r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
+    r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)"
+    r"|traded in|wrote off"
+    r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed"
+    r"|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
     r"|divorced)"
 )
 _ENDS = tuple(
@@ -49,7 +51,8 @@ _ENDS = tuple(
         ("took-over", rf"^(?P<v>{NAME}) (?:has been|was|is|got|is being) (?:replaced|succeeded) by "),
         ("left",
             r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
-            rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired|finished|up)\b"),
+            rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired"
+            rf"|finished|up)\b"),
         ("took-over",
             rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned|quit|has quit|has left"
             r"|left the (?:company|team|firm|business|organi[sz]ation|band|project)|retired|has retired"
@@ -59,23 +62,29 @@ _ENDS = tuple(
             rf" (?:from|of) {_V}"),
         ("recovered", rf"\b(?:recovered from|got over|has recovered from|has got over) (?:{USER}'s |his |her |the )?{_V}"),
         ("recovered",
-            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away|cleared up|gone)"
+            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away"
+            rf"|cleared up|gone)"
             r"|is (?:gone|over|healed|fixed|repaired|mended|cured|better))\b"),
         ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?! of\b| to\b)"),
-        ("died", rf"^(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
+        ("left", rf"^(?:{USER} had )?(?:{USER}'s )?last day (?:at|with) (?:the )?(?P<v>{NAME})$"),
+        ("died", rf"^(?:{USER}'s )?(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
         ("folded",
-            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down|went bankrupt|gone bankrupt|went bust"
-            r"|gone bust|went under|dissolved|closed for good|ceased trading)\b"),
-        ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced|getting divorced|parted)\b"),
+            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down"
+            rf"|went bankrupt|gone bankrupt|went bust"
+            rf"|gone bust|went under|dissolved|closed for good|ceased trading|closed(?=$| {DATE}|,))"),
+        ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced"
+            rf"|getting divorced|parted)\b"),
         ("recovered", rf"^{USER} is (?:over|off) (?:the |an? |{USER}'s )?{_V}"),
         ("recovered", rf"\bgot {USER}'s (?P<v>[a-z]+) (?:off|out|removed)\b"),
         ("stopped", rf"\b(?:goodbye|bye bye|farewell|so long|no more)(?: to)? {_V}"),
         ("stopped", rf"\b(?:let|lets|has let) (?:{USER}'s |the )?(?P<v>[^,;]{{1,40}}?) (?:lapse|expire|slide|go)\b"),
         ("dropped",
-            rf"\b(?:gave|has given|donated|sold|handed|passed) (?:{USER}'s |the )?(?P<v>{NAME}|[a-z]+(?: [a-z]+)?)(?: [a-z]+)?(?: away| on)? to \S"),
+            rf"\b(?:gave|has given|donated|sold|handed|passed) (?:{USER}'s |the )?(?P<v>{NAME}"
+            rf"|[a-z]+(?: [a-z]+)?)(?: [a-z]+)?(?: away| on)? to \S"),
         ("cancelled", rf"^(?:{NAME}|[Tt]hey|[Tt]he [a-z]+) (?:has |have )?(?:cancell?ed|called off) (?:{USER}'s |the )?{_V}"),
         ("left",
-            r"\b(?:closed|cancell?ed|ended|terminated|gave up) (?:the |USER's )?(?:account|membership|subscription|contract|season ticket|plan)"
+            r"\b(?:closed|cancell?ed|ended|terminated|gave up) (?:the |USER's )?(?:account|membership|subscription"
+            r"|contract|season ticket|plan)"
             rf" (?:at|with|for|to|of) (?:the )?(?P<v>{NAME})"),
         ("left", rf"\b(?:resigned|stepped down|retired) as (?:the |an? |{USER}'s )?{_V}"),
         ("parted",
@@ -91,7 +100,8 @@ _ENDS = tuple(
             r"|abandoned|scrapped|killed|archived|discontinued"
             r"|shelved|shut down|wound down|dropped)\b"),
         ("cancelled",
-            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:to|with|in|at|for) (?:{NAME}|[a-z]+))? (?:is|was|has been|got)"
+            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:to|with|in|at|for) (?:{NAME}|[a-z]+))? (?:is|was"
+            rf"|has been|got)"
             r" (?:cancell?ed|called off|off)\b"),
         ("cancelled",
             rf"\b(?:cancell?ed|called off|backed out of|pulled out of) (?:{USER}'s "
@@ -102,7 +112,8 @@ _ENDS = tuple(
             r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"
             rf"|in place of|more than) {_V}"),
         ("preferred",
-            rf"^(?:{USER}|{NAME}|{USER}'s [a-z]+)(?: and others)? \w+ [^,;]{{1,50}}? (?:instead of|in place of|rather than) {_V}"),
+            rf"^(?:{USER}|{NAME}|{USER}'s [a-z]+)(?: and others)? \w+ [^,;]{{1,50}}? (?:instead of|in place of"
+            rf"|rather than) {_V}"),
         ("no-longer",
             r"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?"
             r"|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?"
@@ -110,7 +121,7 @@ _ENDS = tuple(
         ("no-longer",
             r"\b(?:doesn't|does not|don't|do not|isn't|is not|aren't|are not|hasn't|haven't) (?:(?:use|work|live"
             r"|like|love|have|own|play|drive|drink|eat|speak|study|teach|lead|manage|report|enjoy|want|need|run"
-            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}\x00"),
+            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}(?:,[^\x00]*)?\x00"),
         ("stopped",
             r"\b(?:stopped|quit|gave up|has stopped|has quit|is done|is finished|ceased|finished|has finished"
             r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
@@ -121,7 +132,8 @@ _ENDS = tuple(
             rf"| {DATE}|,| (?:and|in|for|because|altogether)\b)"
         ),
         ("stopped",
-            r"\b(?:finished|completed|submitted|wrapped up|has finished|has completed|is done with|is finished with)"
+            r"\b(?:finished|completed|submitted|shipped|delivered|wrapped up|has finished|has completed|is done with"
+            r"|is finished with)"
             rf" (?:the |an? |{USER}'s )?{_V}"),
         ("reversed",
             rf"^(?:[Tt]urns out (?:that )?)?{USER} (?:hates|dislikes|can't stand"
@@ -149,14 +161,16 @@ _NEVER = re.compile(
 )
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
 _NEGATED = re.compile(
-    rf"^(?:[Tt]urns out )?(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:allergic|related|married|engaged|afraid|intolerant|moving|going"
+    rf"^(?:[Tt]urns out )?(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:allergic|related|married|engaged"
+    rf"|afraid|intolerant|moving|going"
     r"|coming|joining|use|work|live|like|love|own|play|drive"
     rf"|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)(?: after all)?$",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(rf"(?:,\s*not|\bnot) (?:{_PREP} )?(?P<v>{NAME})(?=$|,| but\b|\.)")
 _NOT_VALUE = re.compile(
-    r",\s*(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|april|may\b|june|july"
+    r",\s*(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan"
+    r"|febr)uary|march|april|may\b|june|july"
     r"|august|(?:sept|nov|dec)ember|october|one|two|three|four|five|six|seven|eight|nine|ten)",
     re.IGNORECASE,
 )

@@ -178,7 +178,8 @@ COMPANY_SUFFIXES = word_set("""
     """)
 EVENT_WORDS = word_set("""
     conference conf summit festival meetup hackathon marathon olympics expo fair workshop symposium congress con con.
-    fest week final finals gala carnival parade championship championships cup triathlon convention webinar retreat awards biennale
+    fest week final finals gala carnival parade championship championships cup triathlon convention webinar retreat
+    awards biennale
     regatta derby rally hackfest jam cook-off parkrun ultramarathon biathlon decathlon relay symposia biennial open-day camp
     jamboree pageant tournament league-cup trophy forum prom eisteddfod ironman gran-fondo
     """)

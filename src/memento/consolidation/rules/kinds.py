@@ -27,29 +27,41 @@ CLOSING_COMPANIES = word_set("""
     brewery bakery society club association council union restaurant café cafe coffee bistro bar pub pizzeria trattoria hotel
     hostel theatre orchestra philharmonic choir fc united press times post news ministry department church store shop market
     books records insurance logistics design digital mutual trust commission committee federation league alliance network
-    collective cooperative co-op museum bakehouse taproom roastery deli tavern inn kettle diner grill creamery patisserie butchers
-    surgery practice nursery academy conservatoire conservatory rovers rangers wanderers athletic harriers strollers singers players
+    collective cooperative co-op museum bakehouse taproom roastery deli tavern inn kettle diner grill creamery
+    patisserie butchers
+    surgery practice nursery academy conservatoire conservatory rovers rangers wanderers athletic harriers strollers
+    singers players
     ensemble quartet trio chamber authority society guild trust library charity orchestra gymnastics dojo chess rowing cycling
     freight shipping haulage couriers brewers distillery winery vineyard farm farms dairy timber steel ceramics textiles optics
     instruments aviation railways motors mobility biosciences genomics oncology healthcare care dentistry orthodontics opticians
-    realty estates property properties builders construction architects engineering engineers interiors furniture joinery
+    realty cider ale ales tea teas chocolate chocolates soap candles bikes cycles boats toys flowers yarns shoes
+    threads realty estates property properties builders construction architects engineering engineers interiors
+    furniture joinery
     financial finance capital wealth payments assurance bancorp credit savings publications magazine gazette herald tribune
-    courier chronicle observer broadcasting radio telecoms gallery kindergarten primary nursery montessori veterinary dental physio gym fitness
+    courier chronicle observer broadcasting radio telecoms gallery kindergarten primary nursery montessori veterinary
+    dental physio gym fitness
     crossfit outfitters motorworks works brothers bros sons associates advisors legal law llp firm telecom pharmaceuticals
     biotech therapeutics diagnostics semiconductors aerospace defence chemicals foods drinks wines brewing roasters kitchen
     catering interactive entertainment pictures films publishing verlag stiftung verein e.v. dynamics networks ai
     """)
 CLOSING_PLACES = word_set("""
-    street st st. avenue ave road rd lane boulevard square park gardens garden lake river mountain mountains beach island islands
+    street st st. avenue ave road rd lane boulevard square park gardens garden lake river mountain mountains beach
+    island islands
     bay valley hill hills heights station airport bridge castle cathedral forest woods falls canyon desert peninsula coast
     harbour harbor port village town city county district quarter building tower hall arena stadium center centre plaza mall
-    palace abbey pass glacier peak row court close crescent mews terrace wharf quay quayside grove drive way house mill walk common
+    palace abbey pass glacier peak row court close crescent mews terrace wharf quay quayside grove drive way house
+    mill walk common
     gate hollow cottage cottages lodge manor estate heights ridge moor marsh meadow meadows creek springs canal trail
-    reserve lighthouse barn arcade mansions gardens cove point cliffs dunes loch lough fjord reservoir campus straße strasse platz allee weg rue
+    reserve lighthouse barn arcade mansions gardens cove point cliffs dunes loch lough fjord reservoir campus straße
+    strasse platz allee weg rue
     """) - word_set("st")
 OPENING_PLACES = word_set(
     "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
 )
+_HAPPENINGS = word_set(
+    "half slam quiz 10k 5k ultra raffle auction gig concert tasting ball race swim supper picnic parade ride jam-session fayre"
+)
+"""With a capital at the end of a name; in lower case most are everyday words."""
 _NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
 _STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
 _PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
@@ -60,11 +72,16 @@ _TECHNICAL = re.compile(
     r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
 )
 _SURNAME = re.compile(
-    r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein|bauer|meier|meyer|maier"
-    r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan|ali|ahmed|hassan|yilmaz"
-    r"|kaya|silva|santos|costa|pereira|oliveira|rossi|russo|bianchi|ricci|moreau|dubois|laurent|lefevre|smith|jones|brown|taylor|miller|wilson"
-    r"|oğlu|oglu|dze|shvili|yan|ian|vić|vic|ić|ic|čić|ák|ová|aki|akis|opoulos|idis|ides|nen|lainen|qvist|quist|ström|strom|gren|lund|dahl|gaard"
-    r"|moto|yama|mura|naka|tani|saki|uchi|ata|eda|ida|awa|kov|enko|chuk|yuk|sma|stra|inga|okoye|adeyemi|mensah|diallo|owusu|okafor)$",
+    r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein"
+    r"|bauer|meier|meyer|maier"
+    r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan"
+    r"|ali|ahmed|hassan|yilmaz"
+    r"|kaya|silva|santos|costa|pereira|oliveira|rossi|russo|bianchi|ricci|moreau|dubois|laurent|lefevre|smith|jones"
+    r"|brown|taylor|miller|wilson"
+    r"|oğlu|oglu|dze|shvili|yan|ian|vić|vic|ić|ic|čić|ák|ová|aki|akis|opoulos|idis|ides|nen|lainen|qvist|quist|ström"
+    r"|strom|gren|lund|dahl|gaard"
+    r"|moto|yama|mura|naka|tani|saki|uchi|ata|eda|ida|awa|kov|enko|chuk|yuk|sma|stra|inga|okoye|adeyemi|mensah|diallo"
+    r"|owusu|okafor)$",
     re.IGNORECASE,
 )
 _CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
@@ -97,6 +114,15 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
         return "Person" if _is_first_name(name) else _by_shape(name) or "Person"
     if known is not None:
         return _of_known(before, name, after, known)
+    words = name.split()
+    maker = lookup(words[0]) if len(words) > 1 else None
+    if (
+        maker is not None
+        and maker.kind in ("Organization", "Technology")
+        and cues.A_THING.search(before)
+        and _by_shape(name) is None
+    ):
+        return "Technology"
     shape, around = _by_shape(name), _by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
@@ -162,7 +188,11 @@ def _by_shape(name: str) -> EntityKind | None:
         return "Organization"
     if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
         return "Organization"
-    if any(word in EVENT_WORDS for word in words[1:]) or _EVENT.search(name):
+    if (
+        any(word in EVENT_WORDS for word in words[1:])
+        or (len(words) > 1 and words[-1] in _HAPPENINGS)
+        or _EVENT.search(name)
+    ):
         return "Event"
     if (len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES)) or _STREET.search(name):
         return "Location"
@@ -207,10 +237,6 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
 
 def _by_place(before: str, name: str, after: str) -> EntityKind:
     """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
-    words = name.split()
-    maker = lookup(words[0]) if len(words) > 1 else None
-    if maker is not None and maker.kind == "Organization" and cues.A_THING.search(before):
-        return "Technology"
     if cues.AT_THE.search(before):
         return "Location"
     if cues.AT.search(before):

@@ -63,7 +63,8 @@ _IRREGULAR = """
     swing:swung,swung take:took,taken teach:taught,taught tear:tore,torn tell:told,told think:thought,thought
     bend:bent,bent flee:fled,fled outgrow:outgrew,outgrown overcome:overcame,overcome oversleep:overslept,overslept
     pay:paid,paid rebuild:rebuilt,rebuilt redo:redid,redone retake:retook,retaken rewrite:rewrote,rewritten seek:sought,sought
-    undergo:underwent,undergone withdraw:withdrew,withdrawn throw:threw,thrown understand:understood,understood wake:woke,woken wear:wore,worn win:won,won write:wrote,written
+    undergo:underwent,undergone withdraw:withdrew,withdrawn throw:threw,thrown understand:understood,understood
+    wake:woke,woken wear:wore,worn win:won,won write:wrote,written
 """
 _FORMS = {base: tuple(forms.split(",")) for base, _, forms in (entry.partition(":") for entry in _IRREGULAR.split())}
 

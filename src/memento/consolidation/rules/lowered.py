@@ -22,20 +22,29 @@ _PLACE = re.compile(
 )
 _FIRM = re.compile(r"\b(?:at|for|with|joined|join|joining|from|left|quit|leaving|by|to|bought)\s+$", re.IGNORECASE)
 _TOOL = re.compile(
-    r"\b(?:switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing))\s+(?:\S+\s+){0,3}?(?:to|from)\s+$|\b(?:use|uses|used|using|install(?:ed|ing)?|ditched|dropped"
-    r"|uninstalled|learn(?:ing)?|love|try(?:ing)?|tried|(?:written|built|coded?|coding|rewrit\w+|programm?\w*)\s+(?:\w+\s+){0,2}?in)\s+$|\b(?:ditched|dropped|replaced|swapped|left)\s+\S+(?:\s\S+)?\s+(?:for|with|by)\s+$",
+    r"\b(?:switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing))\s+(?:\S+\s+){0,3}?(?:to|from)\s+$|\b(?:use|uses|used"
+    r"|using|install(?:ed|ing)?|ditched|dropped"
+    r"|uninstalled|learn(?:ing)?|love|try(?:ing)?|tried|(?:written|built|coded?|coding|rewrit\w+"
+    r"|programm?\w*)\s+(?:\w+\s+){0,2}?in)\s+$|\b(?:ditched|dropped|replaced|swapped|left)\s+\S+(?:\s\S+)?\s+(?:for"
+    r"|with|by)\s+$",
     re.IGNORECASE,
 )
 _PERSON = re.compile(
-    r"\b(?:with|met|meet|meeting|told|tell|asked|ask|call(?:ed)?|texted|emailed|dating|married|invited|hired|and|visit(?:ed|ing)?|from|for|to"
+    r"\b(?:with|met|meet|meeting|told|tell|asked|ask|call(?:ed)?|texted|emailed|dating|married|invited|hired|and"
+    r"|visit(?:ed|ing)?|from|for|to"
     rf"|thanks|hi|hey|named|saw|by|{RELATIVE}|is|than|like|miss)\s+$",
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"\b(?:my|our|his|her|their)\s+(?:[a-z]+\s+)?(?:brother|sister|son|daughter|cousin|nephew|niece|wife|husband|boyfriend|girlfriend|fiancée?|friend"
+    r"\b(?:my|our|his|her|their)\s+(?:[a-z]+\s+)?(?:brother|sister|son|daughter|cousin|nephew|niece|wife|husband"
+    r"|boyfriend|girlfriend|fiancée?|friend"
     r"|buddy|roommate|flatmate|housemate|neighbou?r|colleague|co-?worker|teammate|uncle|aunt|twin|grandson|granddaughter)\s+$",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(
+    r"\b(?:apparently|that|because|but|so|when|if|while|oh|then|today|yesterday|glad|since)\s+$", re.IGNORECASE
+)
+_WORKS_AT = re.compile(r"\bi\s+(?:now\s+)?(?:work|worked|started)\s+(?:at|for)\s+$")
 _CALLED = re.compile(r"\b(?:is\s+called|is\s+named|named|called|name\s+is|name['’]s)\s+$", re.IGNORECASE)
 _AUXILIARY = word_set("is was has had will does did can is's isn't hasn't won't and who")
 _NO_NAME = word_set("""
@@ -70,13 +79,19 @@ def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known 
         and len(word) > 2
     ):
         return True, known
+    if known is None and _WORKS_AT.search(before):
+        return word.isalpha() and len(word) > 2 and word not in COMMON and not base_of(word) and not is_past(word), None
     return _is_person(before, word, after), None
 
 
 def _may_name(before: str) -> bool:
     """Whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
     last = before.rsplit(maxsplit=1)[-1].lower() if before.strip() else ""
-    return last in RELATIVES or last in ("called", "named", "is", "name's", "name’s")
+    return (
+        last in RELATIVES or _WORKS_AT.search(before) is not None
+        if last in ("at", "for")
+        else last in RELATIVES or last in ("called", "named", "is", "name's", "name’s")
+    )
 
 
 def _cue(known: Known) -> re.Pattern[str]:
@@ -92,6 +107,8 @@ def _is_person(before: str, word: str, after: str) -> bool:
     following = following.strip()
     verbal = following in _AUXILIARY or following in MODALS or bool(base_of(following)) or is_past(following)
     if word.capitalize() in FIRST_NAMES:
+        if verbal and _CLAUSE.search(before):
+            return True
         return bool(_PERSON.search(before)) or (not before.strip() and verbal)
     ends = word.endswith(("ly", "ing", "ed", "s", "ness", "tion", "er"))
     return bool(_KIN.search(before)) and verbal and not ends and len(word) > 2

@@ -35,7 +35,8 @@ class Reading:
 
 
 _POSSIBLE = re.compile(
-    r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically|hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
+    r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically"
+    "|hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
         |dream(?:s|ing|ed)?\s+(?:of|about)|want(?:s|ed|ing)?|like\s+to|love\s+to|consider(?:s|ing|ed)?|think(?:s
         |ing)?\s+(?:about|of)|thought\s+(?:about|of)
         |tempted|wonder(?:s|ing)?|not\s+sure|unsure|undecided|no\s+idea|debating|thinks\s+USER|guess(?:es)?|almost
@@ -53,7 +54,8 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 _PLAN = re.compile(
-    r"""\b(?:will|won['’]t|shall|going\s+to\s+(?!the\b|a\b)(?-i:[a-z]+)|gonna|plan(?:s|ning|ned)?\s+(?:to|on|for)|plans|intend(?:s|ing|ed)?|about\s+to|aim(?:s|ing)?\s+to|set\s+to|due\s+to\s+(?:start|move|join|leave)
+    r"""\b(?:will|won['’]t|shall|going\s+to\s+(?!the\b|a\b)(?-i:[a-z]+)|gonna|plan(?:s|ning|ned)?\s+(?:to|on|for)"
+    "|plans|intend(?:s|ing|ed)?|about\s+to|aim(?:s|ing)?\s+to|set\s+to|due\s+to\s+(?:start|move|join|leave)
         |scheduled\s+to|expects?\s+to|supposed\s+to|has\s+to|have\s+to|needs?\s+to|decided\s+to|agreed\s+to|promised\s+to|can['’]t\s+wait|look(?:s|ing)\s+forward)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -63,7 +65,8 @@ _SOON = re.compile(
     re.IGNORECASE,
 )
 _FORMER = re.compile(
-    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school|high|those))|at\s+(?:that|the)\s+time"
+    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school"
+    r"|high|those))|at\s+(?:that|the)\s+time"
     r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
     r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
     r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
@@ -77,8 +80,10 @@ _STATE_THEN = re.compile(
     r"|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named"
     r"|made|moved|changed|renamed|elected|accepted"
     r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set"
-    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|archived|discontinued|shelved|scrapped|cancell?ed|closed|sold|founded|merged|acquired|shut|ended|completed"
-    r"|finished|shipped|killed|abandoned|stolen|repaired|fixed|published|rejected|approved|admitted|discharged|robbed|towed|awarded|chosen|selected"
+    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|archived|discontinued|shelved|scrapped"
+    r"|cancell?ed|closed|sold|founded|merged|acquired|shut|ended|completed"
+    r"|finished|shipped|killed|abandoned|stolen|repaired|fixed|published|rejected|approved|admitted|discharged|robbed"
+    r"|towed|awarded|chosen|selected"
     r"|extended|shortened|confirmed|given|robbed|dissolved|demolished|adopted|retired|to\b))",
     re.IGNORECASE,
 )
@@ -91,7 +96,8 @@ _ADDITIONAL = re.compile(
 )
 _CHANGED = re.compile(
     r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed"
-    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|(?:went|gone|returned|switched|moved)\s+back"
+    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|(?:went|gone"
+    r"|returned|switched|moved)\s+back"
     r"|currently)\b",
     re.IGNORECASE,
 )

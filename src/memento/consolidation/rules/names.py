@@ -40,21 +40,29 @@ _SELF = re.compile(
 )
 _SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
 _STUDIED = re.compile(
-    r"\b(?i:studied|studies|study|studying|learning|practi[sc](?:e|es|ing|ed)|took\s+up|taken\s+up|(?:degree|phd|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
+    r"\b(?i:studied|studies|study|studying|learning|practi[sc](?:e|es|ing|ed)|took\s+up|taken\s+up|(?:degree|phd"
+    r"|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
     r"|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in"
     r"|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
 )
 
 
 _HOLIDAY = re.compile(
-    r"^(?:(?:boxing|christmas|new\s+year(?:['’]?s)?|mother['’]?s|father['’]?s|valentine['’]?s|independence|labou?r|memorial|veterans|australia|canada"
-    r"|bastille|all\s+saints['’]?|st\.?\s+patrick['’]?s|groundhog|republic|armistice|remembrance|columbus|presidents['’]?|leap|may)\s+(?:day|eve)"
+    r"^(?:(?:boxing|christmas|new\s+year(?:['’]?s)?|mother['’]?s|father['’]?s|valentine['’]?s|independence|labou?r"
+    r"|memorial|veterans|australia|canada"
+    r"|bastille|all\s+saints['’]?|st\.?\s+patrick['’]?s|groundhog|republic|armistice|remembrance|columbus"
+    r"|presidents['’]?|leap|may)\s+(?:day|eve)"
     r"|(?:good|black|easter|maundy|ash|palm|whit|shrove)\s+(?:friday|monday|thursday|wednesday|sunday|tuesday)|bank\s+holiday"
-    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|day)$",
+    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|new\s+year|day)$",
     re.IGNORECASE,
 )
 """Days of the year, which are dates and not things."""
 _TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
+_HEAD = re.compile(r"\s(?:technique|method|diet|theory|principle|paradox|effect|meditation)\b")
+_FIELD = re.compile(
+    r"\b(?i:into|interested\s+in|fascinated\s+by|passionate\s+about|obsessed\s+with|fan\s+of|reading\s+up\s+on)\s+"
+    r"([a-z]{4,}(?:ology|onomy|graphy|istry|osophy|ometry|keeping|working|matics|istics|onics))\b"
+)
 _MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
 _EXCHANGED = re.compile(
     r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
@@ -168,7 +176,11 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
         if _is_title(match[1]):
             found.append((match.start(), match.end(), _mention(sentence, match.start(1), match.end(1), None)))
             taken.append(match.span())
-    fields = {match.span(1): phrase for match in _STUDIED.finditer(sentence) if (phrase := _field(match[1]))}
+    fields = {
+        match.span(1): phrase
+        for match in (*_STUDIED.finditer(sentence), *_FIELD.finditer(sentence))
+        if (phrase := _field(match[1]))
+    }
     for start, end, known in found_names(sentence, elsewhere, taken):
         in_field = any(begin <= start and end <= begin + len(phrase) for (begin, _), phrase in fields.items())
         field_word = known is not None and known.kind == "Concept" and (in_field or _JOB_NEXT.match(sentence[end:]))
@@ -203,9 +215,8 @@ def _without_misspelt(sentence: str, found: list[tuple[int, int, Mention]]) -> l
     kept = found[:1]
     for before, item in pairwise(found):
         one, other = before[2].name.split()[-1], item[2].name.split()[-1]
-        wrong = " " in before[2].name and _MISSPELT.fullmatch(sentence[before[1] : item[0]])
-        wrong = wrong and SequenceMatcher(None, one, other).ratio() >= 0.6
-        if not wrong:
+        corrected = " " in before[2].name and _MISSPELT.fullmatch(sentence[before[1] : item[0]])
+        if not (corrected and SequenceMatcher(None, one, other).ratio() >= 0.6):
             kept.append(item)
     return kept
 
@@ -240,6 +251,8 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
     aliases = (known.name,) if what and known and known.name.lower() != name.lower() else ()
+    if kind == "Concept" and known is None and (head := _HEAD.match(after)) and not lookup(head.group().strip()):
+        name += head.group()
     if kind == "Person" and (title := _TITLED.search(before)) and title[1][0].isupper():
         aliases = (*aliases, f"{title[1]} {name}")
     if name.startswith("Project ") and kind == "Project":

@@ -16,9 +16,12 @@ _NOUNS: Mapping[EntityKind, str] = {
         cat kitten rabbit hamster parrot horse pony tortoise budgie corgi beagle labrador poodle retriever terrier
         dachshund spaniel collie mutt tabby greyhound bulldog freshman sophomore postdoc alumnus leader mentor tutor
         nanny babysitter sitter handyman plumber contact tenant lodger bandmate classmate godson goddaughter godfather godmother
-        cyclist bassist cellist violinist organist trumpeter saxophonist conductor hairdresser barber optician physio chiropractor
-        osteopath midwife gardener cleaner builder decorator caretaker treasurer goalie referee newborn grandchild foal mare stallion
-        hen goldfish ferret gecko canary cockatiel guide host driver courier mate bloke chap lad teenager gp paediatrician master
+        cyclist bassist cellist violinist organist trumpeter saxophonist conductor hairdresser barber optician physio
+        chiropractor
+        osteopath midwife gardener cleaner builder decorator caretaker treasurer goalie referee newborn grandchild
+        foal mare stallion
+        hen goldfish ferret gecko canary cockatiel guide host driver courier mate bloke chap lad teenager gp
+        paediatrician master
                 """,
     "Organization": """
         company startup start-up firm agency consultancy bank university college school kindergarten daycare nursery
@@ -27,7 +30,8 @@ _NOUNS: Mapping[EntityKind, str] = {
         cafe bistro pub bar pizzeria diner deli bookshop bookstore gym studio publisher newspaper magazine label
         manufacturer supplier vendor retailer employer customer client insurer airline carrier provider co-op
         cooperative scale-up unicorn spin-off spinoff subsidiary chain brand lab community meetup-group church parish
-        academy hotel hostel newsroom broadcaster podcast-network accelerator incubator place spot joint eatery fund investor competitor rival
+        academy hotel hostel newsroom broadcaster podcast-network accelerator incubator place spot joint eatery fund
+        investor competitor rival
         salon barbershop pharmacy garage taproom roastery coffeehouse winery distillery bookmaker builders caterer
         printers solicitors practice group quartet trio ensemble troupe committee market stall food-truck
         dealership co-working makerspace hackerspace cinema creche preschool
@@ -48,8 +52,10 @@ _NOUNS: Mapping[EntityKind, str] = {
     "Location": """
         city town village country island region province state county district neighbourhood neighborhood suburb street
         road square park lake river mountain beach valley forest airport station museum castle cathedral theatre theater
-        stadium quarter area capital resort campsite peninsula bay harbour harbor building tower venue trail canal hill peak glacier
-        pass cave waterfall garden cemetery reserve warehouse playground pool farm ranch hut lodge villa cottage lane avenue marina
+        stadium quarter area capital resort campsite peninsula bay harbour harbor building tower venue trail canal
+        hill peak glacier
+        pass cave waterfall garden cemetery reserve warehouse playground pool farm ranch hut lodge villa cottage lane
+        avenue marina
         borough settlement coast fjord canyon desert hamlet allotment crag pier quay dock hall
                 """,
     "Event": " ".join(sorted(EVENT_WORDS))
@@ -58,8 +64,10 @@ _NOUNS: Mapping[EntityKind, str] = {
     "Concept": """
         book novel film movie series show song album poem play podcast musical opera paper essay theory method
         technique dish recipe sport discipline game comic manga anime sitcom memoir trilogy newsletter blog zine ballet
-        documentary miniseries thriller biography saga diet cocktail cheese dessert soup stew pastry cake wine beer religion philosophy
-        dance symphony sonata painting sculpture poem webcomic album ep single audiobook textbook course exam certificate language
+        documentary miniseries thriller biography saga diet cocktail cheese dessert soup stew pastry cake wine beer
+        religion philosophy
+        dance symphony sonata painting sculpture poem webcomic album ep single audiobook textbook course exam
+        certificate language
                 """,
 }
 KIND_OF_NOUN: Mapping[str, EntityKind] = {

@@ -58,6 +58,14 @@ _TABLE = (
         rf"|city|town|studio) in )?{NAMED}",
         "Location Concept",
     ),
+    (
+        "home",
+        rf"^{SUBJECT} (?:lives|live|is living|is back living|is living back|rents|rent) (?:in )?(?:an?|the"
+        rf"|{USER}'s) (?:[a-z-]+ ){{0,3}}"
+        rf"(?:flat|apartment|house|room|studio|cottage|place|bedsit|loft) (?:in|near) {NAMED}",
+        "Location Concept",
+    ),
+    ("home", rf"^{SUBJECT} (?:is back living|is living back|is living) in {NAMED}", "Location Concept"),
     ("home", rf"^{SUBJECT} (?:moved|has moved|is moving) in with [^,]{{2,30}}? in {NAMED}", "Location Concept"),
     (
         "home",
@@ -142,27 +150,32 @@ _TABLE = (
     ),
     (
         "{attr}",
-        rf"^(?P<s>{USER}|{NAME})(?: and others)? (?:has|have|got|gets|has got) an? new (?P<attr>[A-Za-z-]+(?: [a-z]+)?)(?: {DATE})?"
+        rf"^(?P<s>{USER}|{NAME})(?: and others)? (?:has|have|got|gets"
+        rf"|has got) an? new (?P<attr>[A-Za-z-]+(?: [a-z]+)?)(?: {DATE})?"
         rf"(?:,| called| named|:| -| –| —)? {NAMED}",
         "?",
     ),
     (
         "place of {owned}",
-        rf"^(?P<s>{USER})(?: and others)?(?:'s|') (?P<owned>office|studio|workshop|shop|lab|clinic|school|gym|desk|choir|class|club|daycare|nursery|practice"
-        rf"|allotment|stall|garage|storage) (?:is|are|is located|is based|moved|has moved|relocated|has relocated|is moving)(?: in| at| on| to| into)+"
+        rf"^(?P<s>{USER})(?: and others)?(?:'s|') (?P<owned>office|studio|workshop|shop|lab|clinic|school|gym|desk"
+        rf"|choir|class|club|daycare|nursery|practice"
+        rf"|allotment|stall|garage|storage) (?:is|are|is located|is based|moved|has moved|relocated|has relocated"
+        rf"|is moving)(?: in| at| on| to| into)+"
         rf" (?:the )?(?P<v>{NAME}|[a-z]+ (?:floor|building|wing|corner)[^,;]{{0,20}})",
         "?",
     ),
     (
         "diet",
-        rf"^{SUBJECT} (?:eats|is eating|has started eating|started eating|has gone back to eating|went back to eating) (?P<v>meat)\b",
+        rf"^{SUBJECT} (?:eats|is eating|has started eating|started eating|has gone back to eating"
+        rf"|went back to eating) (?P<v>meat)\b",
         "?",
     ),
     ("partner", rf"^{NAMED} and (?P<s>{USER}) (?:got|are|have got|is) (?:married|engaged|dating)\b", "Person Concept"),
     ("partner", rf"^(?P<s>{NAME}) and {NAMED} (?:got|are|have got) (?:married|engaged)\b", "Person Concept"),
     (
         "{attr}",
-        rf"^[Tt]he (?P<s>)(?P<attr>(?:[a-z-]+ ){{1,3}}(?:password|passcode|code|pin|combination|extension|number|deadline|budget|price|fee|limit|url|port)) "
+        rf"^[Tt]he (?P<s>)(?P<attr>(?:[a-z-]+ ){{1,3}}(?:password|passcode|code|pin|combination|extension|number"
+        rf"|deadline|budget|price|fee|limit|url|port)) "
         rf"{_IS} {WORDS}",
         "?",
     ),

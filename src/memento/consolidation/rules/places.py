@@ -178,7 +178,7 @@ Cameroon: Douala, Yaoundé
 Angola: Luanda
 Palestine: Ramallah, Gaza
 Lebanon: Beirut
-Jordan!: Amman, Petra
+Jordan!: Amman, Petra!
 Syria: Damascus, Aleppo
 Iraq: Baghdad, Erbil
 Iran: Tehran, Isfahan, Shiraz

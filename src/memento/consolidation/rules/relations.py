@@ -16,7 +16,7 @@ _FAMILIES = {
     "work": "work employ hire job join employer company colleague career contract internship intern "
     "resign quit leave fire fired sacked lay",
     "live": "live reside move home relocate settle base leave house flat apartment",
-    "use": "use dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
+    "use": "use swear dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
     "abandon bank account subscribe pay swap trade "
     "database framework tool stack system convert write program rely",
     "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",

@@ -16,30 +16,43 @@ from memento.consolidation.rules.relations import normal, relations, speaks_of, 
 from memento.consolidation.rules.values import same_value
 
 _AGAIN = re.compile(
-    r"\b(?:rejoin\w*|(?:is|are|went|gone|got|came|goes|going|switched|moved|started|returned|been)\s+back\b(?!\s+(?:from|home)\b)|returned\s+to|resumed?"
-    r"|restarted|reinstalled|resubscribed|renewed|re-?opened|picked\s+up\s+\w+\s+again|again|together\s+again|made\s+up|reconciled|remarried)\b",
+    r"\b(?:rejoin\w*|(?:is|are|went|gone|got|came|goes|going|switched|moved|started|returned"
+    r"|been)\s+back\b(?!\s+(?:from|home)\b)|returned\s+to|resumed?"
+    r"|restarted|reinstalled|resubscribed|renewed|re-?opened|picked\s+up\s+\w+\s+again|again|together\s+again"
+    r"|made\s+up|reconciled|remarried)\b",
     re.IGNORECASE,
 )
 _OVER = (
-    r"(?:left|quit|resigned|stopped|gave\s+up|given\s+up|dropped|ditched|cancell?ed|abandoned|uninstalled|(?:switched|moved|migrated|changed)\s+(?:\w+\s+)?from"
-    r"|no\s+longer|stepped\s+down|broke\s+up|split(?:\s+up)?|separated|got\s+rid\s+of|paused|retired|closed|sold|on\s+(?:leave|hold|break)"
+    r"(?:left|quit|resigned|stopped|gave\s+up|given\s+up|dropped|ditched|cancell?ed|abandoned|uninstalled|(?:switched"
+    r"|moved|migrated|changed)\s+(?:\w+\s+)?from"
+    r"|no\s+longer|stepped\s+down|broke\s+up|split(?:\s+up)?|separated|got\s+rid\s+of|paused|retired|closed|sold"
+    r"|on\s+(?:leave|hold|break)"
     r"|(?:isn|doesn|aren|don)['’]t)"
 )
 _WISHES = re.compile(
-    r"\b(?:would\s+(?:love|like)\s+to|wants?\s+to|hop(?:es|ing)\s+to|wish(?:es)?\s+to|plan(?:s|ning)?\s+(?:to|on)|thinking\s+(?:of|about)"
+    r"\b(?:would\s+(?:love|like)\s+to|wants?\s+to|hop(?:es|ing)\s+to|wish(?:es)?\s+to|plan(?:s|ning)?\s+(?:to|on)"
+    r"|thinking\s+(?:of|about)"
     r"|considering|dream(?:s|ing)?\s+(?:of|about)|looking\s+forward|is\s+going\s+to|will|intends?\s+to)\b",
     re.IGNORECASE,
 )
 _DID = re.compile(r"\b(?:after\s+all|finally|at\s+last|in\s+the\s+end|did\s+it)\b", re.IGNORECASE)
+_DECIDED = re.compile(
+    r"\b(?:not\s+\w+ing|decided\s+(?:against|not\s+to)|won['’]t|changed\s+\S+\s+mind|dropped\s+the\s+(?:idea|plan)"
+    r"|staying\s+put|isn['’]t\s+\w+ing|aren['’]t\s+\w+ing)\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:(?:do|does|is|are|can|has|have)(?:n['’]t|\s+not)|cannot|no\s+longer|not)\b", re.IGNORECASE)
 _STAGES = (r"\bmarried\b", r"\bengaged\b", r"\b(?:dating|girlfriend|boyfriend|seeing)\b")
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _LOOSE = re.compile(
-    r"\b(?:instead\s+of|rather\s+than|not)\b.*$|\b(?:now|nowadays|currently|just|recently|these\s+days|at\s+the\s+moment|mostly|usually|always|actually|still|really|from\s+now\s+on|instead|anymore)\b"
+    r"\b(?:instead\s+of|rather\s+than|not)\b.*$|\b(?:now|nowadays|currently|just|recently|these\s+days"
+    r"|at\s+the\s+moment|mostly|usually|always|actually|still|really|from\s+now\s+on|instead|anymore)\b"
     r"|\b(?:because|since|so\s+that|due\s+to|as\s+I|which|until)\b.*$|[,;(—–].*$|[.!…]+$",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"^(?:(?:from|as\s+of|since|starting)\s+(?:now(?:\s+on)?|today|tomorrow|(?:next\s+)?\w+),?|these\s+days,?|nowadays,?|now,?)\s+",
+    r"^(?:(?:from|as\s+of|since|starting)\s+(?:now(?:\s+on)?|today|tomorrow|(?:next\s+)?\w+),?|these\s+days,?"
+    r"|nowadays,?|now,?)\s+",
     re.IGNORECASE,
 )
 _COPULA = frozenset(
@@ -52,12 +65,18 @@ _WHEN = (
     re.compile(r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b"),
     re.compile(r"\b(morning|afternoon|evening|night|lunchtime|weekend|weekday)s?\b"),
     re.compile(
-        r"\b(?:at|to|from)\s+((?:half\s+past\s+|quarter\s+(?:to|past)\s+)?\d{1,2}(?:[:.]\d\d)?)(?:\s?(?:am|pm))?\b(?!\s+\w+(?:s|ies)\b)"
+        r"\b(?:at|to|from)\s+((?:half\s+past\s+|quarter\s+(?:to|past)\s+)?\d{1,2}(?:[:.]\d\d)?)(?:\s?(?:am"
+        r"|pm))?\b(?!\s+\w+(?:s|ies)\b)"
     ),
 )
 _MOVED = re.compile(r"\b(?:moved|shifted|changed|switched|was|been)\b")
 _MOVING = stems("moved shifted changed switched now is are on at to has been")
 _REPEATED = frozenset({"every", "each", "once", "twice"})
+
+
+def is_short(content: str) -> bool:
+    """Whether a memory is one sentence: what several sentences have in common may be said in passing."""
+    return len(content.split()) <= 22 and not re.search(r"[.!?]\s+\S", content)
 
 
 def is_taken_up_again(draft: Draft, old: Existing) -> bool:
@@ -76,7 +95,7 @@ def _is_over(name: str, content: str) -> bool:
     known = re.escape(name)
     return bool(
         re.search(rf"\b{_OVER}\s+(?:\w+\s+){{0,3}}?(?:['’]s\s+)?{known}\b", content, re.IGNORECASE)
-        or re.search(rf"\b{known}\s+(?:has\s+|is\s+|and\s+{USER}\s+)?{_OVER}", content, re.IGNORECASE)
+        or re.search(rf"\b{known}\s+(?:has\s+|is\s+|and\s+{USER}\s+)?(?!\w+n['’]t){_OVER}", content, re.IGNORECASE)
         or re.search(rf"\b{USER}\s+and\s+{known}\s+(?:have\s+)?{_OVER}", content, re.IGNORECASE)
     )
 
@@ -96,6 +115,29 @@ def has_come_true(draft: Draft, old: Existing) -> bool:
     return bool(relations(content) & relations(draft.content))
 
 
+def is_given_up(draft: Draft, old: Existing) -> bool:
+    """Whether a memory is a plan or a thought of the user that the draft says will come to nothing."""
+    content = old.memory.content
+    if reading(content).mood not in ("possible", "plan") or not _DECIDED.search(draft.content):
+        return False
+    if not _speaks_of_user(content) or not _speaks_of_user(draft.content):
+        return False
+    shared = {*draft.about} & {*old.about} - {USER}
+    return bool(shared and relations(content) & relations(draft.content))
+
+
+def is_turned_round(draft: Draft, old: Existing) -> bool:
+    """Whether both are one sentence, of which one is denied, and the draft says that it is now so."""
+    how = reading(draft.content)
+    if not how.changed or how.mood != "fact" or how.tense != "present":
+        return False
+    new, known = draft.content, old.memory.content
+    if bool(_DENIED.search(new)) == bool(_DENIED.search(known)):
+        return False
+    one, other = (stems(_DENIED.sub("", _LOOSE.sub("", text))) for text in (new, known))
+    return len(one) >= 2 and one == other
+
+
 def _speaks_of_user(content: str) -> bool:
     return (speaks_of(content) or "").startswith(USER)
 
@@ -110,7 +152,7 @@ def is_put_otherwise(draft: Draft, old: Existing, now: datetime) -> bool:
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or known.mood != "fact" or how.additional or "present" not in (how.tense, known.tense):
         return False
-    if how.tense != known.tense or old.memory.event_at and old.memory.event_at < now:
+    if how.tense != known.tense or (old.memory.event_at and old.memory.event_at < now):
         return False
     one, other = _plain(draft.content), _plain(old.memory.content)
     common = next(
@@ -143,7 +185,7 @@ def keeps_other_hours(draft: Draft, old: Existing) -> bool:
     how, known = reading(draft.content), reading(old.memory.content)
     if how.mood != "fact" or not (how.changed or draft.corrects) or known.mood != "fact" or known.tense == "past":
         return False
-    if how.additional or how.tense == "past" and not _MOVED.search(draft.content):
+    if how.additional or (how.tense == "past" and not _MOVED.search(draft.content)):
         return False
     for when in _WHEN:
         new, before = {*when.findall(draft.content.lower())}, {*when.findall(old.memory.content.lower())}

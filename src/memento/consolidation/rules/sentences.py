@@ -46,7 +46,8 @@ _CORRECTION = re.compile(
         (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
       | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
       | (?:sorry,?\s+|oops,?\s+|no,?\s+)?(?:wrong|typo|mix-?up)(?:\s+(?:in\s+)?\w+)?\s*[,:;.–-]+
-      | (?:sorry,?\s+)?(?:(?:it\s+)?turns\s+out\s+)?i\s+(?:mis(?:remembered|read|heard|typed|spelt|spelled|took|understood)|mixed\s+up\s+\w+
+      | (?:sorry,?\s+)?(?:(?:it\s+)?turns\s+out\s+)?i\s+(?:mis(?:remembered|read|heard|typed
+        |spelt|spelled|took|understood)|mixed\s+up\s+\w+
         |got\s+(?:the|my)\s+\w+\s+wrong|was\s+(?:wrong|mistaken)\s+about\s+(?:\w+\s+){0,3}?\w+|gave\s+the\s+wrong\s+\w+)
         (?:\s+(?:it|that|earlier|yesterday))?\s*[,:;.–-]+
       | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
@@ -68,7 +69,7 @@ _TIME = (
 )
 _JOINT = re.compile(
     r"\s*;\s*|\s*(?:,?\s+(?:and|but|while|whereas|though|although|yet|so)(?=\s)|\s[–—]\s|:\s"
-    rf"|,)\s*(?=(?:now\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
+    rf"|,)\s*(?=(?:now\s+|these\s+days\s+|nowadays\s+|then\s+|currently\s+|honestly\s+|luckily\s+"
     rf"|sadly\s+|fortunately\s+|unfortunately\s+|finally\s+|{_TIME},?\s*)?{_SUBJECT}\s)"
     r"|(?<=\w)\s+(?=(?:she|he|they)['’](?:s|re)\s+\w+ing\b)|,?\s+(?=btw\s)",
     re.IGNORECASE,

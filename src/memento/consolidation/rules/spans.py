@@ -26,15 +26,25 @@ _WORD = re.compile(
 )
 _OWNED = re.compile(r"['’]s?$")
 _SPOKEN = re.compile(
-    r"\b(?:learn|learns|learning|learnt|learned|speak|speaks|speaking|spoke|study|studies|studying|studied|fluent\s+in|language\s+is"
-    r"|tongue\s+is|teaches|teach|teaching|understands?|picked\s+up|practi[sc]\w+)\s+(?:(?:\w+\s+){1,4}?and\s+|(?:[\w ]+,\s+)+(?:[\w ]+\s+)?(?:and\s+)?)?"
+    r"\b(?:learn|learns|learning|learnt|learned|speak|speaks|speaking|spoke|study|studies|studying|studied"
+    r"|fluent\s+in|language\s+is"
+    r"|tongue\s+is|teaches|teach|teaching|understands?|picked\s+up|practi[sc]\w+)\s+(?:(?:\w+\s+){1,4}?and\s+"
+    r"|(?:[\w ]+,\s+)+(?:[\w ]+\s+)?(?:and\s+)?)?"
     r"(?:(?:a\s+(?:bit|little)(?:\s+of)?|some|fluent|basic|broken|conversational|also)\s+)?$",
     re.IGNORECASE,
 )
 
 
+_ATTENDED = re.compile(
+    r"\b(?:attend\w*|(?:spoke|speaking|talk|keynote|volunteer\w*|exhibit\w*)\s+at|ticket\w*\s+(?:for|to))\s+(?:the\s+)?$",
+    re.I,
+)
 _TAUGHT = re.compile(r"\s+(?:courses?|class(?:es)?|lessons?|evening\s+class|exam|homework|vocabulary|grammar)\b")
-_INSTITUTIONS = word_set("School College Hospital Church Cathedral Academy University Primary Infirmary")
+_INSTITUTIONS = word_set("""
+    School College Hospital Church Cathedral Academy University Primary Infirmary Bakery Café Cafe Bar Pub Diner
+    Kitchen Arms Inn Gym
+    Restaurant Shop Store Bistro Deli Books Barbers Grill Farm Tavern Yard Garage Pizza Coffee
+    """)
 """Behind a possessive these go on with the name: "Saint Mary's School"."""
 
 
@@ -145,9 +155,13 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
         if _is_capital(here.text) and not _never(sentence, tokens, at + size):
             size += 1
         elif (
-            re.fullmatch(r"20\d\d", here.text)
-            and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
-        ) or (size < 3 and _is_model_number(sentence, tokens, at, size)):
+            (
+                re.fullmatch(r"20\d\d", here.text)
+                and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
+            )
+            or (re.fullmatch(r"20\d\d", here.text) and _ATTENDED.search(sentence[: tokens[at].start]))
+            or (size < 3 and _is_model_number(sentence, tokens, at, size))
+        ):
             return size + 1
         elif (reach := _past_particles(tokens, at + size)) and (
             here.text != "of" or tokens[at].text not in FIRST_NAMES
@@ -195,8 +209,7 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
         taught = lowered in LANGUAGES and _TAUGHT.match(sentence[tokens[at].end :])
         return not (
             taught
-            or lowered in LANGUAGES
-            and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start])
+            or (lowered in LANGUAGES and _SPOKEN.search(sentence[max(0, tokens[at].start - 80) : tokens[at].start]))
         )
     if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
@@ -247,7 +260,8 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
         return True
     return word != token.text or bool(
         re.match(
-            r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?|lives?|\w+ed|\w+s|I|my)\b",
+            r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?"
+            r"|lives?|\w+ed|\w+s|I|my)\b",
             after,
         )
     )

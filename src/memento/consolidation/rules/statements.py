@@ -34,7 +34,8 @@ _SCHEDULED = re.compile(
     r"\b(?:moved|rescheduled|pushed|shifted|brought|changed)\s+(?:the|an?|our|USER's)\s+(?:[\w-]+\s+){0,3}?"
     rf"{EVENTS}\b|\b{EVENTS}\b.*\b(?:moved|pushed|set|planned|slipped|brought\s+forward|changed|shifted|booked)\b"
     rf"|\b(?:re)?scheduled\b|\bpostponed\b|\bdelayed\b|\b(?:cancell?ed|called\s+off)\b.*\b{EVENTS}\b"
-    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:the\s+)?(?:next\s|\d+|{_MONTH_OR_DAY})",
+    rf"|\b(?:moved|pushed|slipped|changed|shifted)\s+(?:(?:back|forward|out)\s+)?to\s+(?:the\s+)?(?:next\s|\d+"
+    rf"|{_MONTH_OR_DAY})",
     re.IGNORECASE,
 )
 _CALL_ME = re.compile(
@@ -43,7 +44,8 @@ _CALL_ME = re.compile(
 _PRONOUN = re.compile(r"^((?:[Tt]urns\s+out(?:\s+that)?\s+)?)(?:[Hh]e|[Ss]he)(?=['’]s\b|\s)")
 _POSSESSIVE = re.compile(r"^(?:His|his|Her|her)\s+(?!name\b)(?=[a-z]+\s)")
 _IT = re.compile(
-    r"^[Ii]t(?=\s+(?:has|uses|runs?|supports?|needs|costs|lives|works|belongs|sits|takes|opens|closes|starts|ends|launch\w+|ship\w+|comes|went|got|moved"
+    r"^[Ii]t(?=\s+(?:has|uses|runs?|supports?|needs|costs|lives|works|belongs|sits|takes|opens|closes|starts|ends"
+    r"|launch\w+|ship\w+|comes|went|got|moved"
     r"|will|is\s+(?:written|built|based|located|hosted|run|owned|called|an?|on|in|for|used|made))\b)"
 )
 _ITS = re.compile(r"^[Ii]ts\s+(?=[a-z])")
@@ -59,7 +61,8 @@ TERMINAL = re.compile(r"[.!…]+[\"'”’)\]]*$")
 _SHARED = re.compile(
     r"^((?:USER's\s+(?:[a-z-]+\s+){1,3}?)?(?:USER(?: and others)?|[A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?!['’\w])"
     r"|USER's\s+[a-z-]+)\s+(.+?)\s+(?:and|but)\s+((?:now\s+|also\s+|currently\s+|then\s+|just\s+)?(?:[a-z]+s"
-    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had|(?:does|is|has|do|are|have|did)n['’]t)\s.+)$"
+    r"|[a-z]+ed|quit|left|got|took|began|went|bought|became|found|am|is|was|has|had|(?:does|is|has|do|are|have"
+    r"|did)n['’]t)\s.+)$"
 )
 
 
@@ -117,6 +120,7 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     said = third_person(with_subject(piece), context.user)
     if context.person:
+        said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{context.person} will", said)
         said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
     if context.thing:
         said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))

@@ -10,22 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memento.consolidation.agents import USER, Draft, Existing, Target
-from memento.consolidation.rules.attributes import ONCE, slot_name
-from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
-from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
-from memento.consolidation.rules.gazetteer import lookup
+from memento.consolidation.agents import Draft, Existing, Target
+from memento.consolidation.rules.attributes import ONCE
+from memento.consolidation.rules.endings import rule_of
+from memento.consolidation.rules.matches import NEVER, is_ended, shares_subject
 from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.outcomes import is_outcome
-from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
+from memento.consolidation.rules.relations import normal, occurs, stems
 from memento.consolidation.rules.reversals import (
     changes_status,
     has_come_true,
+    is_given_up,
     is_put_otherwise,
+    is_short,
     is_taken_up_again,
+    is_turned_round,
     keeps_other_hours,
 )
-from memento.consolidation.rules.values import compatible, names_the_same, same_value
+from memento.consolidation.rules.values import compatible
 from memento.model import Note
 
 _SAYS_WHICH = re.compile(
@@ -43,40 +45,6 @@ _NOW_THE = {
     "browser": "now uses",
     "manager": "now reports to",
 }
-_OWN = (USER, f"{USER} and others")
-_KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
-_THING = re.compile(r"The\s+([a-z]+)\s+(?=[a-z])")
-_WORKS_ON = re.compile(
-    r"\b(?:work(?:s|ing)?\s+on|maintain(?:s|ing)?|building|build(?:s)?|developing|writing|rewriting|leads?|leading|runs?|running)\b",
-    re.IGNORECASE,
-)
-_BELONGS = frozenset({"work", "learn", "member", "teach", "lead", "to attend", "to volunteer", "to study"})
-_KEEPS = frozenset({"use", "have", "prefer", "drive", "member", "work", "play", "eat", "drink"})
-_HAS = frozenset({"have", "drive", "use", "play", "to ride", "to wear", "to own", "to keep"})
-_GIVES_AWAY = re.compile(
-    r"\b(?:sold|traded|gave|donated|given\s+away|got\s+rid\s+of|returned|lost|ditched|scrapped)\b", re.IGNORECASE
-)
-_USE_ENDS = re.compile(
-    r"\b(?:no\s+longer|stopped|quit|doesn['’]t|don['’]t)\s+us(?:e|es|ing)\b|\bgot\s+rid\s+of\b|\buninstalled\b",
-    re.IGNORECASE,
-)
-_FINISHED = re.compile(r"\b(?:finished|completed|submitted|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE)
-_UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
-_JOBS = ("job", "position", "role", "company")
-_CEASES = re.compile(
-    r"\b(?:g[ai]ven?\s+up|quit|no\s+more|goodbye|done\s+with|through\s+with|is\s+(?:off|over)|laps\w+|stepped\s+down|resigned\s+as|got\s+\S+\s+\w+\s+off"
-    r"|(?:does|do)n['’]t\s+need)\b",
-    re.IGNORECASE,
-)
-_AILS = re.compile(
-    r"\b(?:broke|broken|is\s+in|has|have|hurt|sprained|caught|ill|sick|sore|injured|twisted|down|leaking|stuck|with|wears?|got|came\s+down)\b",
-    re.IGNORECASE,
-)
-_SHARES_HOME = re.compile(
-    r"\b(?:room-?mate|flat-?mate|house-?mate|live[sd]?\s+with|lodger|tenant|sublet|shar(?:es?|ing)|rents?)\b",
-    re.IGNORECASE,
-)
-_NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
@@ -100,18 +68,22 @@ def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note
 
 def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
     """The memory as a target, if the draft says that what it is about no longer holds, or corrects the same statement."""
-    if draft.ends and _shares_subject(draft, old) and any(_is_ended(phrase, draft, old) for phrase in draft.ends):
+    if draft.ends and shares_subject(draft, old) and any(is_ended(phrase, draft, old) for phrase in draft.ends):
         return _target(
             draft,
             old,
             f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
             f"ends:{rule_of(draft)}",
         )
+    if not (is_short(draft.content) and is_short(old.memory.content)):
+        return _corrected(draft, old, existing)
     for rule, found in (
         ("again", is_taken_up_again(draft, old)),
         ("came-true", has_come_true(draft, old)),
         ("other-hours", draft.slot is None and keeps_other_hours(draft, old)),
         ("outcome", is_outcome(draft, old)),
+        ("given-up", is_given_up(draft, old)),
+        ("turned-round", is_turned_round(draft, old)),
         ("otherwise", draft.slot is None and is_put_otherwise(draft, old, note.at)),
     ):
         if found:
@@ -121,12 +93,12 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
                 f"{draft.content.rstrip('.!')}; until then: {old.memory.content.rstrip('.!')}",
                 f"ends:{rule}",
             )
-    if (
-        draft.corrects
-        and draft.slot is None
-        and not _NEVER.search(draft.content)
-        and old is _likeliest(draft, existing)
-    ):
+    return _corrected(draft, old, existing)
+
+
+def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
+    """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
+    if draft.corrects and draft.slot is None and not NEVER.search(draft.content) and old is _likeliest(draft, existing):
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
 
@@ -197,128 +169,13 @@ def _job_there(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Tar
     return None
 
 
-def _shares_subject(draft: Draft, old: Existing) -> bool:
-    """Whether both memories speak of one subject: the same slot's owner, or the same subject of the sentence."""
-    new = draft.subject or speaks_of(draft.content)
-    known = old.subject or speaks_of(old.memory.content)
-    if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
-        return True
-    rule = rule_of(draft)
-    if rule in ("took-over", "moved-out", "died", "folded") or (
-        rule == "parted" and USER in draft.about and known == USER
-    ):
-        return True
-    if rule == "parted" and USER not in draft.about:
-        return len({*draft.about} & {*old.about} - {USER}) > 1
-    if rule in ("finished", "cancelled") and new not in _OWN:
-        if new in old.about or draft.subject is not None:
-            return draft.subject != known and bool(_WORKS_ON.search(old.memory.content))
-        plans = reading(old.memory.content).mood == "plan" or old.memory.event_at is not None
-        return plans and (known in _OWN or _is_own_thing(known)) and {*draft.about} - {USER, new} <= {*old.about}
-    if draft.corrects and new is None:
-        return True
-    if (thing := _THING.match(old.memory.content)) and new in _OWN:
-        return occurs(thing[1], draft.content)
-    if rule == "left" and known == USER and _is_own_thing(new):
-        return True
-    return _same(new, known) or (new in _OWN and (known in _OWN or _is_own_thing(known)))
-
-
-def _is_own_thing(subject: str | None) -> bool:
-    """Whether a subject is something of the user's and nobody: "USER's backend", not "USER's wife"."""
-    return subject is not None and subject.startswith(f"{USER}'s ") and subject.split()[-1] not in _KIN
-
-
-def _is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
-    memory = old.memory
-    denied = draft.corrects and bool(_NEVER.search(draft.content))
-    over = bool(_NEVER.search(memory.content)) if denied else is_no_longer(memory.content)
-    if over and rule_of(draft) in ("cancelled", "finished", "returned") and reading(memory.content).tense != "past":
-        over = False
-    if over or normal(memory.content) == normal(draft.content):
-        return False
-    rule = rule_of(draft)
-    if rule == "took-over":
-        return held_the_role(phrase, draft, old)
-    if rule == "reversed":
-        return is_reversed(draft, old)
-    if rule == "returned":
-        return bool(
-            re.search(
-                rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
-                memory.content,
-                re.I,
-            )
-        )
-    if rule == "folded":
-        return occurs(phrase, memory.content) and bool(
-            relations(memory.content, memory.slot) & (_BELONGS | {"play", "go"})
-        )
-    if rule == "recovered":
-        return occurs(phrase, memory.content) and bool(_AILS.search(memory.content))
-    if rule == "moved-out":
-        return occurs(phrase, memory.content) and bool(_SHARES_HOME.search(memory.content))
-    if rule == "died":
-        return occurs(phrase, memory.content) and reading(memory.content).tense == "present"
-    if phrase.lower() in _JOBS:
-        return memory.slot in ("employer", "job title")
-    if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
-        return True
-    if draft.slot and draft.slot == memory.slot and same_value(draft.slot_value or "", memory.slot_value or ""):
-        return False
-    named = any(names_the_same(phrase, name) for name in old.about if name != USER)
-    in_slot = bool(memory.slot_value) and names_the_same(phrase, memory.slot_value or "")
-    if not named and not in_slot and not occurs(phrase, memory.content):
-        if phrase == "car" and "drive" in relations(memory.content) and _GIVES_AWAY.search(draft.content):
-            return True
-        if not (stems(phrase) and stems(phrase) <= stems(memory.content)):
-            return is_same_activity(phrase, memory.content)
-    if rule == "cancelled" and (memory.event_at is not None or reading(memory.content).mood == "plan"):
-        return draft.event_at is None or memory.event_at is None or draft.event_at.date() == memory.event_at.date()
-    if rule in ("finished", "cancelled", "parted") and named:
-        return rule != "parted" or "partner" in relations(memory.content, memory.slot)
-    if _is_own_thing(speaks_of(memory.content)) and re.search(
-        rf"\bis\s+(?:an?\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE
-    ):
-        return True
-    if rule == "stopped" and _FINISHED.search(draft.content):
-        return bool(_UNDER_WAY.search(memory.content)) and not draft.slot
-    if (
-        _USE_ENDS.search(draft.content)
-        and named
-        and re.search(rf"\b(?:in|with|on|via|through|using)\s+{re.escape(phrase)}\b", memory.content, re.I)
-    ):
-        return True
-    return _one_relation(phrase, draft, old, in_slot)
-
-
-def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bool:
-    known = relations(old.memory.content, old.memory.slot)
-    new = relations(draft.content)
-    if rule_of(draft) == "preferred" and "prefer" in new:
-        wanted = frozenset({"prefer", "like", "use"}) if reading(draft.content).changed else frozenset({"prefer"})
-        return bool(known & wanted)
-    rule = rule_of(draft)
-    if _CEASES.search(draft.content) and not known & {"like"} and reading(old.memory.content).tense == "present":
-        return True
-    if rule == "switched" and not reading(old.memory.content).additional:
-        place = (found := lookup(phrase)) is not None and found.kind == "Location"
-        kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
-        return bool(kept) if not place else "live" in known
-    if rule == "left" and known & _BELONGS:
-        return True
-    if _GIVES_AWAY.search(draft.content) and known & _HAS:
-        return True
-    return bool(new & known) or (in_slot and not new) or (not new and not known)
-
-
 def _likeliest(draft: Draft, existing: Sequence[Existing]) -> Existing | None:
     """The one memory that the correction restates with a difference: most words in common, and more than half of them."""
     wanted = stems(draft.content)
     scored = [
         (len(wanted & stems(old.memory.content)) / max(1, len(wanted | stems(old.memory.content))), -at, old)
         for at, old in enumerate(existing)
-        if _shares_subject(draft, old) and normal(old.memory.content) != normal(draft.content)
+        if shares_subject(draft, old) and normal(old.memory.content) != normal(draft.content)
     ]
     best = max(scored, key=lambda item: item[:2], default=None)
     return best[2] if best and best[0] >= 0.5 else None
