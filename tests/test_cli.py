@@ -130,7 +130,7 @@ def test_memories_are_listed_described_and_forgotten() -> None:
     assert iri in printed("list")
     assert [one["iri"] for one in printed("list", "--json", "--limit", "1")] == [iri]
     assert "content: USER lives in Lisbon." in printed("get", iri)
-    assert printed("forget", iri) == "Forgot 1 of the memories.\n"
+    assert printed("forget", iri) == "Forgot 1 memory.\n"
     assert printed("list") == "Nothing here yet.\n"
     assert "forgotten" in printed("list", "--past")
     assert printed("forget", iri, "--erase", "--json")["erased"] is True
@@ -344,3 +344,18 @@ def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:
     assert "phone" in failed("token", "create", "phone", code=2)
     assert "read, write, admin" in failed("token", "create", "tablet", "--scope", "everything", code=2)
     assert "tablet" in failed("token", "revoke", "tablet", code=2)
+
+
+def test_an_erased_fact_that_a_note_still_tells_is_pointed_out() -> None:
+    told = printed("note", "My boss is Claire Dubois. I live in Lisbon.", "--json")
+    said = printed("forget", "--erase", told["memories"][0])
+
+    assert "Erased 1 memory." in said
+    assert f"memento forget --erase {told['note']}" in said
+    assert "still says" not in printed("forget", "--erase", told["note"])
+
+
+def test_a_fact_told_twice_in_one_note_takes_the_place_of_the_earlier() -> None:
+    printed("note", "I work at Acme.", "--at", "2024-01-01")
+    assert "Retired" in printed("note", "I work at Zalando. I work at Zalando.", "--at", "2024-02-01")
+    assert "Retired" in printed("note", "I work at Bosch.", "--at", "2024-03-01")

@@ -49,11 +49,11 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
 
 
 def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: datetime, parts: Backends) -> Forgotten:
-    notes = []
+    notes: list[IRI] = []
+    still: list[IRI] = []
     for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
-        if {row["memory"] for row in derived} <= set(memories):
-            notes.append(note)
+        (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
     stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
@@ -61,7 +61,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
     if described := _subjects(less):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
     _erase([*memories, *notes], texts, scope, parts, less)
-    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True)
+    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still))
 
 
 def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:

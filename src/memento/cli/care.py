@@ -14,7 +14,7 @@ from memento.errors import FolderInUse
 
 
 @command("serve")
-@click.option("--host", help="Address to listen on; loopback only.  [default: 127.0.0.1]")
+@click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
 def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
     """Serve the memory over HTTP until stopped."""

@@ -148,7 +148,7 @@ def forget(chosen: Chosen, iri: str, erase: bool) -> None:
     """Hide a memory, or the memories of a note or of an agent, from now on."""
     with opened(chosen, "forget") as memento:
         answer = ask(memento, "forget", iri=iri, erase=erase)
-    _print(chosen, answer, lambda: f"{'Erased' if erase else 'Forgot'} {len(answer['memories'])} of the memories.")
+    _print(chosen, answer, lambda: shown.forgotten(answer))
 
 
 @command("import")

@@ -53,8 +53,11 @@ def written(snippet: Snippet, text: str) -> Path:
     after = {"json": _with_json, "toml": _with_toml}.get(snippet.form, _in_place)(before, text, path)
     if after != before:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if before:
-            path.with_name(f"{path.name}.before-memento").write_text(before, encoding="utf-8")
+        kept = path.with_name(f"{path.name}.before-memento")
+        if (
+            before and not kept.exists()
+        ):  # a second snippet, or a second time, must not take the place of what was theirs
+            kept.write_text(before, encoding="utf-8")
         fresh = path.with_name(f"{path.name}.new")
         fresh.write_text(after, encoding="utf-8")
         fresh.replace(path)

@@ -22,6 +22,17 @@ def recollection(found: Json) -> str:
     return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
 
 
+def forgotten(answer: Json) -> str:
+    """How many memories went, and which notes still say what was erased."""
+    count = len(answer["memories"])
+    said = f"{'Erased' if answer['erased'] else 'Forgot'} {count} {'memory' if count == 1 else 'memories'}."
+    notes = [
+        f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
+        for iri in answer["still_told"]
+    ]
+    return "\n".join([said, *notes])
+
+
 def noted(answer: Json, contents: Mapping[str, str]) -> str:
     """What was stored and retired; `contents` are the texts of the memories by IRI."""
     if answer["skipped"]:

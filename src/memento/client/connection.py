@@ -72,6 +72,8 @@ class Connection:
         verb, path = ROUTES[method]
         given: dict[str, object] = {"namespace": self.namespace}
         given |= {name: _timed(value) for name, value in arguments.items() if value is not None}
+        if "{iri}" in path and not str(given.get("iri", "")).strip():
+            raise InputError(f"{given.get('iri', '')!r} is no IRI: `memento list` shows those of memories")
         path = path.replace("{iri}", quote(str(given.pop("iri", "")), safe=""))
         if verb == "POST":
             body = json.dumps(given).encode()

@@ -79,11 +79,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What a forget did: the memories it hid, or also deleted together with notes nothing else derives from."""
+    """
+    What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
+
+    `still_told` are notes that still say what was erased, as other memories come from them.
+    """
 
     memories: tuple[IRI, ...]
     notes: tuple[IRI, ...] = ()
     erased: bool = False
+    still_told: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,8 +174,13 @@ def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] |
 
 
 def _settled(found: list[Draft]) -> list[Draft]:
-    """The same drafts, with each slot filled once: of two values in one note the later one counts."""
-    last = {(draft.subject, draft.slot): at for at, draft in enumerate(found) if draft.slot}
+    """The same drafts, with each slot filled once: of two values in one note the later one counts, where it was first told."""
+    last: dict[tuple[str | None, str], int] = {}
+    for at, draft in enumerate(found):
+        if draft.slot:
+            before = last.get((draft.subject, draft.slot))
+            if before is None or found[before].slot_value != draft.slot_value:
+                last[draft.subject, draft.slot] = at
     return [
         draft
         if draft.slot is None or last[draft.subject, draft.slot] == at
