@@ -102,14 +102,15 @@ def is_closed(
         evidence: the signals; `meaning` at least.
     """
     is_own, is_filled = (
-        bool(evidence.found[name][view.visible].any()) if name in evidence.found else False for name in ("own", "slot")
+        bool(((evidence.found[name] > 0) & view.visible).any()) if name in evidence.found else False
+        for name in ("own", "slot")
     )
     if is_own and is_filled:
         return False
     postings = [passages.context for passages in view.passages()]
-    best = float(evidence.found["meaning"].max(initial=0.0, where=view.visible))
+    best = float((evidence.found["meaning"] * view.visible).max(initial=0.0))
     reached = score(best, covered(stripped, top[:TOP], postings), known(question, view.participants(), postings))
-    limit = limits.at(int(view.visible.sum()))
+    limit = limits.at(view.count)
     # "I" and "my" have little in common with memories in the third person, in a large scope as in a small one.
     return reached < (min(limit, limits.floor) if is_own else limit)
 

@@ -73,7 +73,8 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
 
 def leading(signal: Signal, visible: Mask, count: int) -> Ids:
     """The `count` visible memories with the largest positive values, in no order."""
-    nodes = np.flatnonzero((signal > 0) & visible).astype(np.int32)
+    nodes = np.flatnonzero(signal > 0).astype(np.int32)
+    nodes = nodes[visible[nodes]]
     return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
 
 
@@ -143,10 +144,10 @@ def own(question: str, view: View) -> Signal:
 def slot(question: str, view: View) -> Signal:
     """1 for what fills the property that the question asks for, as an employer; only the user's, when it is about the user."""
     found = np.zeros(len(view.visible), dtype=np.float32)
-    for name in asked_slots(question):
-        found[list(view.indexes.slots.get(name, ()))] = 1.0
-    mine = own(question, view) if found.any() else found
-    return found * mine if mine.any() else found
+    nodes = [node for name in asked_slots(question) for node in view.indexes.slots.get(name, ())]
+    found[nodes] = 1.0
+    mine = own(question, view) if nodes else found
+    return found * mine if nodes and mine.any() else found
 
 
 def when(dates: Sequence[Named], view: View, nodes: Ids | None = None) -> Signal:

@@ -105,7 +105,7 @@ class Segment:
 
     def place(self, node: int) -> int | None:
         """The row of a node, or None when it is not here."""
-        place = int(np.searchsorted(self.members, node))
+        place = int(self.members.searchsorted(np.int32(node)))  # of another type, all members would be copied
         return place if place < len(self.members) and self.members[place] == node and self.here[place] else None
 
     def frequency(self, key: int) -> int:
@@ -137,7 +137,7 @@ class Segment:
             return found
         for at in self._terms(place).tolist():
             begin, end = int(self.begins[at]), int(self.begins[at + 1])
-            row = begin + int(np.searchsorted(self.places[begin:end], place))
+            row = begin + int(self.places[begin:end].searchsorted(np.int32(place)))
             found[int(self.keys[at])] = int(self.times[row])
         return found
 
