@@ -7,7 +7,7 @@ The five questions of consolidation answered without a model.
     resolve_entities   entities
     extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton
                        · slots (patterns, schedules, attributes, later) · ends · statements · memories
-    resolve_memories   decide: duplicates · succession (relations, values)
+    resolve_memories   decide: duplicates · succession (relations, values, matches, reversals, outcomes)
 
 *Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less
 over claiming wrongly: a hypothetical fills no slot, and a belief is retired only by the same subject's same property.

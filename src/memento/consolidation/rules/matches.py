@@ -35,6 +35,7 @@ _FINISHED = re.compile(
     r"\b(?:finished|completed|submitted|shipped|delivered|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE
 )
 _UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
+_STATES_OF = ("returned", "folded", "recovered", "moved-out", "died")
 _JOBS = ("job", "position", "role", "company")
 _DOES = re.compile(rf"\b{USER}(?:\s+and\s+others)?\s+(?:does|do|follows?|practi[sc]es?|swears\s+by)\b")
 _CEASES = re.compile(
@@ -101,24 +102,8 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
         return held_the_role(phrase, draft, old)
     if rule == "reversed":
         return is_reversed(draft, old)
-    if rule == "returned":
-        return bool(
-            re.search(
-                rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
-                memory.content,
-                re.I,
-            )
-        )
-    if rule == "folded":
-        return occurs(phrase, memory.content) and bool(
-            relations(memory.content, memory.slot) & (_BELONGS | {"play", "go"})
-        )
-    if rule == "recovered":
-        return occurs(phrase, memory.content) and bool(_AILS.search(memory.content))
-    if rule == "moved-out":
-        return occurs(phrase, memory.content) and bool(_SHARES_HOME.search(memory.content))
-    if rule == "died":
-        return occurs(phrase, memory.content) and reading(memory.content).tense == "present"
+    if rule in _STATES_OF:
+        return occurs(phrase, memory.content) and _is_state_of(rule, phrase, old)
     if phrase.lower() in _JOBS:
         return memory.slot in ("employer", "job title")
     if memory.slot and slot_name(phrase) == memory.slot and occurs(memory.slot_value or "", draft.content):
@@ -149,6 +134,23 @@ def is_ended(phrase: str, draft: Draft, old: Existing) -> bool:
     ):
         return True
     return _one_relation(phrase, draft, old, in_slot)
+
+
+def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
+    """Whether a memory tells of the state that such an ending ends: an illness that is over, a home that was shared."""
+    content = old.memory.content
+    match rule:
+        case "returned":
+            there = rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b"
+            return bool(re.search(there, content, re.IGNORECASE))
+        case "folded":
+            return bool(relations(content, old.memory.slot) & (_BELONGS | {"play", "go"}))
+        case "recovered":
+            return bool(_AILS.search(content))
+        case "moved-out":
+            return bool(_SHARES_HOME.search(content))
+        case _:
+            return reading(content).tense == "present"
 
 
 def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bool:
