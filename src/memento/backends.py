@@ -24,7 +24,7 @@ from memento.search.vectors import VectorFile
 from memento.settings import Settings
 from memento.vocabulary import IRI, MEM, ONTOLOGY
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
@@ -151,7 +151,8 @@ def _kept(home: Home, indexes: Indexes) -> None:
         keeping.save_if_late(home.indexes, indexes)
     except OSError as error:
         keeping.discard(home.indexes, indexes)
-        _log.warning("the indexes could not be kept in %s: %s; the next start reads the graph", home.indexes, error)
+        # The next start reads the graph instead.
+        logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
 
 
 def load_ontology(graph: Graph) -> None:

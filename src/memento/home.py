@@ -64,8 +64,7 @@ class Home:
         """
         self.path = path.expanduser().absolute()
         try:
-            if not self.path.exists():
-                self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # what somebody remembers is nobody else's
+            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # what somebody remembers is nobody else's
         except OSError as error:
             raise SettingsError(
                 f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"

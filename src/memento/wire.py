@@ -23,6 +23,13 @@ def plain(obj: object) -> Any:
     return msgspec.to_builtins(obj, enc_hook=_to_plain)
 
 
+def schema_of_iri(cls: type) -> dict[str, Any]:
+    """The `schema_hook` of msgspec: the JSON Schema of an IRI; raises `NotImplementedError` for any other class."""
+    if cls is IRI:
+        return {"type": "string", "format": "iri"}
+    raise NotImplementedError(f"{cls.__name__} has no form in JSON")
+
+
 def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> T:
     """
     A noun from JSON, or from a dict that may hold times already; unknown fields are passed over.

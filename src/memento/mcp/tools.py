@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import msgspec
 
 from memento.errors import InputError
-from memento.vocabulary import IRI
-from memento.wire import decode, plain
+from memento.wire import decode, plain, schema_of_iri
 
 if TYPE_CHECKING:
     from memento.service import Memento
@@ -101,7 +100,7 @@ class Tool:
 
 def schema(of: type) -> Json:
     """The JSON Schema of a noun or of arguments, an object at its root."""
-    made = msgspec.json.schema(of, schema_hook=_schema_of_iri)
+    made = msgspec.json.schema(of, schema_hook=schema_of_iri)
     inside = made.get("$defs", {})
     root = inside.pop(made["$ref"].rsplit("/", 1)[-1]) if "$ref" in made else made
     root.pop("title", None)
@@ -134,9 +133,3 @@ def _without_none(value: object) -> object:
         case list() | tuple():
             return [_without_none(one) for one in value]
     return value
-
-
-def _schema_of_iri(cls: type) -> Json:
-    if cls is IRI:
-        return {"type": "string"}
-    raise NotImplementedError(cls)

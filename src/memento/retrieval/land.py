@@ -97,7 +97,7 @@ def land(
     asked: Vectors,
     view: View,
     words: WordsSettings,
-    knobs: LandSettings = LandSettings(),  # noqa: B008 (frozen)
+    knobs: LandSettings,
 ) -> Evidence:
     """
     The signals that need no link.

@@ -34,8 +34,7 @@ from memento.model import (
     Undone,
 )
 from memento.settings import ENGINES
-from memento.vocabulary import IRI
-from memento.wire import encode
+from memento.wire import encode, schema_of_iri
 
 Schema = Mapping[str, Any]
 
@@ -217,7 +216,7 @@ def page() -> bytes:
     table = operations()
     answers = [*(one.answers for one in table.values()), Health]
     schemas, components = msgspec.json.schema_components(
-        answers, schema_hook=_iri, ref_template="#/components/schemas/{name}"
+        answers, schema_hook=schema_of_iri, ref_template="#/components/schemas/{name}"
     )
     paths: dict[str, dict[str, Any]] = {}
     for ((verb, path), one), schema in zip(table.items(), schemas[:-1], strict=True):
@@ -278,9 +277,3 @@ def _name(verb: str, path: str) -> str:
     ('get_memory_iri', 'post_memory_notes')
     """
     return f"{verb}{path.replace('/', '_').replace('{', '').replace('}', '')}"
-
-
-def _iri(cls: type) -> dict[str, Any]:
-    if cls is IRI:
-        return {"type": "string", "format": "iri"}
-    raise NotImplementedError(f"{cls.__name__} has no form in JSON")
