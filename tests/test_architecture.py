@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "memento"
 FLOORS = [
     ["__init__", "errors"],
     ["vocabulary", "instants", "model", "settings", "assets", "telemetry", "home", "wire"],
-    ["ports", "rank", "breaker"],
+    ["ports", "rank", "breaker", "dynamics"],
     ["graph", "search", "llm", "access"],
     ["backends"],
     ["retrieval", "intake", "library", "forgetting", "upkeep"],
