@@ -17,7 +17,7 @@ FLOORS = [
     ["ports", "rank", "breaker", "dynamics"],
     ["graph", "search", "llm", "access"],
     ["backends"],
-    ["retrieval", "intake", "library", "forgetting", "upkeep"],
+    ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest"],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation"],
@@ -92,6 +92,8 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("click", {"cli"}),
         ("dateparser", {"consolidation"}),
         ("httpx2", {"llm", "web"}),
+        ("sknetwork", {"manifest"}),
+        ("scipy", {"manifest"}),
         ("dotenv", {"settings"}),
     ],
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memento import dynamics
-from memento.dynamics import Decay, Season, energy_at, season
+from memento.dynamics import Decay, Season, energy_at, seasons
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)
 SHARE = st.floats(0, 1)
@@ -159,7 +160,9 @@ def test_an_association_stays_in_its_range(weight: float, again: list[float]) ->
 def test_a_memory_has_its_season(
     created: float, used: float, changed: float, energy: float, accesses: int, expected: Season
 ) -> None:
-    assert season(created, used, changed, energy, accesses) is expected
+    [found] = seasons(*(np.array([value]) for value in (created, used, changed, energy, accesses)))
+
+    assert list(Season)[found] is expected
 
 
 def test_what_has_energy_or_is_used_is_not_let_go() -> None:

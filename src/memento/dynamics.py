@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-DAY_S = 86_400.0
+import numpy as np
+from numpy.typing import NDArray
 
 
 def clamped(value: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -215,13 +216,10 @@ def roused(energy: float, helped: bool) -> float:
 
 # What is let go
 
-EXHAUSTED = 0.05
-OFTEN = 5
-
 
 def outlives(energy: float, accesses: int) -> bool:
     """Whether consolidation leaves a memory where it is: it still has energy, or it was used more than five times."""
-    return energy > EXHAUSTED or accesses > OFTEN
+    return energy > 0.05 or accesses > 5
 
 
 # How memories rank by what they are, rather than by what is asked
@@ -278,22 +276,25 @@ class Season(StrEnum):
     OTHER = "other"
 
 
-def season(created_days: float, used_days: float, changed_days: float, energy: float, accesses: int) -> Season:
+Numbers = NDArray[np.floating]
+
+
+def seasons(
+    created_days: Numbers, used_days: Numbers, changed_days: Numbers, energy: Numbers, accesses: NDArray[np.integer]
+) -> NDArray[np.int8]:
     """
+    (n,) the season of each memory, as its place in `Season`.
+
     Emerging: made within a day. Active: used within a week. Stable: unchanged for 30 days and not without energy.
     Decaying: without energy, and hardly used.
 
     Args:
-        created_days, used_days, changed_days: since it was made, last used (or made) and last changed.
-        energy: 0..1.
-        accesses: how often it was used.
+        created_days, used_days, changed_days: (n,) since it was made, last used (or made) and last changed.
+        energy: (n,) 0..1.
+        accesses: (n,) how often it was used.
     """
-    if created_days < 1:
-        return Season.EMERGING
-    if used_days < 7:
-        return Season.ACTIVE
-    if changed_days > 30 and energy > 0.1:
-        return Season.STABLE
-    if energy < 0.1 and accesses < 3:
-        return Season.DECAYING
-    return Season.OTHER
+    return np.select(
+        [created_days < 1, used_days < 7, (changed_days > 30) & (energy > 0.1), (energy < 0.1) & (accesses < 3)],
+        [np.int8(0), np.int8(1), np.int8(2), np.int8(3)],
+        np.int8(4),
+    )
