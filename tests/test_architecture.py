@@ -20,7 +20,7 @@ FLOORS = [
     ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest"],
     ["consolidation", "sparql"],
     ["service", "client"],
-    ["evaluation"],
+    ["evaluation", "sexpr"],
     ["mcp"],
     ["web"],
     ["cli", "__main__"],
