@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memento.errors import Forbidden, InputError, MementoError, TooLong
 from memento.settings import LimitsSettings
-from memento.sparql.guard import check
+from memento.sparql.guard import read
 
 LIMITS = LimitsSettings()
 EVIL = "<http://127.0.0.1:1/>"
@@ -22,7 +22,7 @@ EVIL = "<http://127.0.0.1:1/>"
 
 def passes(sparql: str) -> bool:
     try:
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
     except MementoError:
         return False
     return True
@@ -45,7 +45,7 @@ def passes(sparql: str) -> bool:
     ],
 )
 def test_a_query_that_only_reads_passes(sparql: str) -> None:
-    check(sparql, LIMITS)
+    read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_query_that_only_reads_passes(sparql: str) -> None:
 )
 def test_what_reaches_out_or_writes_is_forbidden_by_name(sparql: str, word: str) -> None:
     with pytest.raises(Forbidden, match=word):
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_reaches_out_or_writes_is_forbidden_by_name(sparql: str, word: str)
 )
 def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str) -> None:
     with pytest.raises(InputError, match="IRI or as a comparison"):
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -117,16 +117,16 @@ def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str)
 )
 def test_what_the_engine_could_not_take_is_refused_with_a_reason(sparql: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
 
 
 def test_a_query_over_the_limit_is_too_long() -> None:
     with pytest.raises(TooLong, match="65536"):
-        check("ASK {} #" + "x" * 65_536, LIMITS)
+        read("ASK {} #" + "x" * 65_536, LIMITS)
 
 
 def test_thousands_of_values_pass() -> None:
-    check("SELECT * { VALUES ?m { " + "<urn:uuid:0-1-2-3> " * 3000 + "} ?m ?p ?o }", LIMITS)
+    read("SELECT * { VALUES ?m { " + "<urn:uuid:0-1-2-3> " * 3000 + "} ?m ?p ?o }", LIMITS)
 
 
 @pytest.mark.parametrize(

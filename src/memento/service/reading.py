@@ -143,7 +143,7 @@ class Reading(Held):
             Forbidden: an update, or a query that reaches out of the store.
             TooLong: longer than `limits.query_bytes`.
         """
-        guard.check(sparql, self.settings.limits)
+        guard.read(sparql, self.settings.limits)
         return self._parts.graph.answer(sparql, self._in(namespace).readable, accept)
 
     def status(self, *, namespace: str | None = None) -> Status:
