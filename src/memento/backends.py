@@ -13,6 +13,7 @@ import faiss
 from memento import assets
 from memento.errors import GraphError, StaleIndex
 from memento.graph.oxigraph import Oxigraph, rewrite
+from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
 from memento.ports import Embedder, Graph
@@ -41,10 +42,11 @@ class Keeper:
 class Backends:
     """The parts that everything above works with."""
 
-    graph: Graph
+    graph: Oxigraph
     embedder: Cached
     indexes: Indexes
     home: Home
+    snapshots: Snapshots
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -96,6 +98,7 @@ class Backends:
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
+        self.snapshots.drop()
         self.embedder.discard(texts)
 
     def close(self) -> None:
@@ -109,6 +112,7 @@ class Backends:
             if not self._is_erased:  # words of what was erased are still in them
                 _kept(self.home, self.indexes)
         finally:
+            self.snapshots.close()
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
@@ -124,6 +128,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
+    discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
@@ -142,7 +147,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes, home)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots))
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

@@ -55,6 +55,16 @@ def graph_iri(tenant: str, namespace: str) -> IRI:
     return IRI(f"urn:memento:graph:{quote(tenant, safe='')}:{quote(namespace, safe='')}")
 
 
+def data_iri(tenant: str, name: str) -> IRI:
+    """
+    A named graph of the user's own, in which any RDF may stand.
+
+    >>> data_iri("local", "my company")
+    'urn:memento:data:local:my%20company'
+    """
+    return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
+
+
 def self_iri(tenant: str) -> IRI:
     """The named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")

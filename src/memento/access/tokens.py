@@ -35,6 +35,11 @@ class Access:
     right: Right = "read"
     name: str = "owner"
 
+    @property
+    def caller(self) -> str:
+        """Who that is when shares are counted: programs of this machine without a token are one caller."""
+        return f"{self.tenant} {self.name}"
+
     def needs(self, right: Right) -> None:
         """Raises `Forbidden` when the caller may not do what takes this right."""
         if RIGHTS.index(right) > RIGHTS.index(self.right):

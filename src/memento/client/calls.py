@@ -188,11 +188,24 @@ class Client(Connection):
         when = {"as_of": as_of, "believed_at": believed_at}
         return _made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
 
-    def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
+    def query(
+        self,
+        sparql: str,
+        *,
+        accept: str = "",
+        timeout_s: float | None = None,
+        default_graphs: Sequence[str] | None = None,
+        named_graphs: Sequence[str] | None = None,
+        namespace: str | None = None,
+    ) -> tuple[bytes, str]:
         """See `Memento.query`."""
         headers = {"Content-Type": "application/sparql-query", "Accept": accept or "*/*"}
-        path = addressed("/sparql", {"namespace": namespace or self.namespace})
-        answer = self.send("POST", path, sparql.encode("utf-8", errors="replace"), headers)
+        given: list[tuple[str, object]] = [("namespace", namespace or self.namespace)]
+        given += [("default-graph-uri", graph) for graph in default_graphs or ()]
+        given += [("named-graph-uri", graph) for graph in named_graphs or ()]
+        if timeout_s is not None:
+            given.append(("timeout", timeout_s))
+        answer = self.send("POST", addressed("/sparql", given), sparql.encode("utf-8", errors="replace"), headers)
         return answer.body, answer.media
 
     def status(self, *, namespace: str | None = None) -> Status:

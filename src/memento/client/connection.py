@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -127,8 +127,9 @@ def _failure(answer: Answer, address: str) -> MementoError:
         return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
 
 
-def addressed(path: str, parameters: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, errors='replace')}"
+def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+    given = parameters.items() if isinstance(parameters, Mapping) else parameters
+    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], errors='replace')}"
 
 
 def _written(value: object) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
@@ -23,6 +23,7 @@ from memento.home import Home
 from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
+from memento.sparql.pool import Pool
 from memento.vocabulary import IRI
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Held:
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
+        self._workers = Pool(backends.snapshots, settings.sparql)
+        self._known_graphs: tuple[int, Sequence[IRI]] = (-1, ())
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:

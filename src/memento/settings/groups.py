@@ -157,7 +157,7 @@ class ConsolidationSettings:
 @dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
-    query_bytes: int = knob(65_536, "longest SPARQL query, in bytes of UTF-8")
+    query_bytes: int = knob(262_144, "longest SPARQL query, in bytes of UTF-8")
     query_depth: int = knob(200, "deepest nesting of braces and parentheses in a SPARQL query", least=1)
     results: int = knob(1_000, "most memories that one recall or one page of a listing returns")
 

@@ -33,6 +33,8 @@ QUERY_FORMS: tuple[QueryForm, ...] = get_args(QueryForm)
 _UPDATES = {"LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD", "WITH"}
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_BRACKETS = re.compile(r"[()\[\]'#]")
+_URL = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -85,6 +87,7 @@ class _Seen:
 
     depth: int
     has_service: bool
+    is_ambiguous: bool = False
     tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
@@ -142,8 +145,8 @@ def _see(token: Token, seen: _Seen) -> None:
     elif token.kind in ("word", "name", "tag"):
         _word(token, seen)
     if token.kind in ("iri", "name"):
-        if token.kind == "iri" and seen.has_service:
-            _unambiguous(token, before, seen)
+        if token.kind == "iri" and _is_ambiguous(token, before, seen):
+            seen.is_ambiguous = True
         _iri(token, before, seen)
 
 
@@ -188,28 +191,32 @@ def _sign(token: Token, before: Token | None, seen: _Seen) -> None:
             if iri:
                 seen.functions[iri] = None
     elif sign in _CLOSES:
-        if seen.nesting[-1:] != [_CLOSES[sign]]:
+        if seen.nesting[-1:] == [_CLOSES[sign]]:
+            seen.nesting.pop()
+        elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
             raise InputError(f"{token.place}: {sign!r} closes nothing")
-        seen.nesting.pop()
 
 
-def _unambiguous(token: Token, before: Token | None, seen: _Seen) -> None:
+def _is_ambiguous(token: Token, before: Token | None, seen: _Seen) -> bool:
     """
-    Refuse an IRI that could also be a comparison with what follows: after an operand, within parentheses.
+    Whether an IRI could also be a comparison with what follows: after an operand, within parentheses.
 
     `<scheme://` cannot be one, as nothing may follow the second slash.
+
+    Raises:
+        InputError: it could, in a text that says SERVICE.
     """
     follows_operand = before is not None and (
         before.kind != "sign" or before.text in (")", "]", "}", ">>", ")>>", "*", "+", "?")
     )
-    body = token.text[1:-1]
-    if not (follows_operand and seen.nesting[-1:] == ["("]) or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", body):
-        return
-    if re.search(r"[()\[\]'#]", body):
+    if not follows_operand or seen.nesting[-1:] != ["("] or not _BRACKETS.search(token.text) or _URL.match(token.text):
+        return False
+    if seen.has_service:
         raise InputError(
             f"{token.place}: this can be read as an IRI or as a comparison, in a query that says SERVICE: "
             "put a space after <, or declare a PREFIX for the IRI"
         )
+    return True
 
 
 def _service(place: int, found: Sequence[Token], seen: _Seen, allowed: Collection[str]) -> Service:

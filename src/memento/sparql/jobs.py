@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +14,8 @@ class Query:
     A query that passed the guard, to be answered on a snapshot.
 
     `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
-    nothing. None leaves the dataset to the query and the store (bare mode). `media` is the media type of the answer. `is_light`
-    says that its shape promises an answer at once, which lets it use the worker that is kept for such queries.
+    nothing. None leaves the dataset to the query and the store (bare mode). `media` is the media type of the answer, `weight` what
+    its shape promises (`weight.weight`).
     """
 
     sparql: str
@@ -23,8 +23,12 @@ class Query:
     default_graphs: tuple[str, ...] | None
     named_graphs: tuple[str, ...] | None
     base: str | None = None
-    is_light: bool = False
-    kind: Literal["query"] = "query"
+    weight: int = 2
+
+    def sent(self, **more: object) -> dict[str, object]:
+        """As a worker reads it."""
+        dataset = {"default_graphs": self.default_graphs, "named_graphs": self.named_graphs}
+        return {"kind": "query", "sparql": self.sparql, "media": self.media, "base": self.base, **dataset, **more}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +41,15 @@ class Update:
 
     sparql: str
     base: str | None = None
-    kind: Literal["update"] = "update"
+    media: str = "application/n-quads"
+    weight: int = 2
+
+    def sent(self, **more: object) -> dict[str, object]:
+        """As a worker reads it."""
+        return {"kind": "update", "sparql": self.sparql, "media": self.media, "base": self.base, **more}
 
 
 Job = Query | Update
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How far one job may go: seconds of evaluation, rows of a SELECT, bytes of the answer."""
-
-    seconds: float
-    rows: int
-    bytes: int
 
 
 class Waiting(Protocol):

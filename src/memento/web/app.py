@@ -16,17 +16,19 @@ from werkzeug.http import http_date
 
 from memento import __version__, telemetry
 from memento.access import Caller, admitted
-from memento.errors import MementoError, Unauthorised
+from memento.errors import Busy, MementoError, Unauthorised
 from memento.service import Memento
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
-from memento.web.sparql import Sparql
+from memento.web.sparql.query import Sparql
 
 logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
+
+SPARQL = "/sparql"
 
 
 def create_app(memento: Memento) -> Flask:
@@ -40,7 +42,9 @@ def create_app(memento: Memento) -> Flask:
 
     @app.before_request
     def limited() -> None:
-        if request.path not in OPEN:
+        # A browser asks without a token whether a page may send one.
+        is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
+        if request.path not in OPEN and not is_preflight:
             g.memory = _admitted(memento)
         if request.path.startswith(PROXIED):
             request.max_content_length = BODY_BYTES
@@ -55,7 +59,7 @@ def create_app(memento: Memento) -> Flask:
         return response
 
     app.register_blueprint(Rest().blueprint())
-    app.register_blueprint(Sparql().blueprint())
+    app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
@@ -98,6 +102,8 @@ def _failed(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
     response = _told(error.status, error.code, str(error))
+    if isinstance(error, Busy):
+        response.headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, Unauthorised):
         response.headers["WWW-Authenticate"] = 'Bearer realm="memento"'
     return response
