@@ -73,7 +73,10 @@ class Snapshots:
         """
         self._graph, self._folder = graph, folder
         self._lock = threading.Lock()
-        self._newest: Path | None = None
+        self.newest: Path | None = None
+        """The one that is read at present, which may be gone the next moment."""
+        self.dropped: Callable[[], None] = lambda: None
+        """Called after `drop`, for whoever still has one open."""
         self._writes = -1  # how many the newest one holds
         self._leases: dict[Path, int] = {}
         self._taken = 0
@@ -113,6 +116,7 @@ class Snapshots:
         with self._lock:
             self._writes = -1
             self._retire()
+        self.dropped()
 
     def close(self) -> None:
         """Delete every snapshot; the workers have ended before. Calling it twice is harmless."""
@@ -122,22 +126,22 @@ class Snapshots:
     def _lent(self) -> Path:
         with self._lock:
             writes = self._graph.writes  # before the backup: what is written meanwhile may or may not be in it
-            if self._newest is None or self._writes != writes:
+            if self.newest is None or self._writes != writes:
                 path = self._backup()
                 self._retire()
-                self._newest, self._writes = path, writes
-            self._leases[self._newest] = self._leases.get(self._newest, 0) + 1
-            return self._newest
+                self.newest, self._writes = path, writes
+            self._leases[self.newest] = self._leases.get(self.newest, 0) + 1
+            return self.newest
 
     def _returned(self, path: Path) -> None:
         with self._lock:
             self._leases[path] -= 1
-            if self._leases[path] == 0 and path != self._newest:
+            if self._leases[path] == 0 and path != self.newest:
                 del self._leases[path]
                 rmtree(path, ignore_errors=True)
 
     def _retire(self) -> None:
-        old, self._newest = self._newest, None
+        old, self.newest = self.newest, None
         if old is not None and not self._leases.get(old):
             self._leases.pop(old, None)
             rmtree(old, ignore_errors=True)

@@ -6,12 +6,12 @@ Who may use a worker when: places in two lanes, and the queue before them. No pr
 *Because:* that a query is short cannot be known before it has run; that it is likely to be can. So of N workers N - 1 are the
 *open* lane, of which a caller has at most a share. One is *kept*, and a query leaves it within a slice of time: what has ended by
 then was short, and what has not goes over to a free place of the open lane, or is stopped and begun again there later. Nothing of
-it was sent by then, so its caller sees nothing but the wait. Where the open lane has no place for
-them, they use it like this:
+it was sent by then, so its caller sees nothing but the wait. Queries that find no place in the open lane use it like this:
 
 1. Those whose shape promises an answer at once, by their weight (`weight`): the lighter ones come first, and a heavier one that is
    in the kept lane gives way to them at once.
-2. Any other, once: most queries are answered within the slice although their shape does not say so.
+2. Any other, once: most queries are answered within the slice although their shape does not say so. As one that is not takes its
+   worker with it, it is let in only while another worker is ready to take over.
 3. A query that was stopped is known to be long, and waits for the open lane.
 
 In either lane the caller who uses the fewest workers is next, then whoever waits longest. In the queue a caller has at most half of
@@ -28,9 +28,10 @@ from typing import Literal
 
 from memento.errors import Busy
 from memento.settings import SparqlSettings
+from memento.sparql.weight import LIGHT
 
-SLICE_S = 0.1
-"""How long a query may use the kept worker when others wait for it: as long as a short query may have to wait."""
+SLICES_S = (1.0, 0.25, 0.1)
+"""How long a query may use the kept worker when others wait for it, by its weight: the lighter, the surer is its end."""
 LOOK_S = 0.05
 """How often one who waits looks whether its caller has left, and whether a slice has ended."""
 
@@ -48,15 +49,26 @@ class Place:
     lane: Lane | None = None
     is_long: bool = False  # it was stopped once
     is_stopped: bool = False
-    since: float = 0.0
+    since: float = 0.0  # when its slice began
     called: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def slice_s(self) -> float:
+        """How long it may use the kept worker when others wait."""
+        return SLICES_S[self.weight]
 
 
 class Lanes:
     """The places of one pool. May be used from many threads."""
 
-    def __init__(self, limits: SparqlSettings) -> None:
+    def __init__(self, limits: SparqlSettings, may_try: Callable[[], bool] = lambda: True) -> None:
+        """
+        Args:
+            may_try: whether a worker is left for a sure query when an unsure one gets the kept lane, from where it may have to be
+                killed with its worker.
+        """
         self._limits = limits
+        self._may_try = may_try
         self._lock = threading.Lock()
         self._open: list[Place] = []
         self._kept: Place | None = None
@@ -141,7 +153,8 @@ class Lanes:
             self._kept.is_stopped = True
             self._kept.stop()
             self._kept = None
-        if self._kept is None and (found := self._next(lambda one: not one.is_long, by_weight=True)):
+        found = None if self._kept else self._next(lambda one: not one.is_long, by_weight=True)
+        if found and (found.weight == LIGHT or self._may_try()):
             self._kept = found
             self._seat(found, "kept")
 
@@ -160,7 +173,7 @@ class Lanes:
     def _gives_way(self, kept: Place) -> bool:
         """Whether the one in the kept lane must go: to a lighter one, or because its slice is over and others wait."""
         others = [one.weight for one in self._waiting if not one.is_long]
-        return bool(others) and (min(others) < kept.weight or time.monotonic() - kept.since > SLICE_S)
+        return bool(others) and (min(others) < kept.weight or time.monotonic() - kept.since > kept.slice_s)
 
     def _has_open(self, caller: str) -> bool:
         own = sum(one.caller == caller for one in self._open)

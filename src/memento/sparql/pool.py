@@ -36,15 +36,20 @@ class Pool:
     def __init__(self, snapshots: Snapshots, limits: SparqlSettings) -> None:
         self.limits = limits
         self.snapshots = snapshots
-        self.lanes = Lanes(limits)
+        self.lanes = Lanes(limits, self._may_try)
         self.is_closed = False
         self._lock = threading.Lock()
         self._idle: list[Process] = []
         self._busy: set[Process] = set()
         self._least = 0
+        snapshots.dropped = self._let_go
 
     def start(self) -> None:
-        """Have a worker more than is needed from now on, as a service does; otherwise each is started when a job wants it."""
+        """
+        Have workers ready from now on, as a service does: a few at once, all with the first job.
+
+        Otherwise each is started when a job wants it.
+        """
         self._least = 1 + SPARE
         self._fill()
 
@@ -96,10 +101,10 @@ class Pool:
         with self._lock:
             if self.is_closed:
                 raise GraphError("the store is closed")
-            process = self._idle.pop() if self._idle else Process(self.limits.memory_mb)
+            process = self._idle.pop() if self._idle else self._new()
             self._busy.add(process)
             if self._least:
-                self._least = max(self._least, min(len(self._busy), self.limits.workers) + SPARE)
+                self._least = self.limits.workers + SPARE
         self._fill()
         return process
 
@@ -113,7 +118,23 @@ class Pool:
         process.end()
         self._fill()
 
+    def _may_try(self) -> bool:
+        """Whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
+        with self._lock:
+            return not self._least or sum(process.is_ready for process in self._idle) > 1
+
+    def _new(self) -> Process:
+        return Process(self.limits.memory_mb, self.snapshots.newest)
+
+    def _let_go(self) -> None:
+        """End the workers that wait, as they have open what was erased."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.end()
+        self._fill()
+
     def _fill(self) -> None:
         with self._lock:
             while not self.is_closed and len(self._idle) + len(self._busy) < self._least:
-                self._idle.insert(0, Process(self.limits.memory_mb))
+                self._idle.insert(0, self._new())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from memento.sparql.worker import BOOT
@@ -13,6 +16,7 @@ from memento.sparql.worker import BOOT
 _HEAD = 5
 _READ = 262_144
 _REAP_S = 10.0
+_LAST_NICE = 15
 
 
 class Frame(NamedTuple):
@@ -25,21 +29,40 @@ class Frame(NamedTuple):
 class Process:
     """One child process and the socket to it. Used by one thread at a time, but for `kill`."""
 
-    def __init__(self, memory_mb: int) -> None:
-        """Start it; it takes jobs at once, and reads them some tens of milliseconds later."""
+    def __init__(self, memory_mb: int, folder: Path | None = None) -> None:
+        """
+        Start it; it takes jobs at once, and reads them some tens of milliseconds later.
+
+        Args:
+            folder: the snapshot that its first job will most likely be about.
+        """
         ours, theirs = socket.socketpair()
         self.channel = ours
         self._buffer = bytearray()
+        self._is_ready = False
+        self.is_put_back = False
         path = "\n".join(sys.path)
         with theirs:
+            boot = [sys.executable, "-I", "-S", "-c", BOOT, path]
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", BOOT, path, str(theirs.fileno()), str(memory_mb)],
+                [*boot, str(theirs.fileno()), str(memory_mb), str(folder or "")],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # what the engine says when it dies might quote the query
                 start_new_session=True,  # a Ctrl-C is meant for its owner, who then ends it
             )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has started; for one that has no job."""
+        if not self._is_ready:
+            self.channel.settimeout(0)
+            with suppress(OSError):
+                self._buffer += self.channel.recv(_READ)
+            frame = self.taken()
+            self._is_ready = frame is not None
+        return self._is_ready
 
     def send(self, job: dict[str, object]) -> None:
         """Hand it a job; raises `OSError` when it is dead."""
@@ -75,6 +98,12 @@ class Process:
         frame = Frame(bytes(buffer[:1]), bytes(buffer[_HEAD:end]))
         del buffer[:end]
         return frame
+
+    def put_back(self) -> None:
+        """Let every other process go before it; as it cannot be undone, this job is its last."""
+        self.is_put_back = True
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self._child.pid, _LAST_NICE)
 
     @property
     def has_end(self) -> bool:

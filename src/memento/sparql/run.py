@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memento.errors import GraphError, InputError, MementoError, TimedOut, TooMuch
 from memento.sparql.jobs import Answer, Job, Waiting
-from memento.sparql.lanes import SLICE_S, Place
+from memento.sparql.lanes import Place
 from memento.sparql.mistakes import misread
 from memento.sparql.process import Frame, Process
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 HELD_BYTES = 262_144
 """How much of an answer is kept back in the kept lane, where nothing may go out before it is over."""
+
+LONG_S = 1.0
+"""From when on a job lets all others go first: on two cores, two long ones would halve the pace of everything else."""
 
 
 class Gone(MementoError):
@@ -75,7 +78,8 @@ class Run:
         lease, self._lease = self._lease, None
         self._pool.lanes.leave(self.place)
         if process is not None:
-            self._pool.returned(process, is_usable=self._is_over and not self.is_gone() and not self.place.is_stopped)
+            is_usable = self._is_over and not self.is_gone() and not self.place.is_stopped and not process.is_put_back
+            self._pool.returned(process, is_usable=is_usable)
         if lease is not None:
             lease.__exit__(None, None, None)
 
@@ -130,9 +134,16 @@ class Run:
         Raises:
             MementoError: it is no SPARQL, failed, took too much, or its worker has died.
         """
-        left = self._until - time.monotonic()
+        now = time.monotonic()
+        if now > self._until - self._seconds + LONG_S and not process.is_put_back:
+            process.put_back()
+        wait_s = self._until - now
+        if self.place.lane == "kept":
+            wait_s = min(wait_s, self.place.slice_s)
+        elif not process.is_put_back:
+            wait_s = min(wait_s, LONG_S)
         try:
-            frame = process.receive(left if self.place.lane == "open" else min(left, SLICE_S))
+            frame = process.receive(wait_s)
         except TimeoutError:
             if time.monotonic() < self._until:
                 self._pool.lanes.overran(self.place)
@@ -144,6 +155,10 @@ class Run:
             if self.place.is_stopped:
                 return None
             raise self._death(process)
+        if frame.letter == b"R":  # it has just started, which is no fault of the query
+            self.place.since = time.monotonic()
+            self._until = self.place.since + self._seconds
+            return None
         if frame.letter == b"X":
             self._is_over = True
             raise self._failure(json.loads(frame.body))

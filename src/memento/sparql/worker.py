@@ -1,8 +1,9 @@
 """
 The child process that evaluates foreign SPARQL: reads jobs from a socket, answers in frames, and may be killed at any time.
 
-A job comes as its length in four bytes and JSON. An answer is frames of a letter, a length and a body: `D` some bytes of the
-answer, then `E` (that was all) or `X` (it failed; JSON says how). A frame may follow at once or never, as the query has it.
+A job comes as its length in four bytes and JSON. What goes back is frames of a letter, a length and a body: once `R` (it has
+started); then for each job `D` some bytes of the answer, and `E` (that was all; with a body, of this worker too) or `X` (it failed;
+JSON says how). A frame may follow at once or never, as the query has it.
 
 *Guarantees:* it opens snapshots only, and those that are read for reading only. Its memory is bounded, its stack is deep, it has no
 network where the system lets a process give it up, dumps no core, lets others go first, and ends when its owner does.
@@ -23,6 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memento.errors import MementoError
@@ -99,8 +101,8 @@ def framed(letter: bytes, body: bytes = b"") -> bytes:
     return letter + len(body).to_bytes(4, "big") + body
 
 
-def main(channel: str, memory_mb: str) -> None:
-    """Serve the socket of that file descriptor until its other end is closed."""
+def main(channel: str, memory_mb: str, folder: str) -> None:
+    """Serve the socket of that file descriptor until its other end is closed; a `folder` is opened ahead, if it still can be."""
     _without_network()
     os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
@@ -109,23 +111,25 @@ def main(channel: str, memory_mb: str) -> None:
     threading.stack_size(STACK_MB << 20)
     with socket.socket(fileno=int(channel)) as owner:
         leaves_at_kb = int(memory_mb) << 9  # half of it: what was taken is seldom given back
-        threading.Thread(target=_serve, args=(owner, leaves_at_kb), daemon=True).start()
+        threading.Thread(target=_serve, args=(owner, leaves_at_kb, folder), daemon=True).start()
         ended = select.poll()
         ended.register(owner, select.POLLHUP | select.POLLERR)
         ended.poll()
         os._exit(0)  # whatever is being evaluated
 
 
-def _serve(owner: socket.socket, leaves_at_kb: int) -> None:
-    folder, store = "", None
+def _serve(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
+    store = None
+    with suppress(MementoError):
+        store = opened(folder) if folder else None
     try:
+        owner.sendall(framed(b"R"))
         while job := _job(owner):
             out = Outgoing(owner, job["media"], job["rows"], job["bytes"])
             try:
-                if job["folder"] != folder:
+                if store is None or job["folder"] != folder:
                     store = None  # before the next one takes its memory
                     folder, store = job["folder"], opened(job["folder"])
-                assert store is not None
                 WORK[job["kind"]](job, store, out.write)
                 is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > leaves_at_kb
                 out.end(is_last)
