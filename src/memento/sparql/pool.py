@@ -96,6 +96,18 @@ class Pool:
         for process in idle:
             process.end()
 
+    @property
+    def processes(self) -> list[int]:
+        """The process ids of all workers; those that work are the first."""
+        with self._lock:
+            return [process.pid for process in (*self._busy, *self._idle)]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether some worker works."""
+        with self._lock:
+            return bool(self._busy)
+
     def taken(self) -> Process:
         """A worker: the one that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
         with self._lock:

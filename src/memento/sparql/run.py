@@ -110,20 +110,17 @@ class Run:
 
     def _chunks(self, process: Process, held: list[bytes]) -> Generator[bytes, None, None]:
         patience = self._pool.limits.stall_s
+        frame: Frame | None = Frame(b"D", b"".join(held))
         try:
-            yield b"".join(held)
-            while True:
+            while frame is None or frame.letter != b"E":
+                if frame is not None:
+                    before = time.monotonic()
+                    yield frame.body
+                    stalled = min(time.monotonic() - before, patience)
+                    patience -= stalled
+                    self._until += stalled
                 frame = self._frame(process)
-                if frame is None:
-                    continue
-                if frame.letter == b"E":
-                    self._end(frame)
-                    return
-                before = time.monotonic()
-                yield frame.body
-                stalled = min(time.monotonic() - before, patience)
-                patience -= stalled
-                self._until += stalled
+            self._end(frame)
         finally:
             self.finish()
 
