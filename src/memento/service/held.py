@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
@@ -59,7 +59,7 @@ class Held:
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
         self._workers = Pool(backends.snapshots, settings.sparql)
-        self._known_graphs: tuple[int, Sequence[IRI]] = (-1, ())
+        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:
@@ -68,6 +68,8 @@ class Held:
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
+        if access == self._access:
+            return self
         seen = copy.copy(self)
         seen._access = access
         return seen

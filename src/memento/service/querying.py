@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from memento.model import Scope
 from memento.service.held import Held
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
@@ -77,15 +79,23 @@ class Querying(Held):
     def _visible(self, namespace: str | None) -> Visible:
         """The graphs that the caller may read by SPARQL."""
         scope = self._in(namespace)
-        free = [graph for graph in self._graphs() if graph.startswith(data_iri(scope.tenant, ""))]
-        default = (*scope.readable, *free)
-        # It tells of every namespace of the tenant.
-        named = default if self._access.namespaces else (*default, provenance_iri(scope.tenant))
-        return Visible(default=default, named=named)
+        return _visible(scope, self._graphs(), is_whole=not self._access.namespaces)
 
-    def _graphs(self) -> Sequence[IRI]:
+    def _graphs(self) -> tuple[IRI, ...]:
         """Every named graph there is; looked up when something was written."""
         writes = self._parts.graph.writes
         if self._known_graphs[0] != writes:
-            self._known_graphs = (writes, self._parts.graph.graphs())
+            self._known_graphs = (writes, tuple(self._parts.graph.graphs()))
         return self._known_graphs[1]
+
+
+@lru_cache(256)
+def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool) -> Visible:
+    """
+    What a reader of a scope may see among some graphs.
+
+    Args:
+        is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
+    """
+    default = (*scope.readable, *(graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))))
+    return Visible(default=default, named=(*default, provenance_iri(scope.tenant)) if is_whole else default)

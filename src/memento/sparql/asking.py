@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memento.errors import Forbidden, InputError
 from memento.settings import LimitsSettings
@@ -14,6 +15,8 @@ from memento.sparql.media import chosen
 from memento.sparql.weight import weight
 from memento.vocabulary import IRI
 
+KNOWN, KNOWN_CHARS = 512, 4_096
+"""How many short queries are not read anew when they come again, as those of programs do."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
 
 
@@ -53,6 +56,10 @@ def job(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
         NotAcceptable: no offered media type is wanted.
         TooLong: longer than `limits.query_bytes`.
     """
+    return (_known if len(asked.sparql) <= KNOWN_CHARS else _made)(asked, visible, limits)
+
+
+def _made(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
     reading = guard.read(asked.sparql, limits)
     if reading.form == "update":
         raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
@@ -65,6 +72,9 @@ def job(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
         base=asked.base,
         weight=weight(reading),
     )
+
+
+_known = lru_cache(KNOWN)(_made)
 
 
 def dataset(

@@ -108,6 +108,11 @@ class Pool:
         with self._lock:
             return bool(self._busy)
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether several workers work."""
+        return len(self._busy) > 1
+
     def taken(self) -> Process:
         """A worker: the one that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
         with self._lock:

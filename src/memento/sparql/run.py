@@ -26,7 +26,7 @@ HELD_BYTES = 262_144
 """How much of an answer is kept back in the kept lane, where nothing may go out before it is over."""
 
 LONG_S = 1.0
-"""From when on a job lets all others go first: on two cores, two long ones would halve the pace of everything else."""
+"""From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
 
 
 class Gone(MementoError):
@@ -132,7 +132,7 @@ class Run:
             MementoError: it is no SPARQL, failed, took too much, or its worker has died.
         """
         now = time.monotonic()
-        if now > self._until - self._seconds + LONG_S and not process.is_put_back:
+        if now > self._until - self._seconds + LONG_S and not process.is_put_back and self._pool.is_crowded:
             process.put_back()
         wait_s = self._until - now
         if self.place.lane == "kept":

@@ -6,7 +6,7 @@ started); then for each job `D` some bytes of the answer, and `E` (that was all;
 JSON says how). A frame may follow at once or never, as the query has it.
 
 *Guarantees:* it opens snapshots only, and those that are read for reading only. Its memory is bounded, its stack is deep, it has no
-network where the system lets a process give it up, dumps no core, lets others go first, and ends when its owner does.
+network where the system lets a process give it up, dumps no core, and ends when its owner does.
 
 *But:* what is over its memory or its stack ends it by a signal: its owner sees the end of the socket, and answers for it.
 
@@ -43,8 +43,7 @@ STACK_MB = 256
 """Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
 OWN_MB = 128
 """What an idle worker maps of data, most of it for the stacks of the engine's threads."""
-NICE = 5
-SEND_BYTES, SEND_S, PIECE_BYTES = 65_536, 0.02, 4_096
+SEND_BYTES, SEND_S, PIECE_BYTES = 262_144, 0.05, 4_096
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 
 
@@ -104,7 +103,6 @@ def framed(letter: bytes, body: bytes = b"") -> bytes:
 def main(channel: str, memory_mb: str, folder: str) -> None:
     """Serve the socket of that file descriptor until its other end is closed; a `folder` is opened ahead, if it still can be."""
     _without_network()
-    os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
     most = (int(memory_mb) + STACK_MB + OWN_MB) << 20
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))

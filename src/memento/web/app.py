@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import lru_cache
+from time import time
 
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
@@ -55,7 +57,7 @@ def create_app(memento: Memento) -> Flask:
     def dated(response: Response) -> Response:
         # The server adds none: a provider's answer has one already.
         if "Date" not in response.headers:
-            response.headers["Date"] = http_date()
+            response.headers["Date"] = _date(int(time()))
         return response
 
     app.register_blueprint(Rest().blueprint())
@@ -67,6 +69,11 @@ def create_app(memento: Memento) -> Flask:
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)
     return app
+
+
+@lru_cache(1)
+def _date(second: int) -> str:
+    return http_date(second)
 
 
 def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:

@@ -48,7 +48,6 @@ class Cors:
 
     def told(self, response: Response) -> Response:
         """An answer, with the leave to read it for a page that has it."""
-        response.vary.add("Origin")
         if self._knows(self._origin) and (not self._needs_token or _has_token()):
             response.headers["Access-Control-Allow-Origin"] = self._origin
             response.headers["Access-Control-Expose-Headers"] = "Retry-After"

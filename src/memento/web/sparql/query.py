@@ -8,6 +8,7 @@ it for the whole. A client that leaves frees its worker.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 
 from flask import Blueprint, Response, request
@@ -23,6 +24,8 @@ from memento.web.sparql.cors import Cors
 
 logger = logging.getLogger(__name__)
 
+Fields = dict[str, list[str]]
+_HOST = re.compile(r"[A-Za-z0-9.\-]+(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?")
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 OF_UPDATES = ("using-graph-uri", "using-named-graph-uri")
 ABOUT = """SPARQL 1.1 query endpoint of Memento
@@ -68,18 +71,20 @@ class Sparql:
 
     def query(self) -> Response:
         """Answer a query in the media type that Accept likes best; without a query, say what this is."""
-        asked = _asked()
+        given = _given()
+        asked = _asked(given)
         if asked is None:
             return self._described()
         presence, is_watched = presence_of(request.environ), scope_of(request.environ) is not None
-        answer = memory().answer(asked, timeout_s=_timeout_s(), namespace=namespace(), waiting=presence)
+        answer = memory().answer(asked, timeout_s=_timeout_s(given), namespace=namespace(), waiting=presence)
         media = answer.media
         response = Response(
             answer.whole if answer.whole is not None else _chunks(answer, presence if is_watched else None),
             content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media,
+            headers={"Vary": "Accept, Origin"},
         )
-        response.call_on_close(answer.close)
-        response.headers["Vary"] = "Accept"
+        if answer.whole is None:
+            response.call_on_close(answer.close)
         return response
 
 
@@ -94,31 +99,35 @@ def _chunks(answer: Answer, presence: Presence | None) -> Iterator[bytes]:
         presence.is_broken = True
 
 
-def _asked() -> Asked | None:
+def _given() -> Fields:
+    """The parameters of the request, those of its form after those of its URL."""
+    fields = request.args.to_dict(flat=False)
+    if request.method == "POST" and request.mimetype == "application/x-www-form-urlencoded":
+        for name, values in request.form.lists():
+            fields[name] = [*fields.get(name, ()), *values]
+    return fields
+
+
+def _asked(given: Fields) -> Asked | None:
     """The query of the request and its dataset, None for a GET without one; raises for an update."""
-    is_form = request.method == "POST" and request.mimetype == "application/x-www-form-urlencoded"
-    given = [request.args, request.form] if is_form else [request.args]
-    if any("update" in fields for fields in given) or request.mimetype == "application/sparql-update":
+    if "update" in given or request.mimetype == "application/sparql-update":
         raise Forbidden("this endpoint only answers queries: send an update to /sparql/update")
     for name in OF_UPDATES:
-        if any(name in fields for fields in given):
+        if name in given:
             raise InputError(
                 f"{name} is for updates: choose what a query reads by default-graph-uri and named-graph-uri"
             )
-    sparql = _query([value for fields in given for value in fields.getlist("query")])
+    sparql = _query(given.get("query", []))
     if sparql is None:
         return None
-    default, named = (
-        [value for fields in given for value in fields.getlist(name)]
-        for name in ("default-graph-uri", "named-graph-uri")
-    )
+    default, named = given.get("default-graph-uri", ()), given.get("named-graph-uri", ())
     has_dataset = bool(default or named)
     return Asked(
         sparql=sparql,
         accept=request.headers.get("Accept", ""),
         default_graphs=tuple(default) if has_dataset else None,
         named_graphs=tuple(named) if has_dataset else None,
-        base=request.base_url,
+        base=_base(),
     )
 
 
@@ -140,8 +149,14 @@ def _query(listed: list[str]) -> str | None:
     return listed[0] if listed else None
 
 
-def _timeout_s() -> float | None:
-    text = request.values.get("timeout")
+def _base() -> str | None:
+    """What a relative IRI is read against: the address of the endpoint. Flask's own way there is the longest of a short query."""
+    host = request.environ.get("HTTP_HOST", "")
+    return f"{request.scheme}://{host}{request.path}" if _HOST.fullmatch(host) else None
+
+
+def _timeout_s(given: Fields) -> float | None:
+    text = given.get("timeout", [""])[0]
     if not text:
         return None
     try:
