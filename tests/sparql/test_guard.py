@@ -202,10 +202,10 @@ def test_a_long_query_passes(sparql: str) -> None:
     "part", ["a.", "a.a", "<", "<a ", "'", "''", "a:", "a:.", "?", "(1<a>", "_:a.", "\\", "@a-", "1.", "..", "é-·"]
 )
 def test_the_time_it_takes_is_linear(part: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     passes("ASK { " + part * (60_000 // len(part.encode())))
 
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0  # of this process, however busy the machine is
 
 
 PIECES = [

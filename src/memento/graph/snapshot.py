@@ -27,6 +27,9 @@ from memento.errors import GraphError, InputError
 if TYPE_CHECKING:
     from memento.graph.oxigraph import Oxigraph
 
+Store = ox.Store
+"""A snapshot that is open."""
+
 ROW_FORMATS = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,
     "application/json": ox.QueryResultsFormat.JSON,

@@ -25,14 +25,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memento.errors import MementoError
-from memento.graph.snapshot import Misread, answered, opened
+from memento.graph.snapshot import Misread, Store, answered, opened
 from memento.sparql.rows import counter
-
-if TYPE_CHECKING:
-    import pyoxigraph as ox
 
 BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker import main; main(*sys.argv[2:])"
@@ -149,7 +146,7 @@ def _serve(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
     os._exit(0)
 
 
-def _query(job: dict[str, Any], store: ox.Store, write: Callable[[bytes], None]) -> None:
+def _query(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
     answered(
         store,
         job["sparql"],
@@ -161,7 +158,7 @@ def _query(job: dict[str, Any], store: ox.Store, write: Callable[[bytes], None])
     )
 
 
-WORK: dict[str, Callable[[dict[str, Any], ox.Store, Callable[[bytes], None]], None]] = {"query": _query}
+WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]] = {"query": _query}
 
 
 def _job(owner: socket.socket) -> dict[str, Any] | None:

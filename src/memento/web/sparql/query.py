@@ -151,7 +151,7 @@ def _query(listed: list[str]) -> str | None:
 
 def _base() -> str | None:
     """What a relative IRI is read against: the address of the endpoint. Flask's own way there is the longest of a short query."""
-    host = request.environ.get("HTTP_HOST", "")
+    host = request.headers.get("Host", "")
     return f"{request.scheme}://{host}{request.path}" if _HOST.fullmatch(host) else None
 
 
