@@ -53,6 +53,18 @@ def create_app(memento: Memento) -> Flask:
         else:
             request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
 
+    app.register_blueprint(Rest().blueprint())
+    app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
+    proxy = Proxy(memento)
+    app.register_blueprint(proxy.blueprint())
+    _add_pages(app, memento, proxy)
+    add_manners(app)
+    return app
+
+
+def add_manners(app: Flask) -> None:
+    """What every application here does alike: how it tells errors, and that an answer is dated."""
+
     @app.after_request
     def dated(response: Response) -> Response:
         # The server adds none: a provider's answer has one already.
@@ -60,15 +72,9 @@ def create_app(memento: Memento) -> Flask:
             response.headers["Date"] = _date(int(time()))
         return response
 
-    app.register_blueprint(Rest().blueprint())
-    app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
-    proxy = Proxy(memento)
-    app.register_blueprint(proxy.blueprint())
-    _add_pages(app, memento, proxy)
     app.register_error_handler(MementoError, _failed)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)
-    return app
 
 
 @lru_cache(1)
@@ -96,13 +102,17 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
 
 def _admitted(memento: Memento) -> Memento:
     """The memory as the caller may see it; raises `Unauthorised` or `Forbidden`."""
-    caller = Caller(
+    return memento.seen_by(admitted(caller(), memento.tokens, required=memento.settings.server.token_required))
+
+
+def caller() -> Caller:
+    """What the request tells of who sent it."""
+    return Caller(
         address=request.remote_addr or "",
         method=request.method,
         headers={name.lower(): value for name, value in request.headers.items()},
         is_proxied=request.path.startswith(PROXIED),
     )
-    return memento.seen_by(admitted(caller, memento.tokens, required=memento.settings.server.token_required))
 
 
 def _failed(error: MementoError) -> Response:
