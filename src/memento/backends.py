@@ -12,6 +12,7 @@ import faiss
 
 from memento import assets
 from memento.errors import GraphError, StaleIndex
+from memento.graph.delta import Delta
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
@@ -72,6 +73,26 @@ class Backends:
         # What lies elsewhere, as provenance does, no index holds.
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
         self.indexes.refresh(list(touched), scope.readable)
+
+    def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
+        """
+        Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.
+
+        Args:
+            touched: the nodes that the indexes are to look at again, in `graphs`.
+            texts: what is gone, of which every copy goes too, as in `erase`.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if texts:
+            self.home.erased.touch()
+            self._is_erased = True
+        if touched and delta.removed:
+            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+        self.graph.amend(delta, touched)
+        self.indexes.revise(touched, graphs)
+        self.embedder.discard(texts)
 
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """

@@ -75,6 +75,11 @@ def provenance_iri(tenant: str) -> IRI:
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
 
 
+def audit_iri(tenant: str) -> IRI:
+    """The named graph that says who changed the tenant's graphs by SPARQL, when, and by how many quads."""
+    return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
+
+
 def agent_iri(name: str) -> IRI:
     """
     What understood a note; the same name is always the same agent.

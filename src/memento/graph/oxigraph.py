@@ -18,7 +18,9 @@ from shutil import rmtree
 import pyoxigraph as ox
 
 from memento.errors import GraphError, InputError
+from memento.graph.after import After
 from memento.graph.binding import bound
+from memento.graph.delta import Delta, apply
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
@@ -83,6 +85,31 @@ class Oxigraph:
                 if known is None:
                     known = predicates[predicate] = IRI(predicate)
                 yield (IRI(name), known, to_value(found.object), graph)
+
+    def has(self, graph: IRI) -> bool:
+        """Whether there is such a named graph, empty or not."""
+        with _failures():
+            return self._store.contains_named_graph(ox.NamedNode(graph))
+
+    def after(self, delta: Delta, graphs: Sequence[IRI]) -> After:
+        """Some graphs as they would be after a delta."""
+        with _failures():
+            return After(self._store, delta, graphs)
+
+    def amend(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
+        """
+        Write what an update would change, all of it or nothing.
+
+        Args:
+            touched: the nodes whose indexes it outdates.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if self.before_write is not None:
+            self.before_write(dict.fromkeys(touched))
+        with self._one_writer, _failures():
+            apply(delta, self._store)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():

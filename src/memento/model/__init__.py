@@ -20,7 +20,9 @@ from memento.model.answers import (
     Step,
     Timeline,
 )
+from memento.model.datasets import Dataset
 from memento.model.outcomes import (
+    Changed,
     Forgotten,
     Imported,
     Noted,
@@ -49,6 +51,7 @@ from memento.model.stored import (
     Scored,
     Session,
     State,
+    Update,
     User,
     Value,
     prop,
@@ -61,7 +64,9 @@ __all__ = [
     "Anchor",
     "Believed",
     "Change",
+    "Changed",
     "Consolidation",
+    "Dataset",
     "Described",
     "Difference",
     "Entity",
@@ -95,6 +100,7 @@ __all__ = [
     "Step",
     "Timeline",
     "Undone",
+    "Update",
     "User",
     "Value",
     "prop",
