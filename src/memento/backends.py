@@ -92,7 +92,9 @@ class Backends:
             keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
         self.indexes.revise(touched, graphs)
-        self.embedder.discard(texts)
+        if texts:
+            self.snapshots.drop()
+            self.embedder.discard(texts)
 
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """

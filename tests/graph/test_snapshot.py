@@ -12,6 +12,7 @@ import pytest
 from memento.errors import GraphError, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import GRAPH_FORMATS, ROW_FORMATS, Misread, Snapshots, answered, opened
+from memento.graph.trial import copied
 from memento.model import Change
 from memento.vocabulary import IRI, MEM
 
@@ -98,12 +99,11 @@ def test_none_is_left_after_a_drop_nor_at_the_end_nor_by_a_process_that_was_kill
 
 
 def test_a_copy_is_written_to_without_changing_the_store(graph: Oxigraph, snapshots: Snapshots, tmp_path: Path) -> None:
-    with snapshots.copy() as folder:
-        copy = ox.Store(str(folder))
-        copy.update("CLEAR ALL")
-        del copy
+    with snapshots.lease() as folder, snapshots.scratch() as scratch:
+        copied(opened(folder), scratch).update("CLEAR ALL")
+        assert sum(1 for _ in opened(folder))
         assert graph.select("search/statements", [A], node=IRI("urn:x"))
-    assert folders(tmp_path) == 0
+    assert folders(tmp_path) == 1
 
 
 def test_a_store_in_memory_has_none_and_says_so(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ What a request has changed so far, against the snapshot it began on: quads that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import pyoxigraph as ox
 
@@ -151,13 +150,6 @@ class Ledger:
 def node(graph: str) -> GraphName:
     """A graph's name as a term."""
     return ox.NamedNode(graph) if graph else ox.DefaultGraph()
-
-
-def nodes(graphs: Sequence[str] | None) -> list[Any] | None:
-    """Graphs as an argument of a query; none of them reads nothing, which an empty list does not promise."""
-    if graphs is None:
-        return None
-    return [node(graph) for graph in graphs] or [ox.NamedNode("urn:memento:nothing")]
 
 
 _COUNT = "SELECT (COUNT(*) AS ?count) WHERE { ?s ?p ?o }"

@@ -100,15 +100,15 @@ class Snapshots:
             self._returned(path)
 
     @contextmanager
-    def copy(self) -> Iterator[Path]:
+    def scratch(self) -> Iterator[Path]:
         """
-        The same as a folder of the caller's own, to be opened as a store and written to; it is deleted at the end of the block.
+        A path beside the snapshots at which a worker may make a copy of one, to write to; it is deleted at the end of the block.
 
         Raises:
-            GraphError: as `lease`.
+            GraphError: the folder cannot be made.
         """
         with self._lock:
-            path = self._backup()
+            path = self._fresh()
         try:
             yield path
         finally:
@@ -150,14 +150,17 @@ class Snapshots:
             rmtree(old, ignore_errors=True)
 
     def _backup(self) -> Path:
+        path = self._fresh()
+        self._graph.backup(path)
+        return path
+
+    def _fresh(self) -> Path:
         self._taken += 1
-        path = self._folder / str(self._taken)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise GraphError(f"{self._folder} cannot hold a snapshot: {error.strerror}") from error
-        self._graph.backup(path)
-        return path
+        return self._folder / str(self._taken)
 
 
 def discard(folder: Path) -> None:
@@ -203,7 +206,7 @@ def answered(
         GraphError: the store failed.
         whatever `write` raises.
     """
-    found = _evaluated(store, sparql, default_graphs, named_graphs, base)
+    found = evaluated(store, sparql, default_graphs, named_graphs, base)
     sink = _Sink(write)
     file = cast("IO[bytes]", sink)
     try:
@@ -217,7 +220,7 @@ def answered(
         raise GraphError(f"the query failed: {error}") from error
 
 
-def _evaluated(
+def evaluated(
     store: ox.Store,
     sparql: str,
     default_graphs: Sequence[str] | None,

@@ -21,10 +21,11 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from memento.errors import Conflict, InputError, NotFound
+from memento.errors import Conflict, GraphError, InputError, NotFound
 from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Operation, Terms, Transfer
 from memento.graph.delta import Delta
-from memento.graph.ledger import GraphName, Ledger, node, nodes
+from memento.graph.ledger import GraphName, Ledger, node
+from memento.graph.snapshot import evaluated
 from memento.vocabulary import mint
 
 MOST_NESTED = 8
@@ -46,14 +47,17 @@ def tried(operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[]
         NotFound: an operation that is not SILENT names a graph that is not there.
         Conflict: it creates one that is.
         TooLong: more than `terms.most` quads go and come.
-        OSError: the engine failed.
+        GraphError: the engine failed.
     """
     trial = _Trial(snapshot, copy, terms)
     for operation in operations:
         _parsed(operation, terms.base)
-    for operation in operations:
-        trial.do(operation)
-    return trial.ledger.delta()
+    try:
+        for operation in operations:
+            trial.do(operation)
+        return trial.ledger.delta()
+    except (SyntaxError, OSError, RuntimeError, ValueError) as error:
+        raise GraphError(f"the update failed: {error}") from error
 
 
 def copied(snapshot: ox.Store, folder: Path | str) -> ox.Store:
@@ -167,12 +171,8 @@ class _Trial:
             yield lambda name: None
             return
         projected = " ".join(f"?{name}" for name in act.variables) or "*"
-        found = self._settled().query(
-            f"{prologue}\nSELECT {projected} WHERE {act.where}",
-            base_iri=self._terms.base,
-            default_graph=nodes(act.default),
-            named_graphs=nodes(act.named),
-        )
+        query = f"{prologue}\nSELECT {projected} WHERE {act.where}"
+        found = evaluated(self._settled(), query, act.default, act.named, self._terms.base)
         assert isinstance(found, ox.QuerySolutions)
         for solution in found:
             yield solution.__getitem__

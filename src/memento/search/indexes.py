@@ -108,16 +108,17 @@ class Indexes:
             return
         with self.lock:
             mine = [iri for iri in iris if (node := self.nodes.find(iri)) is None or self.nodes.graph(node) in graphs]
-            known = [iri for iri in mine if self.nodes.find(iri) is not None]
-            found = [one for one in self.read(mine, graphs) if one.graph in graphs]
+            known = [iri for iri in mine if self.file.id(iri) is not None]
             for iri in mine:
                 self.drop(iri)
                 self.names.pop(iri, None)
                 self.retired_at.pop(iri, None)
                 self._turn_of.pop(iri, None)
+            found = self.read(mine, graphs) if mine else []
             self.named(found)
             notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
-            self.named(self.read(sorted(notes - self._turn_of.keys() - {""}), graphs) if notes else ())
+            if unread := sorted(notes - self._turn_of.keys() - {""}):
+                self.named(self.read(unread, graphs))
             held = {one.iri for one in found if one.kind is not None}
             self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
 

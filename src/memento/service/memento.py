@@ -8,8 +8,8 @@ from typing import Self
 
 from memento.home import Owner
 from memento.service.care import Care
-from memento.service.querying import Querying
 from memento.service.reading import Reading
+from memento.service.updating import Updating
 from memento.service.writing import Writing
 
 _PATIENCE_S = 2.0
@@ -17,7 +17,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Querying, Care):
+class Memento(Writing, Reading, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property

@@ -99,35 +99,36 @@ class _Seen:
     calls: list[int] = field(default_factory=list)
 
 
-def read(sparql: str, limits: LimitsSettings, *, services: Collection[str] = ()) -> Reading:
+def read(sparql: str, limits: LimitsSettings, *, services: Collection[str] = (), is_update: bool = False) -> Reading:
     """
     Read a query or an update, and refuse what no worker may see.
 
     Args:
         services: IRIs that a SERVICE may name; whoever allows them rewrites them before a worker sees the text.
+        is_update: whether it came as an update, which may be longer, or empty.
 
     Raises:
-        TooLong: longer than `limits.query_bytes`.
+        TooLong: longer than `limits.query_bytes`, or as an update than `limits.update_bytes`.
         Forbidden: a SERVICE that is not among `services`; names its line.
         InputError: empty, nested deeper than `limits.query_depth`, unbalanced, or no SPARQL at all; names line and column.
     """
     size = len(sparql.encode("utf-8", errors="surrogatepass"))
-    if size > limits.query_bytes:
-        raise TooLong(
-            f"a query must have at most {limits.query_bytes} bytes (limits.query_bytes), not {size}: "
-            "put long lists in several queries"
-        )
+    most = limits.update_bytes if is_update else limits.query_bytes
+    if size > most:
+        what = ("an update", "limits.update_bytes") if is_update else ("a query", "limits.query_bytes")
+        more = "split it, or send the data to the graph store" if is_update else "put long lists in several queries"
+        raise TooLong(f"{what[0]} must have at most {most} bytes ({what[1]}), not {size}: {more}")
     seen = _Seen(limits.query_depth, "service" in sparql.lower())
     for token in tokens(sparql):
         _see(token, seen)
         seen.tokens.append(token)
-    if not seen.tokens:
+    if not (seen.tokens or is_update):
         raise InputError("query must not be empty")
     found = tuple(seen.tokens)
     has_dataset = bool(seen.default_graphs or seen.named_graphs)
     return Reading(
         sparql=sparql,
-        form=seen.form or "select",
+        form="update" if is_update else seen.form or "select",
         tokens=found,
         prefixes=seen.prefixes,
         base=seen.base,

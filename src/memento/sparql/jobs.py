@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
+
+from memento.graph.acts import Document, Operation, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +36,50 @@ class Query:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
     """
-    An update that passed the guard, to be tried on a writable copy of a snapshot, which is thrown away afterwards.
+    The operations of an update that passed the guard, to be tried on a snapshot; what comes back is a `graph.delta.Delta`, packed.
 
-    What comes back is a document of lines `- quad .` and `+ quad .` in N-Quads: what it removes, then what it adds.
+    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`.
     """
 
     sparql: str
-    base: str | None = None
-    media: str = "application/n-quads"
+    operations: tuple[Operation, ...]
+    terms: Terms
+    scratch: str
+    media: str = "application/octet-stream"
     weight: int = 2
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""
-        return {"kind": "update", "sparql": self.sparql, "media": self.media, "base": self.base, **more}
+        plain = {"operations": [asdict(one) for one in self.operations], "terms": asdict(self.terms)}
+        return {"kind": "update", "media": self.media, "scratch": self.scratch, **plain, **more}
 
 
-Job = Query | Update
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update."""
+
+    documents: tuple[Document, ...]
+    graph: str
+    replaces: bool
+    terms: Terms
+    sparql: str = ""
+    media: str = "application/octet-stream"
+    weight: int = 2
+
+    def sent(self, **more: object) -> dict[str, object]:
+        """As a worker reads it."""
+        plain = {"documents": [asdict(one) for one in self.documents], "terms": asdict(self.terms)}
+        return {
+            "kind": "upload",
+            "media": self.media,
+            "graph": self.graph,
+            "replaces": self.replaces,
+            **plain,
+            **more,
+        }
+
+
+Job = Query | Update | Upload
 
 
 class Waiting(Protocol):

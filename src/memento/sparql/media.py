@@ -7,12 +7,28 @@ from typing import NamedTuple
 
 from memento.errors import NotAcceptable
 from memento.graph.snapshot import GRAPH_FORMATS, ROW_FORMATS
+from memento.graph.upload import FORMATS
 from memento.sparql.guard import Form
 
 ROWS: tuple[str, ...] = tuple(ROW_FORMATS)
 """Of SELECT and ASK, the usual one first."""
 GRAPHS: tuple[str, ...] = tuple(GRAPH_FORMATS)
 """Of CONSTRUCT and DESCRIBE, the usual one first."""
+
+
+DOCUMENTS: tuple[str, ...] = tuple(FORMATS)
+"""Of a document that is read, the usual one first."""
+SUFFIXES = {
+    ".ttl": "text/turtle",
+    ".nt": "application/n-triples",
+    ".rdf": "application/rdf+xml",
+    ".xml": "application/rdf+xml",
+    ".jsonld": "application/ld+json",
+    ".trig": "application/trig",
+    ".nq": "application/n-quads",
+    ".n3": "text/n3",
+}
+"""How the names of such documents end."""
 
 
 class _Range(NamedTuple):

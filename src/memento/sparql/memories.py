@@ -36,15 +36,14 @@ _INVERSE = (MEM.invalidator, MEM.invalidated, MEM.invalidates, MEM.supersedes, M
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """
-    What an update does to memories: `delta` with what goes along, the nodes that the indexes must look at again, in `graphs`, the
-    texts that are gone, and the nodes of which somebody may keep copies.
+    What an update does to memories: `delta` with what goes along, the nodes that the indexes must look at again, in `graphs`,
+    and the texts that are gone.
     """
 
     delta: Delta
     nodes: tuple[IRI, ...] = ()
     graphs: tuple[IRI, ...] = ()
     texts: tuple[str, ...] = ()
-    copied: tuple[IRI, ...] = ()
 
 
 def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect:
@@ -83,7 +82,6 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
         nodes=tuple(nodes),
         graphs=readable,
         texts=_gone(after, graphs, parts),
-        copied=tuple(touched) if delta.removed else (),
     )
 
 

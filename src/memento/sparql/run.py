@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memento.errors import GraphError, InputError, MementoError, TimedOut, TooMuch
+from memento.errors import Conflict, GraphError, InputError, MementoError, NotFound, TimedOut, TooLong, TooMuch
 from memento.sparql.jobs import Answer, Job, Waiting
 from memento.sparql.lanes import Place
 from memento.sparql.mistakes import misread
@@ -27,6 +27,15 @@ HELD_BYTES = 262_144
 
 LONG_S = 1.0
 """From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
+
+
+_ERRORS: Mapping[str, type[InputError]] = {
+    "input_error": InputError,
+    "not_found": NotFound,
+    "conflict": Conflict,
+    "too_long": TooLong,
+}
+"""What is the caller's fault, as a worker calls it."""
 
 
 class Gone(MementoError):
@@ -188,8 +197,8 @@ class Run:
                 return TooMuch(
                     f"the query took more memory than a worker has: {limits.memory_mb} MiB (sparql.memory_mb)"
                 )
-            case "input_error":
-                return InputError(told["message"])
+            case "input_error" | "not_found" | "conflict" | "too_long" as code:
+                return _ERRORS[code](told["message"])
             case _:
                 return GraphError(told.get("message", "the query failed"))
 

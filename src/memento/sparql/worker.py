@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from memento.errors import MementoError
@@ -158,7 +159,32 @@ def _query(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) ->
     )
 
 
-WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]] = {"query": _query}
+def _update(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
+    from memento.graph.acts import Terms, made, operation_of  # most workers never need them
+    from memento.graph.trial import copied, tried
+
+    def copy() -> Store:
+        scratch = Path(job["scratch"])
+        scratch.mkdir(exist_ok=True)  # an earlier worker may have been stopped in the midst of it
+        return copied(store, scratch / str(os.getpid()))
+
+    operations = [operation_of(one) for one in job["operations"]]
+    write(tried(operations, store, copy, made(Terms, job["terms"])).packed())
+
+
+def _upload(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
+    from memento.graph.acts import Document, Terms, made
+    from memento.graph.upload import uploaded
+
+    documents = [made(Document, one) for one in job["documents"]]
+    write(uploaded(documents, job["graph"], job["replaces"], store, made(Terms, job["terms"])).packed())
+
+
+WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]] = {
+    "query": _query,
+    "update": _update,
+    "upload": _upload,
+}
 
 
 def _job(owner: socket.socket) -> dict[str, Any] | None:

@@ -20,9 +20,12 @@ from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
 from memento.service import Memento
+from memento.settings import LimitsSettings
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
+from memento.web.sparql.graphs import Graphs
 from memento.web.sparql.query import Sparql
+from memento.web.sparql.update import Updates
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
-SPARQL = "/sparql"
+SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
 def create_app(memento: Memento) -> Flask:
@@ -39,8 +42,6 @@ def create_app(memento: Memento) -> Flask:
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
-    # JSON may write a character with six, so this only stops what cannot be right; the service counts the text itself.
-    note_bytes = 2 * memento.settings.limits.text_bytes + 65_536
 
     @app.before_request
     def limited() -> None:
@@ -48,13 +49,12 @@ def create_app(memento: Memento) -> Flask:
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight:
             g.memory = _admitted(memento)
-        if request.path.startswith(PROXIED):
-            request.max_content_length = BODY_BYTES
-        else:
-            request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+        request.max_content_length = _most_bytes(request.path, memento.settings.limits)
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
+    app.register_blueprint(Updates().blueprint())
+    app.register_blueprint(Graphs().blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
@@ -80,6 +80,17 @@ def add_manners(app: Flask) -> None:
 @lru_cache(1)
 def _date(second: int) -> str:
     return http_date(second)
+
+
+def _most_bytes(path: str, limits: LimitsSettings) -> int:
+    """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
+    if path.startswith(PROXIED):
+        return BODY_BYTES
+    if path == "/memory/import":
+        return IMPORT_BYTES
+    if path.startswith(GRAPHS):
+        return limits.graph_bytes + 65_536
+    return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
 
 
 def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:

@@ -71,21 +71,26 @@ class Sparql:
 
     def query(self) -> Response:
         """Answer a query in the media type that Accept likes best; without a query, say what this is."""
-        given = _given()
+        given = fields()
         asked = _asked(given)
         if asked is None:
             return self._described()
-        presence, is_watched = presence_of(request.environ), scope_of(request.environ) is not None
-        answer = memory().answer(asked, timeout_s=_timeout_s(given), namespace=namespace(), waiting=presence)
-        media = answer.media
-        response = Response(
-            answer.whole if answer.whole is not None else _chunks(answer, presence if is_watched else None),
-            content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media,
-            headers={"Vary": "Accept, Origin"},
-        )
-        if answer.whole is None:
-            response.call_on_close(answer.close)
-        return response
+        waiting = presence_of(request.environ)
+        return rendered(memory().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
+
+
+def rendered(answer: Answer) -> Response:
+    """An answer as it comes, whoever may leave in the meantime."""
+    presence, is_watched = presence_of(request.environ), scope_of(request.environ) is not None
+    media = answer.media
+    response = Response(
+        answer.whole if answer.whole is not None else _chunks(answer, presence if is_watched else None),
+        content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media,
+        headers={"Vary": "Accept, Origin"},
+    )
+    if answer.whole is None:
+        response.call_on_close(answer.close)
+    return response
 
 
 def _chunks(answer: Answer, presence: Presence | None) -> Iterator[bytes]:
@@ -99,13 +104,13 @@ def _chunks(answer: Answer, presence: Presence | None) -> Iterator[bytes]:
         presence.is_broken = True
 
 
-def _given() -> Fields:
+def fields() -> Fields:
     """The parameters of the request, those of its form after those of its URL."""
-    fields = request.args.to_dict(flat=False)
+    found = request.args.to_dict(flat=False)
     if request.method == "POST" and request.mimetype == "application/x-www-form-urlencoded":
         for name, values in request.form.lists():
-            fields[name] = [*fields.get(name, ()), *values]
-    return fields
+            found[name] = [*found.get(name, ()), *values]
+    return found
 
 
 def _asked(given: Fields) -> Asked | None:
@@ -127,19 +132,13 @@ def _asked(given: Fields) -> Asked | None:
         accept=request.headers.get("Accept", ""),
         default_graphs=tuple(default) if has_dataset else None,
         named_graphs=tuple(named) if has_dataset else None,
-        base=_base(),
+        base=base(),
     )
 
 
 def _query(listed: list[str]) -> str | None:
     if request.method == "POST" and request.mimetype == "application/sparql-query":
-        charset = request.mimetype_params.get("charset", "utf-8")
-        if charset.lower().replace("-", "") != "utf8":
-            raise UnsupportedMediaType(f"send the query as UTF-8, not {charset[:40]}")
-        try:
-            listed = [*listed, request.get_data().decode()]
-        except UnicodeDecodeError as error:
-            raise InputError(f"the query is not UTF-8: {error.reason} at byte {error.start}") from error
+        listed = [*listed, text_of("query")]
     elif request.method == "POST" and request.mimetype != "application/x-www-form-urlencoded":
         raise UnsupportedMediaType("send the query as application/sparql-query, or as the field query of a form")
     if len(listed) > 1:
@@ -149,13 +148,25 @@ def _query(listed: list[str]) -> str | None:
     return listed[0] if listed else None
 
 
-def _base() -> str | None:
+def text_of(what: str) -> str:
+    """The body of the request as text, which is SPARQL; raises where it is none, by `what` it should be."""
+    charset = request.mimetype_params.get("charset", "utf-8")
+    if charset.lower().replace("-", "") != "utf8":
+        raise UnsupportedMediaType(f"send the {what} as UTF-8, not {charset[:40]}")
+    try:
+        return request.get_data().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def base() -> str | None:
     """What a relative IRI is read against: the address of the endpoint. Flask's own way there is the longest of a short query."""
     host = request.headers.get("Host", "")
     return f"{request.scheme}://{host}{request.path}" if _HOST.fullmatch(host) else None
 
 
-def _timeout_s(given: Fields) -> float | None:
+def timeout_s(given: Fields) -> float | None:
+    """The seconds that the request gives itself, None where it says nothing."""
     text = given.get("timeout", [""])[0]
     if not text:
         return None
