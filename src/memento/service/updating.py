@@ -10,9 +10,9 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-from memento.assets import read
 from memento.errors import Forbidden, NotFound
 from memento.graph import mapping
+from memento.graph.binding import query
 from memento.graph.delta import Delta
 from memento.instants import now
 from memento.model import Change, Changed, Dataset, Update
@@ -108,7 +108,7 @@ class Updating(Querying):
         if graph is not None and not self._parts.graph.has(IRI(name)):
             raise NotFound(f"there is no graph <{name}>")
         only = Visible(default=(IRI(name),), named=())
-        found = job(Asked(sparql=read("queries/sparql/graph.rq").decode(), accept=accept), only, self.settings.limits)
+        found = job(Asked(sparql=query("sparql/graph").text, accept=accept), only, self.settings.limits)
         return self._workers.run(found, caller=self._access.caller, waiting=waiting)
 
     def put_graph(
