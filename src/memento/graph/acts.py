@@ -22,7 +22,8 @@ class Modify:
 
     `deletes` and `inserts` are what the braces of the templates hold, with the IRI `marker` + name in the place of each variable;
     `variables` are those names. `where` is a group in its braces. `default` and `named` are the graphs that it reads, None for
-    those of the store. Quads that name no graph are written `into` one.
+    those of the store; with `free_default` and `free_named` also the free graphs that there are by then, those of the same request
+    among them. Quads that name no graph are written `into` one.
     """
 
     deletes: str = ""
@@ -32,6 +33,8 @@ class Modify:
     variables: tuple[str, ...] = ()
     default: tuple[str, ...] | None = None
     named: tuple[str, ...] | None = None
+    free_default: bool = False
+    free_named: bool = False
     into: str = DEFAULT
     kind: Literal["modify"] = "modify"
 
@@ -84,12 +87,14 @@ class Terms:
     How a trial treats terms and graphs.
 
     With `no_blanks`, an IRI stands in the place of what would be a new blank node. A graph whose name begins with `listed`, when it
-    is emptied, comes back quad by quad; others are only named. `most` quads may go and come.
+    is emptied, comes back quad by quad; others are only named. The names of free graphs begin with `free`. `most` quads may go and
+    come.
     """
 
     base: str | None = None
     no_blanks: bool = False
     listed: str = ""
+    free: str = ""
     most: int = 200_000
 
 

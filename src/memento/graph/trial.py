@@ -172,10 +172,18 @@ class _Trial:
             return
         projected = " ".join(f"?{name}" for name in act.variables) or "*"
         query = f"{prologue}\nSELECT {projected} WHERE {act.where}"
-        found = evaluated(self._settled(), query, act.default, act.named, self._terms.base)
+        store = self._settled()
+        free = self._free(store) if act.free_default or act.free_named else []
+        default = act.default if act.default is None else [*act.default, *(free if act.free_default else ())]
+        named = act.named if act.named is None else [*act.named, *(free if act.free_named else ())]
+        found = evaluated(store, query, default, named, self._terms.base)
         assert isinstance(found, ox.QuerySolutions)
         for solution in found:
             yield solution.__getitem__
+
+    def _free(self, store: ox.Store) -> list[str]:
+        names = (name.value for name in store.named_graphs() if isinstance(name, ox.NamedNode))
+        return [name for name in names if self._terms.free and name.startswith(self._terms.free)]
 
     def _template(self, prologue: str, text: str) -> list[ox.Quad]:
         """The quads of a template as the engine reads them."""

@@ -38,6 +38,11 @@ class Dataset:
         name = self._name(graph, graph_iri)
         return name is not None and (not self.namespaces or name in self.namespaces)
 
+    @property
+    def free(self) -> str:
+        """How the names of the tenant's free graphs begin; "" where there is no tenant."""
+        return data_iri(self.tenant, "") if self.tenant is not None else ""
+
     def is_free(self, graph: str) -> bool:
         """Whether a graph is one of the tenant's own, in which any RDF may stand."""
         return self._name(graph, data_iri) is not None
@@ -51,9 +56,8 @@ class Dataset:
         return self.named is None or graph in self.named or graph in (self.default or ()) or self.writes(graph)
 
     def among(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
-        """Those of some graphs that may be read, and are there."""
-        wanted = tuple(map(IRI, graphs))
-        return wanted if self.named is None else tuple(graph for graph in wanted if graph in self.named)
+        """Those of some graphs that may be read; what is not there reads as empty."""
+        return tuple(IRI(graph) for graph in graphs if self.reads(graph))
 
     def choosing(self, default: Iterable[str], named: Iterable[str]) -> Self:
         """The same with a narrower choice of what is read, as FROM and USING make it."""

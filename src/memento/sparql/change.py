@@ -121,7 +121,8 @@ class Writer:
 
     def _terms(self, errand: Errand, most: int) -> Terms:
         plain = errand.dataset.is_plain
-        return Terms(base=errand.base, no_blanks=not plain, listed="" if plain else MEMORIES, most=most)
+        listed = "" if plain else MEMORIES
+        return Terms(base=errand.base, no_blanks=not plain, listed=listed, free=errand.dataset.free, most=most)
 
     def _kept(self, one: Sent, path: Path, base: str | None) -> Document:
         with path.open("wb") as file:

@@ -10,7 +10,7 @@ there or not, so that nobody learns which are.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memento.errors import Forbidden, InputError
 from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Operation, Transfer
@@ -81,34 +81,30 @@ class _Planner:
 
     def _modify(self, one: Written) -> Modify:
         into = self._written(one, one.with_graph) if one.with_graph else self.dataset.into or DEFAULT
-        default, named = self._dataset(one, into)
-        return Modify(
+        act = Modify(
             deletes=one.deletes,
             inserts=one.inserts,
             where=one.where,
             marker=one.marker,
             variables=one.variables,
-            default=default,
-            named=named,
+            default=self.dataset.default,
+            named=self.dataset.named,
+            free_default=not self.dataset.is_plain,
+            free_named=not self.dataset.is_plain,
             into=into,
         )
+        if (chosen := self._chosen(one)) is not None:
+            return replace(act, default=chosen.default, named=chosen.named, free_default=False, free_named=False)
+        return replace(act, default=self.dataset.among([into]), free_default=False) if one.with_graph else act
 
-    def _dataset(self, one: Written, into: str) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-        """The graphs that the pattern reads: those that the request names, as far as the caller may, else all of the caller's."""
+    def _chosen(self, one: Written) -> Dataset | None:
+        """The graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
+        if self.using and (one.using is not None or one.with_graph):
+            raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
         if one.using is not None and one.using_named is not None:
-            graphs = [[self._read(one, token) for token in tokens] for tokens in (one.using, one.using_named)]
-            if self.using:
-                raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
-            chosen = self.dataset.choosing(*graphs)
-            return chosen.default, chosen.named
-        if self.using:
-            if one.with_graph:
-                raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
-            chosen = self.dataset.choosing(self.using.default, self.using.named)
-            return chosen.default, chosen.named
-        if one.with_graph:
-            return self.dataset.among([into]), self.dataset.named
-        return self.dataset.default, self.dataset.named
+            default, named = ([self._read(one, token) for token in some] for some in (one.using, one.using_named))
+            return self.dataset.choosing(default, named)
+        return self.dataset.choosing(self.using.default, self.using.named) if self.using else None
 
     def _load(self, one: Written) -> None:
         if self.dataset.is_plain and one.is_silent:
