@@ -44,6 +44,8 @@ HERE_ONLY = {"warm_up", "health", "serve_at", "seen_by", "resume", "scope", "add
     "graph_answer",
     "named_graph",
     "fresh_graph",
+    "description",
+    "void",
 }
 
 

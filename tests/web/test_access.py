@@ -57,6 +57,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/<path:iri>"): ((401, 200, 200, 200, 404), {}),
     ("DELETE", "/memory/<path:iri>"): ((401, 403, 200, 200, 404), {}),
     ("GET", "/sparql"): (READ, {"query_string": {"query": "SELECT * { GRAPH ?g { ?s ?p ?o } }"}}),
+    ("GET", "/.well-known/void"): (READ, {}),
     ("POST", "/sparql/update"): (UPDATED, {"data": UPDATE, "content_type": "application/sparql-update"}),
     ("GET", "/sparql/graphs"): (READ, {"query_string": "default"}),
     ("PUT", "/sparql/graphs"): (DEFAULT, {"query_string": "default", **TURTLE}),

@@ -10,7 +10,7 @@ graphs they name.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
@@ -21,6 +21,7 @@ from memento.errors import GraphError, InputError
 from memento.graph.after import After
 from memento.graph.binding import bound
 from memento.graph.delta import Delta, apply
+from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
@@ -224,3 +225,9 @@ def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:
             )
     except (SyntaxError, ValueError) as error:
         raise InputError(f"this is not TriG: {error}") from error
+
+
+def serialised(quads: Iterable[Quad], media: str, prefixes: Mapping[str, str]) -> bytes:
+    """The triples of some quads in a media type of `snapshot.GRAPH_FORMATS`, whatever their graph."""
+    triples = (ox.Triple(ox.NamedNode(s), ox.NamedNode(p), to_term(value)) for s, p, value, _ in quads)
+    return ox.serialize(triples, format=GRAPH_FORMATS[media], prefixes=dict(prefixes)) or b""

@@ -20,12 +20,14 @@ from typing import IO
 
 from memento.errors import Forbidden, InputError, NotFound, TooLong
 from memento.graph.acts import DEFAULT, Clear, Document, Modify, Operation, Terms
+from memento.graph.binding import query
 from memento.graph.delta import Delta, graph_of, parsed
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Changed, Dataset
 from memento.settings import LimitsSettings
-from memento.sparql import guard
-from memento.sparql.jobs import Job, Update, Upload, Waiting
+from memento.sparql import asking, guard
+from memento.sparql.asking import Asked, Visible
+from memento.sparql.jobs import Answer, Job, Update, Upload, Waiting
 from memento.sparql.operations import operations
 from memento.sparql.plan import Using, planned, refused
 from memento.sparql.pool import Pool
@@ -59,8 +61,8 @@ class Sent:
     media: str
 
 
-class Writer:
-    """Changes to one store. May be used from many threads."""
+class GraphStore:
+    """The graphs of one store, for whoever may read and write them. May be used from many threads."""
 
     def __init__(
         self, graph: Oxigraph, pool: Pool, limits: LimitsSettings, writing: AbstractContextManager[object]
@@ -70,6 +72,11 @@ class Writer:
             writing: held by whoever writes to the store.
         """
         self._graph, self._pool, self._limits, self._writing = graph, pool, limits, writing
+
+    @property
+    def writes(self) -> int:
+        """How many writes there were: what was learned after as many is still true."""
+        return self._graph.writes
 
     def update(self, sparql: str, errand: Errand, using: Using) -> Changed:
         """
@@ -91,6 +98,27 @@ class Writer:
         with self._pool.snapshots.scratch() as scratch:
             job = Update(sparql=sparql, operations=acts, terms=terms, scratch=str(scratch), weight=_weight(acts))
             return _told(self._changed(job, errand))
+
+    def read(
+        self, graph: str | None, dataset: Dataset, *, accept: str, caller: str, waiting: Waiting | None = None
+    ) -> Answer:
+        """
+        All triples of a graph, as they come; None is the default graph.
+
+        Raises:
+            NotFound: there is no such graph.
+            Forbidden: it is not the caller's, whether it is there or not.
+            NotAcceptable: no offered media type fits.
+            Busy, TimedOut, TooMuch: as a query.
+        """
+        name = target(graph, dataset)
+        if not dataset.reads(name):
+            raise Forbidden(f"the graph <{name}> is not yours to read")
+        if graph is not None and not self._graph.has(IRI(name)):
+            raise NotFound(f"there is no graph <{name}>")
+        only = Visible(default=(IRI(name),), named=()) if name else None
+        found = asking.job(Asked(sparql=query("sparql/graph").text, accept=accept), only, self._limits)
+        return self._pool.run(found, caller=caller, waiting=waiting)
 
     def upload(self, documents: Sequence[Sent], graph: str, errand: Errand, *, replaces: bool) -> Changed:
         """

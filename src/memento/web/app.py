@@ -23,6 +23,7 @@ from memento.service import Memento
 from memento.settings import LimitsSettings
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
+from memento.web.sparql.description import Descriptions, described
 from memento.web.sparql.graphs import Graphs
 from memento.web.sparql.query import Sparql
 from memento.web.sparql.update import Updates
@@ -52,7 +53,8 @@ def create_app(memento: Memento) -> Flask:
         request.max_content_length = _most_bytes(request.path, memento.settings.limits)
 
     app.register_blueprint(Rest().blueprint())
-    app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
+    app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
+    app.register_blueprint(Descriptions().blueprint())
     app.register_blueprint(Updates().blueprint())
     app.register_blueprint(Graphs().blueprint())
     proxy = Proxy(memento)

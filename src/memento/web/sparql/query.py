@@ -28,28 +28,13 @@ Fields = dict[str, list[str]]
 _HOST = re.compile(r"[A-Za-z0-9.\-]+(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?")
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 OF_UPDATES = ("using-graph-uri", "using-named-graph-uri")
-ABOUT = """SPARQL 1.1 query endpoint of Memento
-
-GET  /sparql?query=...                     the query in the URL
-POST /sparql  query=...                    as a form
-POST /sparql  application/sparql-query     the query itself
-
-SELECT and ASK answer as JSON, XML, CSV or TSV; CONSTRUCT and DESCRIBE as Turtle, N-Triples, N-Quads, TriG, RDF/XML or JSON-LD:
-say which with Accept. default-graph-uri and named-graph-uri choose the dataset among the graphs that you may see, timeout the
-seconds to wait at most, namespace (or the header Memento-Namespace) whose memories the default graph holds.
-"""
-
-
-def about() -> Response:
-    """What the endpoint is, for whoever asks without a query."""
-    return Response(ABOUT, mimetype="text/plain")
 
 
 class Sparql:
     """The address `/sparql`."""
 
     def __init__(
-        self, settings: SparqlSettings, described: Callable[[], Response] = about, *, needs_token: bool = True
+        self, settings: SparqlSettings, described: Callable[[], Response], *, needs_token: bool = True
     ) -> None:
         """
         Args:
