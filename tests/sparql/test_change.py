@@ -265,11 +265,13 @@ def test_a_graph_is_put_added_to_read_and_deleted(told: Memento) -> None:
     graph = data_iri("local", "people")
     put = told.put_graph(b"<urn:a> <urn:p> 1 , 2 . <> <urn:p> <rel> .", graph)
     again = told.put_graph(b"<urn:a> <urn:p> 3 .", graph)
+    same = told.put_graph(b"<urn:a> <urn:p> 3 .", graph)
     added = told.post_graph(b'<urn:a> <urn:p> "x"@en .\n', graph, media="application/n-triples")
     body, media = told.get_graph(graph, accept="application/n-triples")
 
     assert (put.added, put.removed, put.is_new) == (3, 0, True)
     assert (again.added, again.removed, again.is_new) == (1, 3, False)
+    assert (same.added, same.removed) == (0, 0)
     assert (added.added, added.removed) == (1, 0)
     assert media == "application/n-triples"
     assert set(body.decode().splitlines()) == {
@@ -301,6 +303,16 @@ def test_a_document_that_is_wrong_too_long_or_of_another_graph_is_refused(told: 
     same = f"<urn:a> <urn:b> <urn:c> <{graph}> .".encode()
     assert told.put_graph(same, graph, media="application/n-quads").added == 1
     assert told.delete_graph(graph).removed == 1
+
+
+def test_much_is_added_in_one_piece_and_changed_only_in_small_ones(told: Memento) -> None:
+    graph = data_iri("local", "much")
+    many = [b"".join(b"<urn:s%d> <urn:p> %d .\n" % (n, n + k) for n in range(60)) for k in range(7)]
+
+    assert [told.post_graph(some, graph).added for some in many] == [60] * 7
+    with pytest.raises(TooLong, match="DELETE the graph first"):
+        told.put_graph(b"<urn:s> <urn:p> 1 .", graph)
+    assert told.delete_graph(graph).removed == 420
 
 
 def test_a_token_of_some_namespaces_writes_those_alone(told: Memento) -> None:

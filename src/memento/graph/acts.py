@@ -95,7 +95,7 @@ class Terms:
     no_blanks: bool = False
     listed: str = ""
     free: str = ""
-    most: int = 200_000
+    most: int = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def uploaded(documents: Sequence[Document], graph: str, replaces: bool, snapshot
     What some documents would change in a graph; "" is the default graph.
 
     Args:
-        replaces: whether all that is there goes first.
+        replaces: whether all goes that is there and that no document says.
 
     Raises:
         InputError: a document is not well formed, or names another graph.
@@ -47,9 +47,8 @@ def uploaded(documents: Sequence[Document], graph: str, replaces: bool, snapshot
     """
     ledger = Ledger(snapshot, terms.listed, terms.most)
     ledger.touch(graph)
-    if replaces and ledger.has(graph):
-        ledger.clear(graph)
     ledger.create(graph)
+    new: set[ox.Quad] = set()
     named: dict[ox.BlankNode, ox.NamedNode] = {}
 
     def kept(
@@ -64,10 +63,13 @@ def uploaded(documents: Sequence[Document], graph: str, replaces: bool, snapshot
         return named[term]
 
     for document in documents:
-        ledger.add(
-            ox.Quad(kept(quad.subject), quad.predicate, kept(quad.object), node(graph))  # type: ignore[arg-type]
-            for quad in _quads(document, graph)
-        )
+        for quad in _quads(document, graph):
+            new.add(ox.Quad(kept(quad.subject), quad.predicate, kept(quad.object), node(graph)))  # type: ignore[arg-type]
+            ledger.bounded(len(new))
+    if replaces:
+        old = snapshot.quads_for_pattern(None, None, None, node(graph))
+        ledger.remove(quad for quad in old if quad not in new)
+    ledger.add(new)
     return ledger.delta()
 
 

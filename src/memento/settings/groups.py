@@ -159,7 +159,7 @@ class LimitsSettings:
     text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
     query_bytes: int = knob(262_144, "longest SPARQL query, in bytes of UTF-8")
     update_bytes: int = knob(1_048_576, "longest SPARQL update, in bytes of UTF-8")
-    update_quads: int = knob(200_000, "most quads that one update removes and adds", least=1)
+    update_quads: int = knob(100_000, "most quads that one update removes and adds", least=1)
     update_nodes: int = knob(500, "most memories, notes and other nodes of namespaces that one update touches", least=1)
     graph_bytes: int = knob(67_108_864, "longest document for the graph store, in bytes")
     graph_quads: int = knob(1_000_000, "most quads that one document for the graph store adds", least=1)

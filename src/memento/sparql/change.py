@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
@@ -134,7 +134,7 @@ class GraphStore:
             job = Upload(
                 documents=files, graph=graph, replaces=replaces, terms=self._terms(errand, self._limits.graph_quads)
             )
-            return _told(self._changed(job, errand), is_new)
+            return _told(self._changed(job, replace(errand, commit=self._few(errand.commit))), is_new)
 
     def drop(self, graph: str, errand: Errand) -> Changed:
         """Take a graph away with all that is in it, or empty the default graph; raises as `update`."""
@@ -146,6 +146,20 @@ class GraphStore:
         with self._pool.snapshots.scratch() as scratch:
             terms = self._terms(errand, self._limits.update_quads)
             return _told(self._changed(Update(sparql="", operations=(act,), terms=terms, scratch=str(scratch)), errand))
+
+    def _few(self, commit: Callable[[Delta], None]) -> Callable[[Delta], None]:
+        """The same for what is written in one transaction: only what is new alone may be more."""
+
+        def few(delta: Delta) -> None:
+            most = self._limits.update_quads
+            if delta.removed and delta.removed + delta.added > most:
+                raise TooLong(
+                    f"the document would change {delta.removed + delta.added} quads of what is there, and at most {most} can be "
+                    "(limits.update_quads): DELETE the graph first"
+                )
+            commit(delta)
+
+        return few
 
     def _terms(self, errand: Errand, most: int) -> Terms:
         plain = errand.dataset.is_plain

@@ -30,9 +30,7 @@ class Updates:
         given = fields()
         changed = memory().updated(
             _text(given),
-            Using(
-                default=tuple(given.get("using-graph-uri", ())), named=tuple(given.get("using-named-graph-uri", ()))
-            ),
+            Using(default=tuple(given.get("using-graph-uri", ())), named=tuple(given.get("using-named-graph-uri", ()))),
             base=base(),
             timeout_s=timeout_s(given),
             namespace=namespace(),
