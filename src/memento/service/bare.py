@@ -1,31 +1,37 @@
 """
 A plain dataset behind SPARQL: no memories, no ontology, any graph, the default graph too; what `memento serve --bare` serves.
 
-*Guarantees:* it lies in a folder of its own and never opens the memories' store. Queries go the way that they go over memories: the
-guard, and a worker that can be killed.
+*Guarantees:* it lies in a folder of its own and never opens the memories' store. Queries and updates go the way that they go over
+memories: the guard, a worker that can be killed, and one write.
 
-*But:* it has no owners: whoever may ask may read all of it.
+*But:* it has no owners: whoever may ask may read all of it and write all of it. Blank nodes stay what they are.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from memento.access import OWNER, Access, Tokens
 from memento.errors import Forbidden, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
 from memento.home import Home, Owner
+from memento.model import Dataset
+from memento.service.graphs import Graphs
 from memento.settings import Settings
 from memento.sparql.asking import Asked, job
+from memento.sparql.change import Errand, GraphStore, is_absolute
+from memento.sparql.description import Statistics
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.pool import Pool
+from memento.vocabulary import mint
 
 
-class Bare:
+class Bare(Graphs):
     """The plain dataset of one data folder; a context manager. Methods may be called from many threads."""
 
     def __init__(self, home: Home, settings: Settings, *, wait_s: float = 0.0) -> None:
@@ -51,6 +57,8 @@ class Bare:
             self.home.release()
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
+        self._statistics = Statistics(self._workers)
+        self._writing = threading.Lock()
 
     def seen_by(self, access: Access) -> Self:
         """The same for everybody who gets in, which are programs of this machine."""
@@ -91,10 +99,55 @@ class Bare:
         waiting: Waiting | None = None,
     ) -> Answer:
         """The same as it comes; see `Memento.answer`."""
-        if namespace is not None:
-            raise InputError("a plain dataset has no namespaces: name a graph with GRAPH or FROM")
+        self._unspaced(namespace)
         found = job(asked, None, self.settings.limits)
         return self._workers.run(found, caller=OWNER.caller, timeout_s=timeout_s, waiting=waiting)
+
+    def named_graph(self, name: str, address: str) -> str:
+        """The graph at the end of an address: an IRI itself, or else the whole address."""
+        return name if is_absolute(name) else address
+
+    def fresh_graph(self, address: str) -> str:
+        """An address below the graph store's own."""
+        return f"{address.rstrip('/')}/{mint('graph').rpartition(':')[2]}"
+
+    @property
+    def _caller(self) -> str:
+        return OWNER.caller
+
+    @property
+    def _may_write(self) -> bool:
+        return True
+
+    @property
+    def _store(self) -> GraphStore:
+        return GraphStore(self._graph, self._workers, self.settings.limits, self._writing)
+
+    def _dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
+        self._unspaced(namespace)
+        return Dataset()
+
+    def _errand(
+        self,
+        namespace: str | None,
+        *,
+        base: str | None = None,
+        timeout_s: float | None = None,
+        waiting: Waiting | None = None,
+    ) -> Errand:
+        return Errand(
+            dataset=self._dataset(namespace, "write"),
+            caller=self._caller,
+            commit=self._graph.amend,
+            base=base,
+            timeout_s=timeout_s,
+            waiting=waiting,
+        )
+
+    @staticmethod
+    def _unspaced(namespace: str | None) -> None:
+        if namespace is not None:
+            raise InputError("a plain dataset has no namespaces: name a graph")
 
     def warm_up(self) -> None:
         """Nothing has to be loaded; here as a process that serves asks for it."""

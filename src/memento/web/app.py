@@ -50,7 +50,7 @@ def create_app(memento: Memento) -> Flask:
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight:
             g.memory = _admitted(memento)
-        request.max_content_length = _most_bytes(request.path, memento.settings.limits)
+        request.max_content_length = most_bytes(request.path, memento.settings.limits)
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
@@ -84,7 +84,7 @@ def _date(second: int) -> str:
     return http_date(second)
 
 
-def _most_bytes(path: str, limits: LimitsSettings) -> int:
+def most_bytes(path: str, limits: LimitsSettings) -> int:
     """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
     if path.startswith(PROXIED):
         return BODY_BYTES
