@@ -170,6 +170,24 @@ def test_sparql_comes_as_an_argument_a_file_or_standard_input(tmp_path: Path) ->
     assert "SERVICE" in failed("query", "SELECT * { SERVICE <urn:x> { ?s ?p ?o } }", code=2)
 
 
+def test_sparql_updates_and_whole_graphs_go_in_and_out(tmp_path: Path) -> None:
+    (tmp_path / "add.ru").write_text("INSERT DATA { GRAPH <urn:memento:data:local:company> { <urn:a> <urn:b> 1 , 2 } }")
+    (tmp_path / "people.nt").write_text("<urn:a> <urn:b> <urn:c> .")
+
+    assert printed("update", str(tmp_path / "add.ru")) == "Quads: 2 added, 0 removed.\n"
+    assert printed("graph", "put", "company", "-", input="<urn:a> <urn:b> 3 .") == "Quads: 1 added, 2 removed.\n"
+    assert (
+        printed("graph", "add", "urn:memento:data:local:company", str(tmp_path / "people.nt"), "--json")["added"] == 1
+    )
+    assert set(printed("graph", "get", "company", "--accept", "application/n-triples").splitlines()) == {
+        '<urn:a> <urn:b> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+        "<urn:a> <urn:b> <urn:c> .",
+    }
+    assert printed("graph", "delete", "company", "--json")["removed"] == 2
+    assert "no graph" in failed("graph", "delete", "company", code=2)
+    assert "not yours" in failed("update", "DROP GRAPH <urn:memento:ontology>", code=2)
+
+
 def test_status_check_and_rebuild() -> None:
     run("note", "I live in Lisbon.")
 

@@ -37,7 +37,16 @@ from memento.model import NoteRow, Recollection
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
-HERE_ONLY = {"warm_up", "health", "serve_at", "seen_by", "resume", "scope", "add_keeper"}
+HERE_ONLY = {"warm_up", "health", "serve_at", "seen_by", "resume", "scope", "add_keeper", "answer"} | {
+    "updated",
+    "uploaded",
+    "dropped",
+    "graph_answer",
+    "named_graph",
+    "fresh_graph",
+    "description",
+    "void",
+}
 
 
 class Quiet(WSGIRequestHandler):

@@ -12,7 +12,9 @@ import faiss
 
 from memento import assets
 from memento.errors import GraphError, StaleIndex
+from memento.graph.delta import Delta
 from memento.graph.oxigraph import Oxigraph, rewrite
+from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
 from memento.ports import Embedder, Graph
@@ -41,10 +43,11 @@ class Keeper:
 class Backends:
     """The parts that everything above works with."""
 
-    graph: Graph
+    graph: Oxigraph
     embedder: Cached
     indexes: Indexes
     home: Home
+    snapshots: Snapshots
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -71,6 +74,28 @@ class Backends:
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
         self.indexes.refresh(list(touched), scope.readable)
 
+    def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
+        """
+        Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.
+
+        Args:
+            touched: the nodes that the indexes are to look at again, in `graphs`.
+            texts: what is gone, of which every copy goes too, as in `erase`.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if texts:
+            self.home.erased.touch()
+            self._is_erased = True
+        if touched and delta.removed:
+            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+        self.graph.amend(delta, touched)
+        self.indexes.revise(touched, graphs)
+        if texts:
+            self.snapshots.drop()
+            self.embedder.discard(texts)
+
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
@@ -96,6 +121,7 @@ class Backends:
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
+        self.snapshots.drop()
         self.embedder.discard(texts)
 
     def close(self) -> None:
@@ -109,6 +135,7 @@ class Backends:
             if not self._is_erased:  # words of what was erased are still in them
                 _kept(self.home, self.indexes)
         finally:
+            self.snapshots.close()
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
@@ -124,6 +151,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
+    discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
@@ -142,7 +170,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes, home)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots))
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

@@ -2,6 +2,8 @@
 The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
+    {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
+    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, lock and owner of its own
     {home}/vectors.sqlite derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
@@ -79,6 +81,14 @@ class Home:
     @property
     def store(self) -> Path:
         return self.path / "store"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.path / "snapshots"
+
+    @property
+    def bare(self) -> Path:
+        return self.path / "bare"
 
     @property
     def vectors(self) -> Path:

@@ -55,6 +55,16 @@ def graph_iri(tenant: str, namespace: str) -> IRI:
     return IRI(f"urn:memento:graph:{quote(tenant, safe='')}:{quote(namespace, safe='')}")
 
 
+def data_iri(tenant: str, name: str) -> IRI:
+    """
+    A named graph of the user's own, in which any RDF may stand.
+
+    >>> data_iri("local", "my company")
+    'urn:memento:data:local:my%20company'
+    """
+    return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
+
+
 def self_iri(tenant: str) -> IRI:
     """The named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
@@ -63,6 +73,11 @@ def self_iri(tenant: str) -> IRI:
 def provenance_iri(tenant: str) -> IRI:
     """The named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
+
+
+def audit_iri(tenant: str) -> IRI:
+    """The named graph that says who changed the tenant's graphs by SPARQL, when, and by how many quads."""
+    return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
 def agent_iri(name: str) -> IRI:

@@ -163,7 +163,7 @@ def test_a_note_may_return_before_it_is_understood(memory: Memento, address: str
         ("memento_recall", {"query": "x", "as_of": "yesterday"}, "as_of must be an ISO 8601 time"),
         ("memento_timeline", {"subject": "Nobody"}, "nothing in the namespace 'main' is called 'Nobody'"),
         ("memento_sparql", {"query": "DROP ALL"}, "quer"),
-        ("memento_sparql", {"query": "SELECT"}, "error at 1:7"),
+        ("memento_sparql", {"query": "SELECT"}, "line 1, column 7"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_the_result(

@@ -16,7 +16,7 @@ from memento.vocabulary import MEM
 DOCUMENTS = ("memento.ttl", "alignment.ttl", "shapes.ttl", "world.trig")
 # fmt: off
 CLASSES = [
-    "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Anchor", "Entity", "User",
+    "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
     "Key", "Tag", "CodeEntity",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
     "Policy", "Profile",

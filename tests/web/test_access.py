@@ -27,6 +27,13 @@ READ = (401, 200, 200, 200, 200)
 NOTE = (401, 403, 201, 200, 201)  # the second who says the same adds nothing
 CARE = (401, 403, 403, 200, 403)
 
+UPDATED = (401, 403, 200, 200, 403)
+UPDATE = "INSERT DATA { GRAPH <urn:memento:data:local:x> { <urn:a> <urn:b> 1 } }"
+DEFAULT = (401, 403, 403, 403, 403)
+"""The graph of a namespace is neither replaced nor deleted without its name."""
+TURTLE: dict[str, Any] = {"data": b"<urn:a> <urn:b> 1 .", "content_type": "text/turtle"}
+RIVALS = "urn:memento:graph:rival:main"
+
 TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/"): (READ, {}),
     ("GET", "/health"): ((503,) * 5, {}),
@@ -50,6 +57,16 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/<path:iri>"): ((401, 200, 200, 200, 404), {}),
     ("DELETE", "/memory/<path:iri>"): ((401, 403, 200, 200, 404), {}),
     ("GET", "/sparql"): (READ, {"query_string": {"query": "SELECT * { GRAPH ?g { ?s ?p ?o } }"}}),
+    ("GET", "/.well-known/void"): (READ, {}),
+    ("POST", "/sparql/update"): (UPDATED, {"data": UPDATE, "content_type": "application/sparql-update"}),
+    ("GET", "/sparql/graphs"): (READ, {"query_string": "default"}),
+    ("PUT", "/sparql/graphs"): (DEFAULT, {"query_string": "default", **TURTLE}),
+    ("POST", "/sparql/graphs"): ((401, 403, 201, 201, 201), TURTLE),
+    ("DELETE", "/sparql/graphs"): (DEFAULT, {"query_string": "default"}),
+    ("GET", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
+    ("PUT", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), TURTLE),
+    ("POST", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), TURTLE),
+    ("DELETE", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
     ("POST", "/sparql"): (READ, {"data": b"ASK {}", "content_type": "application/sparql-query"}),
 }
 
@@ -102,7 +119,7 @@ def test_each_role_gets_what_it_may(
 ) -> None:
     client, headers, iri = doors
     wanted, how = TABLE[method, path]
-    address = path.replace("<path:iri>", quote(iri, safe=""))
+    address = path.replace("<path:iri>", quote(iri, safe="")).replace("<path:name>", quote(RIVALS, safe=""))
     got = {}
     for role in ROLES:
         answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)

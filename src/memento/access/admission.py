@@ -13,6 +13,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from memento.access.tokens import OWNER, PREFIX, Access, Tokens, bearer
@@ -64,6 +65,7 @@ def admitted(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
     return OWNER
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """
     Whether a name or an address can only mean this machine.

@@ -36,7 +36,7 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
     """Remember TEXT, or standard input when it is -."""
     with opened(chosen, "note") as memento:
         answer = ask(memento, "note", content=_text(text), **details)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("recall")
@@ -59,7 +59,7 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
             click.echo(_rendered(chosen, memento, form, question, details))
             return
         answer = ask(memento, "recall", question=question, **details)
-    _print(chosen, answer, lambda: shown.recollection(answer))
+    printed(chosen, answer, lambda: shown.recollection(answer))
 
 
 @command("correct")
@@ -70,7 +70,7 @@ def correct(chosen: Chosen, iri: str, text: str, at: datetime | None) -> None:
     """Put TEXT, which is right, in the place of the memory IRI."""
     with opened(chosen, "correct") as memento:
         answer = ask(memento, "correct", iri=iri, content=_text(text), at=at)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("undo")
@@ -80,7 +80,7 @@ def undo(chosen: Chosen, iri: str) -> None:
     with opened(chosen, "undo") as memento:
         answer = ask(memento, "undo", iri=iri)
         contents = {one: shown.content_of(ask(memento, "get", iri=answer[one])) for one in ("restored", "invalidator")}
-    _print(chosen, answer, lambda: shown.undone(contents))
+    printed(chosen, answer, lambda: shown.undone(contents))
 
 
 @command("sources")
@@ -89,7 +89,7 @@ def sources(chosen: Chosen, iri: str) -> None:
     """Who told the memory IRI, or the memories of a note, and what made them of it."""
     with opened(chosen, "sources") as memento:
         answer = ask(memento, "sources", iri=iri)
-    _print(chosen, answer, lambda: shown.sources(answer))
+    printed(chosen, answer, lambda: shown.sources(answer))
 
 
 @command("note-status")
@@ -98,7 +98,7 @@ def note_status(chosen: Chosen, iri: str) -> None:
     """How far the note IRI has come."""
     with opened(chosen, "note-status") as memento:
         answer = ask(memento, "note_status", iri=iri)
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("retry")
@@ -106,7 +106,7 @@ def retry(chosen: Chosen) -> None:
     """Try every note now that is still to be understood."""
     with opened(chosen, "retry") as memento:
         answer = ask(memento, "retry")
-    _print(chosen, answer, lambda: shown.tried(answer))
+    printed(chosen, answer, lambda: shown.tried(answer))
 
 
 @command("get")
@@ -115,7 +115,7 @@ def get(chosen: Chosen, iri: str) -> None:
     """Everything known of a note, a memory, an entity or the user."""
     with opened(chosen, "get") as memento:
         answer = ask(memento, "get", iri=iri)
-    _print(chosen, answer, lambda: shown.described(answer))
+    printed(chosen, answer, lambda: shown.described(answer))
 
 
 @command("list")
@@ -126,7 +126,7 @@ def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
     """The memories, the latest first."""
     with opened(chosen, "list") as memento:
         answer = ask(memento, "list", limit=limit, offset=offset, past=past)
-    _print(chosen, answer, lambda: shown.listing(answer))
+    printed(chosen, answer, lambda: shown.listing(answer))
 
 
 @command("timeline")
@@ -138,7 +138,7 @@ def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
     """The history of SUBJECT: the name of an entity, an IRI, or `me`."""
     with opened(chosen, "timeline") as memento:
         answer = ask(memento, "timeline", subject=subject, **details)
-    _print(chosen, answer, lambda: shown.timeline(answer))
+    printed(chosen, answer, lambda: shown.timeline(answer))
 
 
 @command("forget")
@@ -148,7 +148,7 @@ def forget(chosen: Chosen, iri: str, erase: bool) -> None:
     """Hide a memory, or the memories of a note or of an agent, from now on."""
     with opened(chosen, "forget") as memento:
         answer = ask(memento, "forget", iri=iri, erase=erase)
-    _print(chosen, answer, lambda: shown.forgotten(answer))
+    printed(chosen, answer, lambda: shown.forgotten(answer))
 
 
 @command("import")
@@ -162,7 +162,7 @@ def imported(chosen: Chosen, file: Path, keep: bool) -> None:
     listed = rows(file)
     with opened(chosen, "import") as memento, _bar("Importing") as progress:
         answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    _print(
+    printed(
         chosen,
         answer,
         lambda: (
@@ -180,7 +180,7 @@ def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with opened(chosen, "query") as memento:
-        body, _ = memento.query(_query(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+        body, _ = memento.query(text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
     click.echo(body, nl=not body.endswith(b"\n"))
 
 
@@ -189,7 +189,7 @@ def status(chosen: Chosen) -> None:
     """What the memory holds and how it stands."""
     with opened(chosen, "status") as memento:
         answer = ask(memento, "status")
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("check")
@@ -197,7 +197,7 @@ def check(chosen: Chosen) -> None:
     """Compare the indexes with the graph, and the graph with its shapes; exit code 1 when they differ."""
     with opened(chosen, "check") as memento:
         answer = ask(memento, "check")
-    _print(chosen, answer, lambda: shown.differences(answer))
+    printed(chosen, answer, lambda: shown.differences(answer))
     if answer:
         sys.exit(FAILED)
 
@@ -207,10 +207,11 @@ def rebuild(chosen: Chosen) -> None:
     """Make every index anew from the graph alone."""
     with opened(chosen, "rebuild") as memento, _bar("Embedding") as progress:
         count = memento.rebuild(progress)
-    _print(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
+    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+    """Print an answer as JSON when that was chosen, or a view of it."""
     click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
 
 
@@ -239,8 +240,8 @@ def _text(argument: str) -> str:
         raise InputError(f"standard input is not UTF-8: {error}") from error
 
 
-def _query(argument: str) -> str:
-    """The query itself: SPARQL cannot be mistaken for the name of a file that exists."""
+def text_or_file(argument: str) -> str:
+    """The SPARQL itself, which cannot be mistaken for the name of a file that exists."""
     if argument == "-":
         return _text(argument)
     try:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from memento.errors import InputError, MementoError, Unreachable
+
+T = TypeVar("T")
 
 ROUTES: Mapping[str, tuple[str, str]] = {
     "note": ("POST", "/memory/notes"),
@@ -127,8 +129,16 @@ def _failure(answer: Answer, address: str) -> MementoError:
         return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
 
 
-def addressed(path: str, parameters: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, errors='replace')}"
+def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+    given = parameters.items() if isinstance(parameters, Mapping) else parameters
+    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], errors='replace')}"
+
+
+def made(cls: type[T], body: bytes) -> T:
+    """The noun that a service has answered with."""
+    from memento.wire import decode
+
+    return decode(cls, body)
 
 
 def _written(value: object) -> object:

@@ -4,41 +4,28 @@ The embedded store: one Oxigraph folder, owned by this process.
 *Guarantees:* `apply` is one atomic update: after a kill, all of a change is there or nothing of it. Reads see only the
 graphs they name.
 
-*But:* no query can be stopped once it runs; foreign SPARQL must pass `sparql/guard.py` first.
+*But:* no query can be stopped once it runs: foreign SPARQL runs in a worker on a snapshot (`sparql/pool.py`), never here.
 """
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, InputError, NotAcceptable
+from memento.errors import GraphError, InputError
+from memento.graph.after import After
 from memento.graph.binding import bound
+from memento.graph.delta import Delta, apply
+from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
 from memento.vocabulary import IRI
-
-_ROW_FORMATS = {
-    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
-    "application/json": ox.QueryResultsFormat.JSON,
-    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
-    "application/xml": ox.QueryResultsFormat.XML,
-    "text/csv": ox.QueryResultsFormat.CSV,
-    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
-}
-_GRAPH_FORMATS = {
-    "text/turtle": ox.RdfFormat.TURTLE,
-    "application/n-triples": ox.RdfFormat.N_TRIPLES,
-    "application/rdf+xml": ox.RdfFormat.RDF_XML,
-    "application/ld+json": ox.RdfFormat.JSON_LD,
-}
 
 
 class Oxigraph:
@@ -55,7 +42,7 @@ class Oxigraph:
         with _failures():
             self._open: ox.Store | None = ox.Store(folder) if folder else ox.Store()
         self._in_folder = folder is not None
-        self._one_writer = threading.Lock()
+        self._one_writer = _OneWriter()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change before it is applied; when it raises, nothing is written."""
 
@@ -82,19 +69,6 @@ class Oxigraph:
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
 
-    def answer(self, sparql: str, readable: Sequence[IRI], accept: str) -> tuple[bytes, str]:
-        try:
-            found = self._query(sparql, readable)
-        except SyntaxError as error:
-            raise InputError(f"this is not SPARQL: {error}") from error
-        except (OSError, ValueError, RuntimeError) as error:
-            raise GraphError(f"the query failed: {error}") from error
-        is_graph = isinstance(found, ox.QueryTriples)
-        formats = _GRAPH_FORMATS if is_graph else _ROW_FORMATS
-        media = _negotiated(accept, list(formats))
-        with _failures():
-            return found.serialize(format=formats[media]), media  # type: ignore[arg-type, return-value]
-
     def graphs(self) -> list[IRI]:
         with _failures():
             return sorted(IRI(name.value) for name in self._store.named_graphs())
@@ -113,12 +87,54 @@ class Oxigraph:
                     known = predicates[predicate] = IRI(predicate)
                 yield (IRI(name), known, to_value(found.object), graph)
 
+    def has(self, graph: IRI) -> bool:
+        """Whether there is such a named graph, empty or not."""
+        with _failures():
+            return self._store.contains_named_graph(ox.NamedNode(graph))
+
+    def after(self, delta: Delta, graphs: Sequence[IRI]) -> After:
+        """Some graphs as they would be after a delta."""
+        with _failures():
+            return After(self._store, delta, graphs)
+
+    def amend(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
+        """
+        Write what an update would change, all of it or nothing.
+
+        Args:
+            touched: the nodes whose indexes it outdates.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if self.before_write is not None:
+            self.before_write(dict.fromkeys(touched))
+        with self._one_writer, _failures():
+            apply(delta, self._store)
+
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
             self._store.update(f"DROP SILENT GRAPH {name} ; INSERT DATA {{ GRAPH {name} {{ {data} }} }}")
+
+    @property
+    def writes(self) -> int:
+        """How many writes were made or tried: a snapshot that was taken after as many holds all there is."""
+        return self._one_writer.turns
+
+    def backup(self, folder: Path) -> None:
+        """
+        Copy the store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+
+        Raises:
+            GraphError: the store is in memory or closed, or the disk has no room.
+        """
+        if not self._in_folder:
+            raise GraphError("a store in memory has no files to take a snapshot of: open one in a folder")
+        with _failures():
+            self._store.backup(folder)
 
     def close(self) -> None:
         if self._open is not None:
@@ -136,6 +152,21 @@ class Oxigraph:
         if self._open is None:
             raise GraphError("the store is closed")
         return self._open
+
+
+class _OneWriter:
+    """The turn to write: one thread at a time, and counted."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self.turns += 1
+        self._lock.release()
 
 
 def rewrite(folder: Path) -> None:
@@ -166,28 +197,6 @@ def _written(quad: Quad) -> str:
     return f"GRAPH {to_term(graph)} {{ {to_term(subject)} {to_term(predicate)} {to_term(value)} }}"
 
 
-def _negotiated(accept: str, offered: list[str]) -> str:
-    """The offered media type that an Accept header likes best; the first one when it says nothing."""
-    best, best_quality = "", 0.0
-    for part in accept.split(",") if accept.strip() else ["*/*"]:
-        wanted, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((_quality(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
-        pattern = re.compile(re.escape(wanted.lower()).replace(r"\*", ".*"))
-        found = next((media for media in offered if pattern.fullmatch(media)), None)
-        if found and quality > best_quality:
-            best, best_quality = found, quality
-    if not best:
-        raise NotAcceptable(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
-    return best
-
-
-def _quality(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
-
-
 @contextmanager
 def _failures(query: str = "") -> Iterator[None]:
     """The store signals with Python's own exceptions; none of them leaves this room."""
@@ -216,3 +225,9 @@ def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:
             )
     except (SyntaxError, ValueError) as error:
         raise InputError(f"this is not TriG: {error}") from error
+
+
+def serialised(quads: Iterable[Quad], media: str, prefixes: Mapping[str, str]) -> bytes:
+    """The triples of some quads in a media type of `snapshot.GRAPH_FORMATS`, whatever their graph."""
+    triples = (ox.Triple(ox.NamedNode(s), ox.NamedNode(p), to_term(value)) for s, p, value, _ in quads)
+    return ox.serialize(triples, format=GRAPH_FORMATS[media], prefixes=dict(prefixes)) or b""

@@ -19,6 +19,8 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import pyoxigraph as ox
+
 from memento.assets import read
 from memento.errors import GraphError
 from memento.model import Quad, Value
@@ -58,12 +60,21 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
         GraphError: the quads could not be validated at all.
         MissingPart: the shapes are not part of this installation.
     """
+    return _faults((_name(subject), _name(predicate), _term(value)) for subject, predicate, value, _ in quads)
+
+
+def faults(quads: Iterable[ox.Quad]) -> list[Violation]:
+    """The same for quads as the store has them, with the languages and datatypes of their literals; raises as `violations`."""
+    return _faults((_foreign(quad.subject), _foreign(quad.predicate), _foreign(quad.object)) for quad in quads)
+
+
+def _faults(triples: Iterable[tuple[Node, Node, Node]]) -> list[Violation]:
     with _ALONE:
-        report, shapes = _validated(quads)
+        report, shapes = _validated(triples)
         return sorted(_found(report, shapes))
 
 
-def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
+def _validated(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
     import pyshacl
     import rdflib
 
@@ -71,8 +82,8 @@ def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
     try:
         data = rdflib.Graph()
         data += ontology  # not `ont_graph`, which carries classes over but not individuals such as mem:Similar
-        for subject, predicate, value, _ in quads:
-            data.add((_name(subject), _name(predicate), _term(value)))
+        for triple in triples:
+            data.add(triple)
         _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
     except _FAILURES as error:
         raise GraphError(f"the quads could not be held against the shapes: {error}") from error
@@ -123,6 +134,21 @@ def _name(iri: str) -> URIRef:
     from rdflib import URIRef
 
     return URIRef(iri)
+
+
+def _foreign(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
+    from rdflib import BNode, Literal, URIRef
+
+    match term:
+        case ox.NamedNode():
+            return URIRef(term.value)
+        case ox.BlankNode():
+            return BNode(term.value)
+        case ox.Literal():
+            is_plain = term.language is not None
+            return Literal(term.value, lang=term.language, datatype=None if is_plain else URIRef(term.datatype.value))
+        case _:
+            return BNode(str(term))  # a triple has no properties that a shape could ask for
 
 
 def _term(value: Value) -> URIRef | Literal:

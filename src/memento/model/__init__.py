@@ -20,8 +20,10 @@ from memento.model.answers import (
     Step,
     Timeline,
 )
+from memento.model.datasets import Dataset
 from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
+    Changed,
     Forgotten,
     Imported,
     Noted,
@@ -50,6 +52,7 @@ from memento.model.stored import (
     Scored,
     Session,
     State,
+    Update,
     User,
     Value,
     prop,
@@ -62,8 +65,10 @@ __all__ = [
     "Anchor",
     "Believed",
     "Change",
+    "Changed",
     "Consolidation",
     "Crossing",
+    "Dataset",
     "Described",
     "Difference",
     "Entity",
@@ -101,6 +106,7 @@ __all__ = [
     "Step",
     "Timeline",
     "Undone",
+    "Update",
     "User",
     "Value",
     "prop",

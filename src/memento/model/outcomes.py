@@ -117,3 +117,14 @@ class Imported:
     invalidated: int
     skipped: int = 0
     pending: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What a change by SPARQL came to: quads that had not been there, quads that had, and the graphs it wrote to."""
+
+    added: int
+    removed: int
+    graphs: tuple[IRI, ...] = ()
+    is_new: bool = False
+    """Whether a graph came into being that was written to the graph store."""

@@ -215,7 +215,19 @@ class Reversal:
     reason: str = prop(MEM.reason)
 
 
-Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What is written down of a change by SPARQL: when, by which token, in which graphs, and by how many quads."""
+
+    iri: IRI
+    at: datetime = prop(MEM.at)
+    token: str = prop(MEM.token)
+    graphs: tuple[IRI, ...] = prop(MEM.graph, ())
+    added: int = prop(MEM.added)
+    removed: int = prop(MEM.removed)
+
+
+Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal | Update
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from memento.home import Home
 from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
+from memento.sparql.description import Statistics
+from memento.sparql.pool import Pool
 from memento.vocabulary import IRI
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ class Held:
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
+        self._workers = Pool(backends.snapshots, settings.sparql)
+        self._statistics = Statistics(self._workers)
+        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:
@@ -65,6 +70,8 @@ class Held:
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
+        if access == self._access:
+            return self
         seen = copy.copy(self)
         seen._access = access
         return seen

@@ -9,6 +9,7 @@ from typing import Self
 from memento.home import Owner
 from memento.service.care import Care
 from memento.service.reading import Reading
+from memento.service.updating import Updating
 from memento.service.writing import Writing
 
 _PATIENCE_S = 2.0
@@ -16,7 +17,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Care):
+class Memento(Writing, Reading, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -38,7 +39,8 @@ class Memento(Writing, Reading, Care):
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:
-        """Tell other processes where this one answers."""
+        """Tell other processes where this one answers, and have workers ready for their queries."""
+        self._workers.start()
         token = self.tokens.for_owner()
         self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
@@ -47,6 +49,7 @@ class Memento(Writing, Reading, Care):
         self._worker.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
+        self._workers.close()
         with self._writing:  # never between the two halves of a write
             self._parts.close()
         self.home.release()

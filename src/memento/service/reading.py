@@ -13,11 +13,10 @@ from memento.model import Described, Health, Listed, RecalledEntity, Recollectio
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.service.held import Held
-from memento.sparql import guard
 
 
 class Reading(Held):
-    """Questions, look-ups, listings and queries; none of them changes anything."""
+    """Questions, look-ups and listings; none of them changes anything."""
 
     def recall(
         self,
@@ -130,21 +129,6 @@ class Reading(Held):
             as_of=None if as_of is None else instant(as_of, "as_of", self._zone),
             believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
         )
-
-    def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
-        """
-        The answer to a read-only SPARQL query over the namespace's graphs, serialised, and its media type.
-
-        Args:
-            accept: an HTTP Accept header; default JSON for rows and Turtle for graphs.
-
-        Raises:
-            InputError: no SPARQL, or no offered media type fits.
-            Forbidden: an update, or a query that reaches out of the store.
-            TooLong: longer than `limits.query_bytes`.
-        """
-        guard.check(sparql, self.settings.limits)
-        return self._parts.graph.answer(sparql, self._in(namespace).readable, accept)
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""

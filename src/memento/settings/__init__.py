@@ -17,6 +17,7 @@ from memento.settings.groups import (
     ScopeSettings,
     ServerSettings,
     Settings,
+    SparqlSettings,
     TelemetrySettings,
 )
 from memento.settings.loading import (
@@ -63,6 +64,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SignalsSettings",
+    "SparqlSettings",
     "TelemetrySettings",
     "WordsSettings",
     "check",

@@ -73,7 +73,14 @@ def watched(app: App) -> App:
                 pass
             presence.leave()
 
+        early: list[Event] = []
+        if not _has_body(scope):  # the application may never ask for what comes after it: that the client has left
+            early.append(await receive())
+            watch.append(asyncio.ensure_future(until_gone()))
+
         async def received() -> Event:
+            if early:
+                return early.pop()
             event = await receive()
             if event["type"] == "http.disconnect":
                 presence.leave()
@@ -94,6 +101,11 @@ def watched(app: App) -> App:
             presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
 
     return watching
+
+
+def _has_body(scope: Scope) -> bool:
+    """Whether a request comes with a body, which is not asked for before the application wants it."""
+    return any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
 
 
 def scope_of(request: MutableMapping[str, Any]) -> Scope | None:

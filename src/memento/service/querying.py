@@ -1,0 +1,101 @@
+"""What answers SPARQL: the one way that every door takes, through the guard and a worker that can be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memento.model import Scope
+from memento.service.held import Held
+from memento.sparql.asking import Asked, Visible, job
+from memento.sparql.jobs import Answer, Waiting
+from memento.vocabulary import IRI, data_iri, provenance_iri
+
+
+class Querying(Held):
+    """Queries over the graphs of the caller; none of them changes anything."""
+
+    def query(
+        self,
+        sparql: str,
+        *,
+        accept: str = "",
+        timeout_s: float | None = None,
+        default_graphs: Sequence[str] | None = None,
+        named_graphs: Sequence[str] | None = None,
+        namespace: str | None = None,
+    ) -> tuple[bytes, str]:
+        """
+        The answer to a read-only SPARQL query over the caller's graphs, serialised, and its media type.
+
+        Without FROM the default graph is the union of the namespace's graphs and the tenant's free ones; GRAPH reads these one by
+        one, and the tenant's provenance.
+
+        Args:
+            accept: an HTTP Accept header; default JSON for rows and Turtle for graphs.
+            timeout_s: seconds it may take, at most `sparql.query_s`, which is the default.
+            default_graphs, named_graphs: the dataset, instead of FROM and FROM NAMED; what the caller may not see is left out.
+
+        Raises:
+            InputError: no SPARQL; names line and column.
+            NotAcceptable: no offered media type fits.
+            Forbidden: an update, SERVICE, or FROM with a graph of somebody else.
+            TooLong: longer than `limits.query_bytes`.
+            Busy: too many queries wait.
+            TimedOut, TooMuch: it took more time, memory, rows or bytes than it may; names the limit.
+        """
+        answer = self.answer(
+            Asked(
+                sparql=sparql,
+                accept=accept,
+                default_graphs=tuple(default_graphs) if default_graphs else None,
+                named_graphs=tuple(named_graphs) if named_graphs else None,
+            ),
+            timeout_s=timeout_s,
+            namespace=namespace,
+        )
+        try:
+            return b"".join(answer.chunks), answer.media
+        finally:
+            answer.close()
+
+    def answer(
+        self,
+        asked: Asked,
+        *,
+        timeout_s: float | None = None,
+        namespace: str | None = None,
+        waiting: Waiting | None = None,
+    ) -> Answer:
+        """
+        The same as it comes, for whoever can pass on a part; raises as `query`, and from the chunks what comes later.
+
+        Args:
+            waiting: who may leave before the end; the query ends then.
+        """
+        found = job(asked, self._visible(namespace), self.settings.limits)
+        return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
+
+    def _visible(self, namespace: str | None) -> Visible:
+        """The graphs that the caller may read by SPARQL."""
+        scope = self._in(namespace)
+        return _visible(scope, self._graphs(), is_whole=not self._access.namespaces)
+
+    def _graphs(self) -> tuple[IRI, ...]:
+        """Every named graph there is; looked up when something was written."""
+        writes = self._parts.graph.writes
+        if self._known_graphs[0] != writes:
+            self._known_graphs = (writes, tuple(self._parts.graph.graphs()))
+        return self._known_graphs[1]
+
+
+@lru_cache(256)
+def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool) -> Visible:
+    """
+    What a reader of a scope may see among some graphs.
+
+    Args:
+        is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
+    """
+    default = (*scope.readable, *(graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))))
+    return Visible(default=default, named=(*default, provenance_iri(scope.tenant)) if is_whole else default)
