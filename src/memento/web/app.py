@@ -21,6 +21,7 @@ from memento.service import Memento
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql.query import Sparql
+from memento.web.yasgui import FILES, Yasgui
 
 logger = logging.getLogger(__name__)
 
@@ -33,23 +34,27 @@ SPARQL = "/sparql"
 
 def create_app(memento: Memento) -> Flask:
     """The application; it does not close the memory."""
-    app = Flask(__name__)
+    app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
     # JSON may write a character with six, so this only stops what cannot be right; the service counts the text itself.
     note_bytes = 2 * memento.settings.limits.text_bytes + 65_536
+    yasgui = Yasgui(memento.settings.limits)
 
     @app.before_request
-    def limited() -> None:
+    def limited() -> Response | None:
+        if yasgui.is_wanted():  # it holds nothing of a memory
+            return yasgui.page()
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
-        if request.path not in OPEN and not is_preflight:
+        if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.memory = _admitted(memento)
         if request.path.startswith(PROXIED):
             request.max_content_length = BODY_BYTES
         else:
             request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+        return None
 
     @app.after_request
     def dated(response: Response) -> Response:
@@ -60,6 +65,7 @@ def create_app(memento: Memento) -> Flask:
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql).blueprint())
+    app.register_blueprint(yasgui.blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
