@@ -198,12 +198,22 @@
     tab.query().catch(() => {});
   }
   document.addEventListener("describe", (event) => describe(event.detail));
-  document.getElementById("yasgui").addEventListener("click", (event) => {
+  const results = document.getElementById("yasgui");
+  results.addEventListener("click", (event) => {
     const link = event.target.closest?.("a.iri");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     describe(link.getAttribute("href"));
   });
+
+  // What cleans the cells takes the address of a link away when it is a URN, as all of ours are: its text tells it.
+  function full(text) {
+    const [prefix, ...rest] = text.split(":");
+    const base = { ...prefixes, ...yasgui.getTab().getYasqe().getPrefixesFromQuery() }[prefix];
+    return base === undefined ? text : base + rest.join(":");
+  }
+  const mended = () => results.querySelectorAll("a.iri:not([href])").forEach((link) => link.setAttribute("href", full(link.textContent)));
+  new MutationObserver(mended).observe(results, { childList: true, subtree: true });
 
   useToken(sessionStorage.getItem(TOKEN) ?? "");
 })();
