@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import matplotlib.image
 import numpy as np
@@ -171,6 +171,23 @@ def test_an_iri_in_a_row_is_looked_up_here(page: Page) -> None:
     assert len(page.context.pages) == 2  # this one, and the empty one that a browser begins with
 
 
+def test_what_is_in_the_data_is_text_and_never_runs(page: Page) -> None:
+    attack = "<img src=x onerror='window.broken=1'>"
+    rows = f'WHERE {{ VALUES (?s ?p ?o) {{ (<javascript:window.broken=1> <urn:p> "{attack}") }} }}'
+    write(page, f"CONSTRUCT {{ ?s ?p ?o }} {rows}")
+    page.get_by_role("button", name="Run query").click()
+    page.locator(f"{RESULT} .graph .node circle").click()
+    expect(page.locator(f"{RESULT} .details dd")).to_have_text(attack)
+
+    write(page, f"SELECT ?s ?p ?o {rows}")
+    page.get_by_role("button", name="Run query").click()
+    expect(page.locator(f"{RESULT} tbody td").last).to_have_text(attack)
+    page.locator(f"{RESULT} a.iri").first.click()
+    expect(page.locator(EDITOR)).to_contain_text("DESCRIBE <javascript:window.broken=1>")
+    expect(page.locator(RESULT)).to_contain_text("The graph is empty")
+    assert page.evaluate("window.broken") is None
+
+
 def test_what_is_wrong_is_told_with_its_place_and_a_way_there(page: Page) -> None:
     write(page, "SELECT * {\n  ?s ?p ?o\n} }")
     page.locator(EDITOR).click()
@@ -195,6 +212,29 @@ def test_terms_of_the_ontology_are_completed_and_their_prefix_is_declared(page: 
 
     expect(page.locator(EDITOR)).to_contain_text("PREFIX mem: <http://purl.org/memento/>")
     expect(page.locator(EDITOR)).to_contain_text("?memory mem:validAt")
+
+
+def test_a_graph_of_rows_says_what_it_leaves_out(page: Page) -> None:
+    write(page, "SELECT ?s ?p ?o WHERE { ?s ?p ?o }")
+    page.get_by_role("button", name="Run query").click()
+    expect(page.locator(f"{RESULT} tbody tr").first).to_be_visible()
+    page.get_by_role("button", name="Shows Graph view").click()
+
+    expect(page.locator(f"{RESULT} .graph .node")).to_have_count(300)
+    expect(page.locator(f"{RESULT} .count")).to_contain_text("triples more are not drawn")
+
+
+@pytest.mark.parametrize("target", ["http://localhost:1/sparql", "/sparql/update", "/memory/notes"])
+def test_a_link_brings_a_query_and_neither_an_update_nor_another_address(page: Page, address: str, target: str) -> None:
+    asked: list[str] = []
+    page.goto("about:blank")
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    endpoint = quote(target if target.startswith("http") else address + target)
+    page.goto(f"{address}/sparql#query={quote('DELETE WHERE { ?s ?p ?o }')}&endpoint={endpoint}&requestMethod=POST")
+
+    expect(page.locator(EDITOR)).to_contain_text("DELETE WHERE")
+    expect(page.locator(f"{RESULT} [role=alert]")).to_contain_text("403")
+    assert set(asked) == {f"{address}/sparql"}
 
 
 def test_the_chosen_namespace_is_asked(page: Page) -> None:

@@ -66,7 +66,7 @@ def test_a_stranger_gets_the_page_and_its_files_and_nothing_of_a_memory(web: Fla
     addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', answer.text)
     files = [web.get(address, environ_base=ELSEWHERE) for address in addresses]
 
-    assert len(set(addresses)) == 9
+    assert len(set(addresses)) == 11
     assert [file.status_code for file in (answer, *files)] == [200] * (1 + len(files))
     assert not any("Tlaloc" in file.text for file in (answer, *files))
     assert web.get("/sparql", query_string={"query": "ASK {}"}, environ_base=ELSEWHERE).status_code == 401
@@ -77,7 +77,7 @@ def test_everything_on_the_page_comes_from_here(web: FlaskClient) -> None:
 
     assert [link for link in re.findall(r'(?:src|href)="([^"]+)"', answer.text) if not link.startswith("/")] == []
     assert "<style" not in answer.text and "style=" not in answer.text
-    assert re.findall(r"<script[^>]*>(.)", answer.text) == ["<"] * 3
+    assert re.findall(r"<script[^>]*>(.)", answer.text) == ["<"] * 2
     policy = answer.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; connect-src 'self'")
     assert "unsafe-inline" not in policy and "http" not in policy

@@ -40,7 +40,7 @@ def create_app(memento: Memento) -> Flask:
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
     # JSON may write a character with six, so this only stops what cannot be right; the service counts the text itself.
     note_bytes = 2 * memento.settings.limits.text_bytes + 65_536
-    yasgui = Yasgui(memento.settings.limits)
+    yasgui = Yasgui(memento.settings)
 
     @app.before_request
     def limited() -> Response | None:

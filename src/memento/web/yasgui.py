@@ -89,12 +89,12 @@ class Example:
 class Yasgui:
     """The page, and the address of its files."""
 
-    def __init__(self, limits: settings.LimitsSettings) -> None:
+    def __init__(self, configured: settings.Settings) -> None:
         """
         Args:
-            limits: what the page says about queries that are too much.
+            configured: whose limits on queries the page names.
         """
-        self._limits = limits
+        self._settings = configured
 
     def blueprint(self) -> Blueprint:
         """The route of the files; `/sparql` itself belongs to the protocol, which never sees a request for the page."""
@@ -121,7 +121,8 @@ class Yasgui:
             examples=examples(),
             terms=query("library/terms").text,
             prefixes=json.dumps(prefixes()),
-            limits=self._limits,
+            limits=self._settings.limits,
+            sparql=self._settings.sparql,
             file=lambda name: url_for("yasgui.file", version=digest(), name=name),
         )
         response = Response(html, mimetype="text/html", headers=HEADERS)
