@@ -162,6 +162,17 @@ def test_the_keyboard_walks_the_graph_and_asks_what_is_known_of_a_node(page: Pag
     expect(page.locator(f"{RESULT} .graph .node").first).to_be_visible()
 
 
+def test_an_example_that_needs_an_iri_is_ready_for_it_to_be_pasted(page: Page) -> None:
+    example(page, "Everything said of one node")
+    page.keyboard.insert_text("<urn:memento:user:local>")
+
+    assert (
+        page.locator(EDITOR).evaluate("(editor) => editor.CodeMirror.getValue()").count("<urn:memento:user:local>") == 2
+    )
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(RESULT)).to_contain_text("mem:User")
+
+
 def test_an_iri_in_a_row_is_looked_up_here(page: Page) -> None:
     example(page, "The memories that hold now")
     page.locator(f"{RESULT} a.iri").first.click()
@@ -224,7 +235,7 @@ def test_a_graph_of_rows_says_what_it_leaves_out(page: Page) -> None:
     expect(page.locator(f"{RESULT} .count")).to_contain_text("triples more are not drawn")
 
 
-@pytest.mark.parametrize("target", ["http://localhost:1/sparql", "/sparql/update", "/memory/notes"])
+@pytest.mark.parametrize("target", ["http://localhost:1/sparql", "/sparql/update"])
 def test_a_link_brings_a_query_and_neither_an_update_nor_another_address(page: Page, address: str, target: str) -> None:
     asked: list[str] = []
     page.goto("about:blank")

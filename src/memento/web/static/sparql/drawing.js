@@ -219,7 +219,7 @@ export const graphPlugin = (short) =>
     draw() {
       const drawn = graph(triples(this.yasr.results), short);
       if (!drawn.nodes.length) return this.yasr.resultsEl.append(html("p", "empty", "The graph is empty: nothing matches."));
-      layOut(drawn, 80);
+      layOut(drawn, 80, Math.min(Math.max(this.yasr.resultsEl.clientWidth / 600, 0.8), 1.5)); // a label is wide, and so may a screen be
       new Drawing(drawn, this.yasr.resultsEl, short);
     }
 

@@ -65,7 +65,7 @@ export function graph(all, short) {
 }
 
 // Places by force: all push each other away, edges pull together, everything falls to the middle. The same graph, the same picture.
-export function layOut({ nodes, edges }, length) {
+export function layOut({ nodes, edges }, length, stretch) {
   nodes.forEach((one, i) => {
     const angle = i * 2.399963; // the golden angle: no two begin at one place
     const radius = length * 0.6 * Math.sqrt(i);
@@ -100,5 +100,5 @@ export function layOut({ nodes, edges }, length) {
       one.dx = one.dy = 0;
     }
   }
-  for (const one of nodes) one.x *= 1.5; // a label is wide, and so is a screen
+  for (const one of nodes) one.x *= stretch;
 }

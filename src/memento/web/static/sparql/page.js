@@ -205,8 +205,9 @@ for (const button of examples) {
     const tab = open(name, query);
     const yasqe = tab.getYasqe();
     if (!sample) return tab.query().catch(() => {});
-    const at = yasqe.getDoc().posFromIndex(query.indexOf(sample));
-    yasqe.setSelection(at, { line: at.line, ch: at.ch + sample.length });
+    const doc = yasqe.getDoc();
+    const places = [...query.matchAll(sample)].map(({ index }) => index); // all of them: what is pasted replaces each
+    doc.setSelections(places.map((at) => ({ anchor: doc.posFromIndex(at), head: doc.posFromIndex(at + sample.length) })));
     return yasqe.focus();
   });
 }
