@@ -18,7 +18,7 @@ from conftest import OFFLINE
 from doors import serving
 from memento.instants import now
 from memento.service import Memento, open_memento
-from memento.settings import ServerSettings
+from memento.settings import ServerSettings, Settings, SparqlSettings
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 OPTIONS = (
@@ -48,8 +48,8 @@ pytestmark = pytest.mark.skipif(
 
 
 @contextmanager
-def opened(home: Path, settings: ServerSettings) -> Iterator[Memento]:
-    memento = open_memento(home, configured=replace(OFFLINE, server=settings))
+def opened(home: Path, configured: Settings = OFFLINE) -> Iterator[Memento]:
+    memento = open_memento(home, configured=configured)
     assert isinstance(memento, Memento)
     with memento:
         yield memento
@@ -64,14 +64,15 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContex
             args=list(OPTIONS),
             viewport={"width": 1280, "height": 900},
         )
-        context.set_default_timeout(5_000)
+        context.set_default_timeout(20_000)  # of the unlucky only: what is there is seen at once
+        expect.set_options(timeout=20_000)
         yield context
         context.close()
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with opened(tmp_path_factory.mktemp("home"), ServerSettings()) as memento:
+    with opened(tmp_path_factory.mktemp("home")) as memento:
         for content in TOLD:
             memento.note(content)
         memento.note("I collect stamps.", namespace="hobby")
@@ -255,8 +256,21 @@ def test_the_chosen_namespace_is_asked(page: Page) -> None:
     expect(page.locator(RESULT)).to_contain_text("stamps")
 
 
+def test_an_answer_that_breaks_off_is_no_answer(chromium: BrowserContext, tmp_path: Path) -> None:
+    configured = replace(OFFLINE, sparql=SparqlSettings(rows=500))
+    with opened(tmp_path / "home", configured) as memento, serving(memento) as address:
+        page = chromium.new_page()
+        page.goto(f"{address}/sparql")
+        write(page, "SELECT * { ?s ?p ?o }")
+        page.get_by_role("button", name="Run query").click()
+        expect(page.locator(f"{RESULT} [role=alert]")).to_contain_text("ended too early")
+        page.evaluate("localStorage.clear()")
+        page.close()
+
+
 def test_a_token_is_asked_for_and_kept_nowhere_but_in_the_tab(chromium: BrowserContext, tmp_path: Path) -> None:
-    with opened(tmp_path / "home", ServerSettings(token_required=True)) as memento, serving(memento) as address:
+    configured = replace(OFFLINE, server=ServerSettings(token_required=True))
+    with opened(tmp_path / "home", configured) as memento, serving(memento) as address:
         token = memento.tokens.create("reader", tenant="local", namespaces=[], right="read", at=now())
         memento.note("I live in Lisbon.")
         page = chromium.new_page()

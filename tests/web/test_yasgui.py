@@ -105,7 +105,7 @@ def test_the_page_itself_is_asked_for_again_and_told_to_be_the_same(web: FlaskCl
     again = web.get("/sparql", headers={"Accept": BROWSER, "If-None-Match": first.headers["ETag"]})
 
     assert first.headers["Cache-Control"] == "no-cache"
-    assert first.headers["Vary"] == "Accept"
+    assert "Accept" in first.headers["Vary"]
     assert (again.status_code, again.data) == (304, b"")
 
 

@@ -110,14 +110,22 @@ function toldBy(text) {
   } catch {
     if (/abort/i.test(text)) return { message: "The query was stopped." };
     if (!/fetch|network/i.test(text)) return { message: text };
-    return { message: status ? "The answer broke off before its end." : "The service does not answer: is it running?" };
+    if (!status) return { message: "The service does not answer: is it running?" };
+    return {
+      code: "broken off",
+      message: "The answer ended too early: it passed a limit on time, rows or bytes, or the service stopped.",
+    };
   }
 }
 
 async function shownError({ text }) {
   const told = toldBy(text);
   const box = element("div", { className: "failure", role: "alert" });
-  box.append(element("strong", { textContent: [status || "", told.code?.replaceAll("_", " ")].join(" ").trim() || "error" }));
+  box.append(
+    element("strong", {
+      textContent: [status >= 400 ? status : "", told.code?.replaceAll("_", " ")].join(" ").trim() || "error",
+    }),
+  );
   box.append(element("p", { textContent: told.message }));
   const place = PLACE.exec(told.message ?? "");
   const line = told.line ?? place?.[1] ?? place?.[3];
