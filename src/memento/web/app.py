@@ -27,6 +27,7 @@ from memento.web.sparql.description import Descriptions, described
 from memento.web.sparql.graphs import Graphs
 from memento.web.sparql.query import Sparql
 from memento.web.sparql.update import Updates
+from memento.web.yasgui import FILES, Yasgui
 
 logger = logging.getLogger(__name__)
 
@@ -39,24 +40,29 @@ SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 def create_app(memento: Memento) -> Flask:
     """The application; it does not close the memory."""
-    app = Flask(__name__)
+    app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
+    yasgui = Yasgui(memento.settings)
 
     @app.before_request
-    def limited() -> None:
+    def limited() -> Response | None:
+        if yasgui.is_wanted():  # it holds nothing of a memory
+            return yasgui.page()
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
-        if request.path not in OPEN and not is_preflight:
+        if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.memory = _admitted(memento)
         request.max_content_length = most_bytes(request.path, memento.settings.limits)
+        return None
 
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
     app.register_blueprint(Descriptions().blueprint())
     app.register_blueprint(Updates().blueprint())
     app.register_blueprint(Graphs().blueprint())
+    app.register_blueprint(yasgui.blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
