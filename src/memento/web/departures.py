@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from memento.errors import InputError
+from memento.web.patience import Patience
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -75,6 +76,7 @@ def watched(app: App) -> App:
         presence = scope[KEY] = Presence()
         watch: list[asyncio.Task[None]] = []
         first: list[Event] = []
+        patience = Patience()
 
         async def until_gone() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -82,7 +84,8 @@ def watched(app: App) -> App:
             presence.leave()
 
         async def received() -> Event:
-            event = first.pop() if first else await receive()
+            event = first.pop() if first else await patience.wait(receive)
+            patience.took(len(event.get("body", b"")))
             if event["type"] == "http.disconnect":
                 presence.leave()
                 raise Unfinished("the request ended before its body was complete")
