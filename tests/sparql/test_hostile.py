@@ -68,7 +68,7 @@ def names() -> Iterator[tuple[str, str]]:
     yield from (("raw", name) for name in raw.requests(*PATHS))
 
 
-@pytest.mark.parametrize(("family", "name"), names())
+@pytest.mark.parametrize(("family", "name"), list(names()))
 def test_a_hostile_request_is_answered_as_it_should_be(siege: Siege, family: str, name: str) -> None:
     came = siege.came[family, name]
 
