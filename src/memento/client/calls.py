@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Difference,
         Forgotten,
         Imported,
+        Inferred,
         Listed,
         Noted,
         NoteRow,
@@ -207,6 +208,12 @@ class Client(Connection):
             given.append(("timeout", timeout_s))
         answer = self.send("POST", addressed("/sparql", given), sparql.encode("utf-8", errors="replace"), headers)
         return answer.body, answer.media
+
+    def infer(self, *, namespace: str | None = None) -> Inferred:
+        """See `Memento.infer`."""
+        from memento.model import Inferred
+
+        return _made(Inferred, self.ask("infer", namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

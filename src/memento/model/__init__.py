@@ -23,6 +23,7 @@ from memento.model.answers import (
 from memento.model.outcomes import (
     Forgotten,
     Imported,
+    Inferred,
     Noted,
     NoteRow,
     NoteState,
@@ -69,6 +70,7 @@ __all__ = [
     "Forgotten",
     "Health",
     "Imported",
+    "Inferred",
     "Invalidation",
     "Listed",
     "Memory",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -117,3 +118,20 @@ class Imported:
     invalidated: int
     skipped: int = 0
     pending: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """
+    What follows from the graphs that a namespace reads, and lies in `graph`.
+
+    `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
+    several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
+    """
+
+    namespace: str
+    graph: IRI
+    triples: int = 0
+    contradictions: int = 0
+    by_rule: Mapping[str, int] = field(default_factory=dict)
+    is_complete: bool = True
