@@ -7,6 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from memento.sparql.edits import Edited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """How like a text, or what an IRI names, everything is that the reader may see; see `graph.likeness`."""
+
+    asked: str
+    is_iri: bool
+    data: bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
@@ -24,9 +35,15 @@ class Query:
     named_graphs: tuple[str, ...] | None
     base: str | None = None
     weight: int = 2
+    edited: Edited | None = None
+    """How it was asked, where that was something else."""
+    tables: tuple[Table, ...] = ()
+    """What `mem:similarity` looks up."""
 
     def sent(self, **more: object) -> dict[str, object]:
-        """As a worker reads it."""
+        """As a worker reads it; the data of the tables comes apart."""
+        tables = [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables]
+        more = {"tables": tables, **more}
         dataset = {"default_graphs": self.default_graphs, "named_graphs": self.named_graphs}
         return {"kind": "query", "sparql": self.sparql, "media": self.media, "base": self.base, **dataset, **more}
 
@@ -43,6 +60,8 @@ class Update:
     base: str | None = None
     media: str = "application/n-quads"
     weight: int = 2
+    edited: Edited | None = None
+    tables: tuple[Table, ...] = ()
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -64,11 +65,13 @@ class Process:
             self._is_ready = frame is not None
         return self._is_ready
 
-    def send(self, job: dict[str, object]) -> None:
-        """Hand it a job; raises `OSError` when it is dead."""
+    def send(self, job: dict[str, object], tables: Sequence[bytes] = ()) -> None:
+        """Hand it a job and the tables that it names; raises `OSError` when it is dead."""
         data = json.dumps(job).encode()
         self.channel.settimeout(_REAP_S)
         self.channel.sendall(len(data).to_bytes(4, "big") + data)
+        for table in tables:
+            self.channel.sendall(table)
 
     def receive(self, timeout_s: float) -> Frame | None:
         """
