@@ -192,7 +192,7 @@ def test_status_check_and_rebuild() -> None:
     run("note", "I live in Lisbon.")
 
     assert printed("status", "--json")["memories"] == 1
-    assert "memories       1" in printed("status")
+    assert "memories        1" in printed("status")
     assert printed("check") == "All is well.\n"
     assert printed("check", "--json") == []
     assert printed("rebuild", "--json")["embedded"] > 0

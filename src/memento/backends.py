@@ -13,6 +13,7 @@ import faiss
 from memento import assets
 from memento.errors import GraphError, StaleIndex
 from memento.graph.delta import Delta
+from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
@@ -28,7 +29,7 @@ from memento.vocabulary import IRI, MEM, ONTOLOGY
 
 logger = logging.getLogger(__name__)
 
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
+_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Backends:
     indexes: Indexes
     home: Home
     snapshots: Snapshots
+    inferences: Inferences
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -121,6 +123,7 @@ class Backends:
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
+        self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
 
@@ -136,6 +139,7 @@ class Backends:
                 _kept(self.home, self.indexes)
         finally:
             self.snapshots.close()
+            self.inferences.close()
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
@@ -167,10 +171,12 @@ def open_backends(home: Home, settings: Settings) -> Backends:
             reconcile(graph, indexes)
             _kept(home, indexes)
         graph.before_write = indexes.file.touch
+        inferences = Inferences(graph, settings.inference.most)
+        graph.after_write = inferences.touched
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots))
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences)
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

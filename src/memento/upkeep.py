@@ -17,12 +17,13 @@ from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
 from memento.retrieval import gate
 from memento.search import reconcile
-from memento.settings import GateSettings
+from memento.settings import Settings
 from memento.vocabulary import IRI, MEM, graph_iri, namespace_of
 
 
-def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
+def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, settings: Settings) -> Status:
     """Counts over the readable graphs of a scope, and how the service stands."""
+    inferred = parts.inferences.current(scope, now) if settings.inference.on else None
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
@@ -47,8 +48,10 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         invalidations=counts.get(MEM.Invalidation, 0),
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
+        inferred=inferred.triples if inferred else 0,
+        contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.described(parts.embedder.fingerprint, knobs),
+        gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
     )
 

@@ -32,6 +32,7 @@ class Namespace:
 MEM = Namespace("http://purl.org/memento/")
 RDF = Namespace("http://www.w3.org/1999/02/22-rdf-syntax-ns#")
 RDFS = Namespace("http://www.w3.org/2000/01/rdf-schema#")
+OWL = Namespace("http://www.w3.org/2002/07/owl#")
 SKOS = Namespace("http://www.w3.org/2004/02/skos/core#")
 PROV = Namespace("http://www.w3.org/ns/prov#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
@@ -78,6 +79,17 @@ def provenance_iri(tenant: str) -> IRI:
 def audit_iri(tenant: str) -> IRI:
     """The named graph that says who changed the tenant's graphs by SPARQL, when, and by how many quads."""
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
+
+
+def inferred_iri(tenant: str, namespace: str, *, alone: bool = False) -> IRI:
+    """
+    The named graph of what follows from the graphs that a reader of a namespace sees.
+
+    Args:
+        alone: for a reader who does not see `main`.
+    """
+    graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
+    return IRI(f"{graph}:alone" if alone else graph)
 
 
 def agent_iri(name: str) -> IRI:

@@ -184,6 +184,14 @@ def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     click.echo(body, nl=not body.endswith(b"\n"))
 
 
+@command("infer")
+def infer(chosen: Chosen) -> None:
+    """How much follows from what the graphs of the namespace state, by the rules it follows by."""
+    with opened(chosen, "infer") as memento:
+        answer = ask(memento, "infer")
+    printed(chosen, answer, lambda: shown.inferred(answer))
+
+
 @command("status")
 def status(chosen: Chosen) -> None:
     """What the memory holds and how it stands."""

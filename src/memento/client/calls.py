@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Difference,
         Forgotten,
         Imported,
+        Inferred,
         Listed,
         Noted,
         NoteRow,
@@ -186,6 +187,12 @@ class Client(Sparql):
 
         when = {"as_of": as_of, "believed_at": believed_at}
         return made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
+
+    def infer(self, *, namespace: str | None = None) -> Inferred:
+        """See `Memento.infer`."""
+        from memento.model import Inferred
+
+        return made(Inferred, self.ask("infer", namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

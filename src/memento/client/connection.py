@@ -31,6 +31,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "list": ("GET", "/memory/list"),
     "entities": ("GET", "/memory/entities"),
     "timeline": ("GET", "/memory/timeline"),
+    "infer": ("GET", "/memory/inferred"),
     "status": ("GET", "/memory/status"),
     "check": ("GET", "/memory/check"),
     "rebuild": ("POST", "/memory/rebuild"),

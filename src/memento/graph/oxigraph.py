@@ -27,6 +27,9 @@ from memento.model import Change, Quad, Value
 from memento.ports import Row
 from memento.vocabulary import IRI
 
+PORTION = 20_000
+"""Lines of what can be derived anew that are written at once."""
+
 
 class Oxigraph:
     """`ports.Graph` over an embedded store."""
@@ -45,6 +48,8 @@ class Oxigraph:
         self._one_writer = _OneWriter()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change before it is applied; when it raises, nothing is written."""
+        self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
+        """Told the subjects of each change once it is applied, or None when anything may have changed."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text = bound(query, dict(slots))
@@ -68,6 +73,8 @@ class Oxigraph:
             self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
+        if self.after_write is not None:
+            self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def graphs(self) -> list[IRI]:
         with _failures():
@@ -118,6 +125,43 @@ class Oxigraph:
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
             self._store.update(f"DROP SILENT GRAPH {name} ; INSERT DATA {{ GRAPH {name} {{ {data} }} }}")
+        if self.after_write is not None:
+            self.after_write(None)
+
+    @contextmanager
+    def reading(self) -> Iterator[ox.Store]:
+        """The store itself, for the rest of this room."""
+        with _failures():
+            yield self._store
+
+    def lines(self, graph: IRI) -> Iterator[tuple[str, str, str]]:
+        """The triples of one named graph, each term as N-Triples writes it."""
+        with _failures():
+            for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
+                yield (str(quad.subject), str(quad.predicate), str(quad.object))
+
+    def derive(self, graph: IRI, gone: Sequence[tuple[str, str, str]], come: Sequence[tuple[str, str, str]]) -> None:
+        """
+        Take lines out of one named graph and put others in: what can be derived anew, and is nobody's statement.
+
+        Up to `PORTION` lines are one atomic write.
+        """
+        name = to_term(graph)
+        steps = [
+            f"{verb} DATA {{ GRAPH {name} {{ {' '.join(f'{s} {p} {o} .' for s, p, o in found[begin : begin + PORTION])} }} }}"
+            for verb, found in (("DELETE", gone), ("INSERT", come))
+            for begin in range(0, len(found), PORTION)
+        ]
+        if not steps:
+            return
+        with self._one_writer, _failures():
+            for step in [" ; ".join(steps)] if len(gone) + len(come) <= PORTION else steps:
+                self._store.update(step)
+
+    def clear(self, graph: IRI) -> None:
+        """Let go of one named graph."""
+        with self._one_writer, _failures():
+            self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
 
     @property
     def writes(self) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
@@ -25,6 +25,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, InputError
 
 if TYPE_CHECKING:
+    from memento.graph.likeness import Function
     from memento.graph.oxigraph import Oxigraph
 
 Store = ox.Store
@@ -190,6 +191,7 @@ def answered(
     default_graphs: Sequence[str] | None,
     named_graphs: Sequence[str] | None,
     base: str | None = None,
+    functions: Mapping[ox.NamedNode, Function] | None = None,
 ) -> None:
     """
     Answer a query, handing the serialised answer to `write` as it comes, some kilobytes at a time.
@@ -199,6 +201,7 @@ def answered(
     Args:
         media: a media type of `ROW_FORMATS` or `GRAPH_FORMATS`, after the form of the query.
         default_graphs, named_graphs: the dataset; None leaves it to the query.
+        functions: what the query may call beside what the engine has.
 
     Raises:
         Misread: this is no query.
@@ -206,7 +209,7 @@ def answered(
         GraphError: the store failed.
         whatever `write` raises.
     """
-    found = evaluated(store, sparql, default_graphs, named_graphs, base)
+    found = evaluated(store, sparql, default_graphs, named_graphs, base, functions or {})
     sink = _Sink(write)
     file = cast("IO[bytes]", sink)
     try:
@@ -226,23 +229,24 @@ def evaluated(
     default_graphs: Sequence[str] | None,
     named_graphs: Sequence[str] | None,
     base: str | None,
+    functions: Mapping[ox.NamedNode, Function],
 ) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
     dataset: dict[str, Any] = {
         "default_graph": None if default_graphs is None else [ox.NamedNode(iri) for iri in default_graphs],
         "named_graphs": None if named_graphs is None else [ox.NamedNode(iri) for iri in named_graphs],
     }
-    unknown: dict[ox.NamedNode, Any] = {}
+    known: dict[ox.NamedNode, Any] = dict(functions)
     while True:
         try:
-            return store.query(sparql, base_iri=base, custom_functions=unknown or None, **dataset)
+            return store.query(sparql, base_iri=base, custom_functions=known or None, **dataset)
         except SyntaxError as error:
             raise _misread(store, sparql, base, error) from None
         except (OSError, ValueError, RuntimeError) as error:
             function = _UNKNOWN_FUNCTION.match(str(error))
-            if function is None or (name := ox.NamedNode(function.group(1))) in unknown:
+            if function is None or (name := ox.NamedNode(function.group(1))) in known:
                 kind = InputError if _WRONG_CALL.match(str(error)) else GraphError
                 raise kind(f"the query failed: {error}") from error
-            unknown[name] = _fail
+            known[name] = _fail
 
 
 def _fail(*terms: object) -> NoReturn:

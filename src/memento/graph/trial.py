@@ -176,7 +176,7 @@ class _Trial:
         free = self._free(store) if act.free_default or act.free_named else []
         default = act.default if act.default is None else [*act.default, *(free if act.free_default else ())]
         named = act.named if act.named is None else [*act.named, *(free if act.free_named else ())]
-        found = evaluated(store, query, default, named, self._terms.base)
+        found = evaluated(store, query, default, named, self._terms.base, {})
         assert isinstance(found, ox.QuerySolutions)
         for solution in found:
             yield solution.__getitem__

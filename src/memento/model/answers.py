@@ -188,6 +188,8 @@ class Status:
     pending: int
     vectors: int
     failed: int = 0
+    inferred: int = 0
+    contradictions: int = 0
     gate: str = ""
     runtime: str = ""
     address: str | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -128,3 +129,20 @@ class Changed:
     graphs: tuple[IRI, ...] = ()
     is_new: bool = False
     """Whether a graph came into being that was written to the graph store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """
+    What follows from the graphs that a namespace reads, and lies in `graph`.
+
+    `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
+    several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
+    """
+
+    namespace: str
+    graph: IRI
+    triples: int = 0
+    contradictions: int = 0
+    by_rule: Mapping[str, int] = field(default_factory=dict)
+    is_complete: bool = True

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memento.model import Scope
-from memento.service.held import Held
+from memento.errors import Forbidden
+from memento.instants import now
+from memento.model import Inferred, Scope
+from memento.service.questions import Inside, Questions
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
 from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
-class Querying(Held):
+class Querying(Questions):
     """Queries over the graphs of the caller; none of them changes anything."""
 
     def query(
@@ -28,8 +30,9 @@ class Querying(Held):
         """
         The answer to a read-only SPARQL query over the caller's graphs, serialised, and its media type.
 
-        Without FROM the default graph is the union of the namespace's graphs and the tenant's free ones; GRAPH reads these one by
-        one, the tenant's provenance, and for an admin the audit graph.
+        Without FROM the default graph is the union of the namespace's graphs, the tenant's free ones and what follows from them;
+        GRAPH reads these one by one, the tenant's provenance, and for an admin the audit graph. `SERVICE mem:search`,
+        `SERVICE mem:asOf` and `mem:similarity` ask the memory from inside the query: see docs/memory-in-sparql.md.
 
         Args:
             accept: an HTTP Accept header; default JSON for rows and Turtle for graphs.
@@ -73,14 +76,32 @@ class Querying(Held):
         Args:
             waiting: who may leave before the end; the query ends then.
         """
-        found = job(asked, self._visible(namespace), self.settings.limits)
+        scope = self._in(namespace)
+        found = job(asked, self._visible(scope), self.settings.limits, Inside(self, scope))
+        if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
+            self._parts.inferences.current(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
 
-    def _visible(self, namespace: str | None) -> Visible:
-        """The graphs that the caller may read by SPARQL."""
+    def infer(self, *, namespace: str | None = None) -> Inferred:
+        """
+        Bring what follows from the graphs of the namespace up to date, as every query does that reads it; how much that is.
+
+        It lies in a graph of its own, each triple with its proofs.
+
+        Raises:
+            Forbidden: inference is switched off (`inference.on`).
+        """
         scope = self._in(namespace)
+        if not self.settings.inference.on:
+            raise Forbidden("inference is switched off: set inference.on = true")
+        return self._parts.inferences.current(scope, now())
+
+    def _visible(self, scope: Scope) -> Visible:
+        """The graphs that the caller may read by SPARQL."""
+        inferred = (scope.inferred,) if self.settings.inference.on else ()
         is_whole = not self._access.namespaces
-        return _visible(scope, self._graphs(), is_whole=is_whole, is_admin=is_whole and self._access.may("admin"))
+        is_admin = is_whole and self._access.may("admin")
+        return _visible(scope, self._graphs(), inferred, is_whole=is_whole, is_admin=is_admin)
 
     def _graphs(self) -> tuple[IRI, ...]:
         """Every named graph there is; looked up when something was written."""
@@ -91,15 +112,19 @@ class Querying(Held):
 
 
 @lru_cache(256)
-def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool, is_admin: bool) -> Visible:
+def _visible(
+    scope: Scope, graphs: tuple[IRI, ...], inferred: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
+) -> Visible:
     """
     What a reader of a scope may see among some graphs.
 
     Args:
+        inferred: the graphs of what follows, which need not be there yet.
         is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
         is_admin: whether the reader also sees who changed graphs by SPARQL.
     """
-    default = (*scope.readable, *(graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))))
+    free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
+    default = (*scope.readable, *free, *inferred)
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_admin else ()
     return Visible(default=default, named=(*default, *provenance, *audit))

@@ -47,7 +47,7 @@ class Updating(Querying, Graphs):
     def _dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
         """What the caller reads and writes by SPARQL."""
         scope = self._in(namespace, right)
-        visible = self._visible(namespace)
+        visible = self._visible(scope)
         return Dataset(
             default=visible.default,
             named=visible.named,

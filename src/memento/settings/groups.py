@@ -186,6 +186,16 @@ class SparqlSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class InferenceSettings:
+    on: bool = knob(
+        True, "let SPARQL queries see what follows from the axioms that you state; nothing does without any"
+    )
+    most: int = knob(
+        100_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     host: str = knob("127.0.0.1", "address the service listens on; other than loopback only where there are tokens")
     port: int = knob(6366, "port the service listens on; 0 takes a free one", least=0, most=65535)
@@ -217,6 +227,7 @@ class Settings:
     consolidation: ConsolidationSettings = ConsolidationSettings()
     limits: LimitsSettings = LimitsSettings()
     sparql: SparqlSettings = SparqlSettings()
+    inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()

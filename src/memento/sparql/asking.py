@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memento.errors import Forbidden, InputError
@@ -12,6 +12,7 @@ from memento.sparql import guard
 from memento.sparql.guard import Reading
 from memento.sparql.jobs import Query
 from memento.sparql.media import chosen
+from memento.sparql.rewrite import SERVICES, Memory, is_plain, rewritten
 from memento.sparql.weight import weight
 from memento.vocabulary import IRI
 
@@ -43,12 +44,13 @@ class Asked:
     base: str | None = None
 
 
-def job(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
+def job(asked: Asked, visible: Visible | None, limits: LimitsSettings, memory: Memory | None = None) -> Query:
     """
     What a worker is to do.
 
     Args:
         visible: what the reader may see; None for a plain dataset, all of which anybody may.
+        memory: answers `SERVICE mem:search` and its like; None where there is no memory, and SERVICE is refused.
 
     Raises:
         InputError: no SPARQL, or a graph of the dataset that is no IRI.
@@ -56,22 +58,32 @@ def job(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
         NotAcceptable: no offered media type is wanted.
         TooLong: longer than `limits.query_bytes`.
     """
-    return (_known if len(asked.sparql) <= KNOWN_CHARS else _made)(asked, visible, limits)
+    made = _known if len(asked.sparql) <= KNOWN_CHARS else _made
+    query, reading = made(asked, visible, limits, has_memory=memory is not None)
+    if reading is None or memory is None:
+        return query
+    edited, tables = rewritten(reading, memory)
+    return replace(query, sparql=edited.text, edited=edited, tables=tables)
 
 
-def _made(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
-    reading = guard.read(asked.sparql, limits)
+def _made(
+    asked: Asked, visible: Visible | None, limits: LimitsSettings, *, has_memory: bool
+) -> tuple[Query, Reading | None]:
+    """The job, and where memory is asked for inside the query, what was read, to be rewritten each time."""
+    reading = guard.read(asked.sparql, limits, services=SERVICES if has_memory else ())
     if reading.form == "update":
         raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
     default, named = dataset(reading, visible, asked.default_graphs, asked.named_graphs)
-    return Query(
+    media = chosen(asked.accept, reading.form)
+    query = Query(
         sparql=asked.sparql,
-        media=chosen(asked.accept, reading.form),
+        media=media,
         default_graphs=default,
         named_graphs=named,
         base=asked.base,
         weight=weight(reading),
     )
+    return query, None if not has_memory or is_plain(reading) else reading
 
 
 _known = lru_cache(KNOWN)(_made)

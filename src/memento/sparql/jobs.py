@@ -8,6 +8,16 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from memento.graph.acts import Document, Operation, Terms
+from memento.sparql.edits import Edited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """How like a text, or what an IRI names, everything is that the reader may see; see `graph.likeness`."""
+
+    asked: str
+    is_iri: bool
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +36,15 @@ class Query:
     named_graphs: tuple[str, ...] | None
     base: str | None = None
     weight: int = 2
+    edited: Edited | None = None
+    """How it was asked, where that was something else."""
+    tables: tuple[Table, ...] = ()
+    """What `mem:similarity` looks up."""
 
     def sent(self, **more: object) -> dict[str, object]:
-        """As a worker reads it."""
+        """As a worker reads it; the data of the tables comes apart."""
+        tables = [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables]
+        more = {"tables": tables, **more}
         dataset = {"default_graphs": self.default_graphs, "named_graphs": self.named_graphs}
         return {"kind": "query", "sparql": self.sparql, "media": self.media, "base": self.base, **dataset, **more}
 
@@ -47,6 +63,8 @@ class Update:
     scratch: str
     media: str = "application/octet-stream"
     weight: int = 2
+    edited: Edited | None = None
+    tables: tuple[Table, ...] = ()
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""
@@ -65,6 +83,8 @@ class Upload:
     sparql: str = ""
     media: str = "application/octet-stream"
     weight: int = 2
+    edited: Edited | None = None
+    tables: tuple[Table, ...] = ()
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -67,11 +68,13 @@ class Process:
             self._is_ready = frame is not None
         return self._is_ready
 
-    def send(self, job: bytes) -> None:
-        """Hand it a job, as JSON; raises `OSError` when it is dead."""
-        if len(job) > _AT_ONCE:
+    def send(self, job: bytes, tables: Sequence[bytes] = ()) -> None:
+        """Hand it a job, as JSON, and the tables that it names; raises `OSError` when it is dead."""
+        if tables or len(job) > _AT_ONCE:
             self.channel.settimeout(_REAP_S)  # else what is left of that of the last job would do
         self.channel.sendall(len(job).to_bytes(4, "big") + job)
+        for table in tables:
+            self.channel.sendall(table)
 
     def receive(self, timeout_s: float) -> Frame | None:
         """

@@ -105,7 +105,8 @@ class Run:
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
         with suppress(OSError):  # a dead one is seen when it does not answer
-            process.send(json.dumps(self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes)).encode())
+            job = self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes)
+            process.send(json.dumps(job).encode(), [table.data for table in self._job.tables])
         return process
 
     def _streamed(self, process: Process, held: list[bytes]) -> Answer:
@@ -188,7 +189,13 @@ class Run:
         limits = self._pool.limits
         match told["kind"]:
             case "misread":
-                return misread(self._job.sparql, int(told["line"]), int(told["column"]))
+                line, column = int(told["line"]), int(told["column"])
+                edited = self._job.edited
+                return (
+                    misread(edited.source, *edited.original(line, column))
+                    if edited
+                    else misread(self._job.sparql, line, column)
+                )
             case "rows":
                 return TooMuch(f"the answer has more than {limits.rows} rows (sparql.rows): add a LIMIT")
             case "bytes":

@@ -1,9 +1,10 @@
 """
 The child process that evaluates foreign SPARQL: reads jobs from a socket, answers in frames, and may be killed at any time.
 
-A job comes as its length in four bytes and JSON. What goes back is frames of a letter, a length and a body: once `R` (it has
-started); then for each job `D` some bytes of the answer, and `E` (that was all; with a body, of this worker too) or `X` (it failed;
-JSON says how). A frame may follow at once or never, as the query has it.
+A job comes as its length in four bytes and JSON, and behind it the tables that it names (`graph.likeness`). What goes back is
+frames of a letter, a length and a body: once `R` (it has started); then for each job `D` some bytes of the answer, and `E` (that
+was all; with a body, of this worker too) or `X` (it failed; JSON says how). A frame may follow at once or never, as the query has
+it.
 
 *Guarantees:* it opens snapshots only, and those that are read for reading only. Its memory is bounded, its stack is deep, it has no
 network where the system lets a process give it up, dumps no core, and ends when its owner does.
@@ -156,6 +157,7 @@ def _query(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) ->
         default_graphs=job["default_graphs"],
         named_graphs=job["named_graphs"],
         base=job["base"],
+        functions=_functions(job["tables"]),
     )
 
 
@@ -180,6 +182,15 @@ def _upload(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -
     write(uploaded(documents, job["graph"], job["replaces"], store, made(Terms, job["terms"])).packed())
 
 
+def _functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
+    """What the query may call beside what the engine has."""
+    if not tables:
+        return {}
+    from memento.graph.likeness import functions
+
+    return functions({(one["asked"], one["is_iri"]): one["data"] for one in tables})
+
+
 WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]] = {
     "query": _query,
     "update": _update,
@@ -191,7 +202,12 @@ def _job(owner: socket.socket) -> dict[str, Any] | None:
     """The next job; None when there will be none."""
     head = _exactly(owner, 4)
     found = head and _exactly(owner, int.from_bytes(head, "big"))
-    return json.loads(found) if found else None
+    if not found:
+        return None
+    job: dict[str, Any] = json.loads(found)
+    for table in job.get("tables", ()):
+        table["data"] = _exactly(owner, table["size"]) or b""
+    return job
 
 
 def _exactly(owner: socket.socket, size: int) -> bytes | None:

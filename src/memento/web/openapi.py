@@ -22,6 +22,7 @@ from memento.model import (
     Forgotten,
     Health,
     Imported,
+    Inferred,
     Listed,
     Noted,
     NoteRow,
@@ -127,6 +128,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             needed=("subject",),
             fails=(404, 413),
         ),
+        ("get", "/memory/inferred"): Operation(does="How much follows from what is stated", answers=Inferred),
         ("get", "/memory/status"): Operation(
             does="What the namespace holds, and how the service stands", answers=Status
         ),
