@@ -6,12 +6,15 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 
 import faiss
 
 from memento import assets
+from memento.backup.putting import finish
 from memento.errors import GraphError, StaleIndex
+from memento.graph.exact import until_released
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
@@ -26,15 +29,20 @@ from memento.vocabulary import IRI, MEM, ONTOLOGY
 
 logger = logging.getLogger(__name__)
 
+_PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Somebody who keeps copies of what memories say: how they give them up, and how they let go of files and connections."""
+    """
+    Somebody who keeps copies of what memories say: how they give some up, how they let go of files and connections, and how they
+    give all of them up.
+    """
 
     forget: Callable[[Sequence[IRI]], None]
     close: Callable[[], None]
+    clear: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -124,13 +132,41 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
+    embedder = embedder_of(settings.embedding, cache_folder())
+    graph, indexes = _opened(home, settings, embedder)
+    return Backends(graph, embedder, indexes, home)
+
+
+def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
+    """
+    Let go of store and vectors while `change` puts others in their place, and open whatever is there then. Nobody may write
+    meanwhile; who reads gets a `GraphError`.
+
+    Raises:
+        GraphError: the store could not be let go of, or not be opened again.
+    """
+    for keeper in parts.keepers:
+        keeper.clear()
+    parts.graph.close()
+    parts.indexes.file.close()
+    try:
+        until_released(parts.home.store, wait_s=_PATIENCE_S)
+        change()
+    finally:
+        until_released(parts.home.store, wait_s=inf)  # whatever holds it ends, and without a store nothing goes on
+        parts.graph, parts.indexes = _opened(parts.home, settings, parts.embedder)
+        parts._is_erased = False
+
+
+def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes]:
+    """Store and indexes of a data folder, after whatever an earlier process left to be done."""
+    finish(home)
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
     before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:
-        embedder = embedder_of(settings.embedding, cache_folder())
         indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.flat)
         is_ours = keeping.began(indexes, before)
         load_ontology(graph)
@@ -142,7 +178,7 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes, home)
+    return graph, indexes
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

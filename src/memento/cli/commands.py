@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento.cli import shown
-from memento.cli.door import FAILED, Instant, command
+from memento.cli.door import FAILED, Instant, bar, command, printed
 from memento.cli.opened import Chosen, ask, opened
 from memento.errors import InputError, NotFound
 
 if TYPE_CHECKING:
     from memento.client import Client
-    from memento.ports import Progress
     from memento.service import Memento
 
 
@@ -36,7 +32,7 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
     """Remember TEXT, or standard input when it is -."""
     with opened(chosen, "note") as memento:
         answer = ask(memento, "note", content=_text(text), **details)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("recall")
@@ -59,7 +55,7 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
             click.echo(_rendered(chosen, memento, form, question, details))
             return
         answer = ask(memento, "recall", question=question, **details)
-    _print(chosen, answer, lambda: shown.recollection(answer))
+    printed(chosen, answer, lambda: shown.recollection(answer))
 
 
 @command("correct")
@@ -70,7 +66,7 @@ def correct(chosen: Chosen, iri: str, text: str, at: datetime | None) -> None:
     """Put TEXT, which is right, in the place of the memory IRI."""
     with opened(chosen, "correct") as memento:
         answer = ask(memento, "correct", iri=iri, content=_text(text), at=at)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("undo")
@@ -80,7 +76,7 @@ def undo(chosen: Chosen, iri: str) -> None:
     with opened(chosen, "undo") as memento:
         answer = ask(memento, "undo", iri=iri)
         contents = {one: shown.content_of(ask(memento, "get", iri=answer[one])) for one in ("restored", "invalidator")}
-    _print(chosen, answer, lambda: shown.undone(contents))
+    printed(chosen, answer, lambda: shown.undone(contents))
 
 
 @command("sources")
@@ -89,7 +85,7 @@ def sources(chosen: Chosen, iri: str) -> None:
     """Who told the memory IRI, or the memories of a note, and what made them of it."""
     with opened(chosen, "sources") as memento:
         answer = ask(memento, "sources", iri=iri)
-    _print(chosen, answer, lambda: shown.sources(answer))
+    printed(chosen, answer, lambda: shown.sources(answer))
 
 
 @command("note-status")
@@ -98,7 +94,7 @@ def note_status(chosen: Chosen, iri: str) -> None:
     """How far the note IRI has come."""
     with opened(chosen, "note-status") as memento:
         answer = ask(memento, "note_status", iri=iri)
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("retry")
@@ -106,7 +102,7 @@ def retry(chosen: Chosen) -> None:
     """Try every note now that is still to be understood."""
     with opened(chosen, "retry") as memento:
         answer = ask(memento, "retry")
-    _print(chosen, answer, lambda: shown.tried(answer))
+    printed(chosen, answer, lambda: shown.tried(answer))
 
 
 @command("get")
@@ -115,7 +111,7 @@ def get(chosen: Chosen, iri: str) -> None:
     """Everything known of a note, a memory, an entity or the user."""
     with opened(chosen, "get") as memento:
         answer = ask(memento, "get", iri=iri)
-    _print(chosen, answer, lambda: shown.described(answer))
+    printed(chosen, answer, lambda: shown.described(answer))
 
 
 @command("list")
@@ -126,7 +122,7 @@ def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
     """The memories, the latest first."""
     with opened(chosen, "list") as memento:
         answer = ask(memento, "list", limit=limit, offset=offset, past=past)
-    _print(chosen, answer, lambda: shown.listing(answer))
+    printed(chosen, answer, lambda: shown.listing(answer))
 
 
 @command("timeline")
@@ -138,7 +134,7 @@ def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
     """The history of SUBJECT: the name of an entity, an IRI, or `me`."""
     with opened(chosen, "timeline") as memento:
         answer = ask(memento, "timeline", subject=subject, **details)
-    _print(chosen, answer, lambda: shown.timeline(answer))
+    printed(chosen, answer, lambda: shown.timeline(answer))
 
 
 @command("forget")
@@ -148,29 +144,7 @@ def forget(chosen: Chosen, iri: str, erase: bool) -> None:
     """Hide a memory, or the memories of a note or of an agent, from now on."""
     with opened(chosen, "forget") as memento:
         answer = ask(memento, "forget", iri=iri, erase=erase)
-    _print(chosen, answer, lambda: shown.forgotten(answer))
-
-
-@command("import")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--keep", is_flag=True, help="Keep each row as one memory of its own text, and retire nothing.")
-def imported(chosen: Chosen, file: Path, keep: bool) -> None:
-    """Note every row of FILE: JSON lines, a JSON array, or text with blank lines between notes."""
-    from memento.intake.portable import rows
-    from memento.wire import plain
-
-    listed = rows(file)
-    with opened(chosen, "import") as memento, _bar("Importing") as progress:
-        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    _print(
-        chosen,
-        answer,
-        lambda: (
-            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
-            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
-        ),
-    )
+    printed(chosen, answer, lambda: shown.forgotten(answer))
 
 
 @command("query")
@@ -189,7 +163,7 @@ def status(chosen: Chosen) -> None:
     """What the memory holds and how it stands."""
     with opened(chosen, "status") as memento:
         answer = ask(memento, "status")
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("check")
@@ -197,7 +171,7 @@ def check(chosen: Chosen) -> None:
     """Compare the indexes with the graph, and the graph with its shapes; exit code 1 when they differ."""
     with opened(chosen, "check") as memento:
         answer = ask(memento, "check")
-    _print(chosen, answer, lambda: shown.differences(answer))
+    printed(chosen, answer, lambda: shown.differences(answer))
     if answer:
         sys.exit(FAILED)
 
@@ -205,13 +179,9 @@ def check(chosen: Chosen) -> None:
 @command("rebuild")
 def rebuild(chosen: Chosen) -> None:
     """Make every index anew from the graph alone."""
-    with opened(chosen, "rebuild") as memento, _bar("Embedding") as progress:
+    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
-    _print(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
-
-
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
 def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
@@ -249,19 +219,3 @@ def _query(argument: str) -> str:
         if "{" in argument:
             return argument
         raise NotFound(f"{argument[:80]} cannot be read: {error}") from error
-
-
-@contextmanager
-def _bar(task: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr, when somebody looks."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        one = bars.add_task(task, total=None)
-        yield lambda done, total: bars.update(one, completed=done, total=total)

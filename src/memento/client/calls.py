@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from memento.client.connection import Connection, addressed
+from memento.client.connection import addressed
+from memento.client.documents import Documents
 from memento.errors import InputError, MementoError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(Connection):
+class Client(Documents):
     """The memory behind a running service; a context manager."""
 
     def note(

@@ -113,6 +113,19 @@ class Oxigraph:
                     known = predicates[predicate] = IRI(predicate)
                 yield (IRI(name), known, to_value(found.object), graph)
 
+    def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
+        """
+        Add quads to the letter, all of them or nothing.
+
+        Args:
+            subjects: whom they are about, for `before_write`.
+            many: more than fit into memory, so that new files are written at once.
+        """
+        if self.before_write is not None and subjects:
+            self.before_write(subjects)
+        with self._one_writer, _failures():
+            (self._store.bulk_extend if many else self._store.extend)(quads)
+
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)

@@ -157,6 +157,9 @@ class ConsolidationSettings:
 @dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
+    document_bytes: int = knob(
+        1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes, unpacked", least=1
+    )
     query_bytes: int = knob(65_536, "longest SPARQL query, in bytes of UTF-8")
     query_depth: int = knob(50, "deepest nesting of braces and parentheses in a SPARQL query")
     results: int = knob(1_000, "most memories that one recall or one page of a listing returns")

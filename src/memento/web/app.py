@@ -18,6 +18,8 @@ from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
+from memento.web.documents import IMPORT as DOCUMENT
+from memento.web.documents import Documents
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
@@ -38,6 +40,8 @@ def create_app(memento: Memento) -> Flask:
     # JSON may write a character with six, so this only stops what cannot be right; the service counts the text itself.
     note_bytes = 2 * memento.settings.limits.text_bytes + 65_536
 
+    longest = {"/memory/import": IMPORT_BYTES, DOCUMENT: memento.settings.limits.document_bytes}
+
     @app.before_request
     def limited() -> None:
         if request.path not in OPEN:
@@ -45,7 +49,7 @@ def create_app(memento: Memento) -> Flask:
         if request.path.startswith(PROXIED):
             request.max_content_length = BODY_BYTES
         else:
-            request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+            request.max_content_length = longest.get(request.path, note_bytes)
 
     @app.after_request
     def dated(response: Response) -> Response:
@@ -54,6 +58,7 @@ def create_app(memento: Memento) -> Flask:
             response.headers["Date"] = http_date()
         return response
 
+    app.register_blueprint(Documents().blueprint())
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql().blueprint())
     proxy = Proxy(memento)
