@@ -1,9 +1,10 @@
 """
 What comes in: a document's graphs into those of the caller, checked and embedded first, and then written at once.
 
-IRIs stay as they are, but for the user's, which is the tenant's. What is here already stays: statements are added, none is removed;
-where an entity or the user has another name, kind or description here, that one stays too. An audit, what was inferred, and the
-ontology are passed over.
+IRIs stay as they are, but for the user's, which is the tenant's, and those that another namespace or tenant of this store has: an
+IRI is in one place only, so a copy gets others, the same each time. What is here already stays: statements are added, none is
+removed; where an entity or the user has another name, kind or description here, that one stays too. An audit, what was inferred,
+and the ontology are passed over.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
@@ -21,7 +22,7 @@ from typing import IO
 from memento.access import Access
 from memento.backends import Backends
 from memento.errors import Forbidden, InputError, ShapeViolation
-from memento.exchange.names import GraphName, graph_name
+from memento.exchange.names import GraphName, another, graph_name
 from memento.exchange.vectors import Prepared
 from memento.graph.documents import Form, read
 from memento.graph.exact import Exact
@@ -32,6 +33,8 @@ from memento.search.found import Found
 from memento.settings import namespace_checked
 from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE, user_iri
 
+_MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
+_USER = "urn:memento:user:"
 _PASSED_OVER = ("audit", "inferred")
 _PORTION = 500
 _SHOWN = 5
@@ -91,6 +94,7 @@ def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress
     real = Exact(parts.graph)
     found = Ready(staged, sum(counted.values()), tuple(sorted(set(placing.targets))), Prepared(staged, parts))
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
+    staged.rename(_taken(staged, scope, real))
     found.kept = staged.settle(real)
     found.fresh = staged.fresh(real)
     checked = list(dict.fromkeys(iri for iri, graph in found.fresh if _kind(graph) != "data")) if one.check else []
@@ -176,6 +180,22 @@ class _Placing:
         if here.kind == "data" and self._access.namespaces:
             raise Forbidden("a token for some namespaces has no graphs of its own: use one for all of them")
         return here
+
+
+def _taken(staged: Staged, scope: Scope, real: Exact) -> dict[IRI, IRI]:
+    """The nodes that others have in this store, and what they are to be called here; with them the runs that made them."""
+    names = {
+        subject: another(subject, graph)
+        for subject, graph in staged.subjects(_MEMORIES)
+        if (subject.startswith(_USER) and subject != scope.user)
+        or real.is_elsewhere(subject, graph, (_MEMORIES, _SELVES))
+    }
+    runs = staged.subjects(_RUNS) if names else ()
+    for run, _ in runs:
+        said = {value for values in staged.said(run).values() for value in values}
+        if copied := sorted(names[value] for value in said if isinstance(value, IRI) and value in names):
+            names[run] = another(run, copied[0])
+    return names
 
 
 def _hold_against_shapes(

@@ -35,15 +35,24 @@ class Exact:
         not among them.
         """
         with failures():
-            node = None if subject is None else _node(subject)
+            node = None if subject is None else node_of(subject)
             found = self._store.quads_for_pattern(node, None, None, ox.NamedNode(graph))
         return _each(found)
+
+    def is_elsewhere(self, subject: IRI, graph: IRI, begins: tuple[str, ...]) -> bool:
+        """Whether another graph, of those whose names begin so, says something of a subject."""
+        with failures():
+            names = (
+                getattr(one.graph_name, "value", "")
+                for one in self._store.quads_for_pattern(node_of(subject), None, None)
+            )
+            return any(name != graph and name.startswith(begins) for name in names)
 
     def pointing(self, node: IRI, predicate: ox.NamedNode, graphs: Iterable[IRI]) -> Iterator[ox.Quad]:
         """The quads of some graphs that point at a node along a predicate."""
         with failures():
             for graph in graphs:
-                yield from self._store.quads_for_pattern(None, predicate, _node(node), ox.NamedNode(graph))
+                yield from self._store.quads_for_pattern(None, predicate, node_of(node), ox.NamedNode(graph))
 
     def holds(self, quad: ox.Quad) -> bool:
         """Whether the quad is in the store."""
@@ -116,5 +125,6 @@ def _each(found: Iterator[ox.Quad]) -> Iterator[ox.Quad]:
         yield from found
 
 
-def _node(name: str) -> ox.NamedNode | ox.BlankNode:
+def node_of(name: str) -> ox.NamedNode | ox.BlankNode:
+    """A subject by its name."""
     return ox.BlankNode(name[2:]) if name.startswith("_:") else ox.NamedNode(name)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyoxigraph as ox
 
 from memento.errors import InputError
-from memento.graph.exact import Exact, failures
+from memento.graph.exact import Exact, failures, node_of
 from memento.graph.shapes import Violation, looked_back, violations_of
 from memento.graph.terms import to_value
 from memento.model import Value
@@ -23,6 +23,7 @@ from memento.vocabulary import IRI, MEM, TYPE
 VECTORS = IRI("urn:memento:vectors")
 """The graph in the staging store that vectors go to: they never lie in the real one."""
 
+_FREE = "urn:memento:data:"
 _OF_VECTORS = (MEM.embedding, MEM.embeddedBy, MEM.embeddedHash)
 _STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
 """What one anchor has once: where it is known already, what is known stays."""
@@ -72,7 +73,7 @@ class Staged:
                 graph = graphs[name]
                 if graph is None:
                     continue
-                is_free = graph.value.startswith("urn:memento:data:")
+                is_free = graph.value.startswith(_FREE)
                 if not is_free and isinstance(quad.subject, ox.BlankNode):
                     raise InputError(f"memories have IRIs: the graph <{name}> has a blank node")
                 if not is_free and quad.predicate.value in _OF_VECTORS:
@@ -83,6 +84,21 @@ class Staged:
         with failures():
             self._store.bulk_extend(moved())
         return counted
+
+    def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
+        """(subject, graph) of all in graphs whose names begin so."""
+        found = dict.fromkeys((_name(quad.subject), _graph(quad)) for quad in self._quads())
+        return [place for place in found if place[1].startswith(begin)]
+
+    def rename(self, names: Mapping[IRI, IRI]) -> None:
+        """Let nodes go by other names, wherever they stand."""
+        for old, new in names.items():
+            node, other = ox.NamedNode(old), {str(old): new}
+            found = [*self._store.quads_for_pattern(node, None, None), *self._store.quads_for_pattern(None, None, node)]
+            for quad in found:
+                subject, value = _renamed(quad.subject, other), _renamed(quad.object, other)
+                self._store.remove(quad)
+                self._store.add(ox.Quad(subject, quad.predicate, value, quad.graph_name))  # type: ignore[arg-type]
 
     def settle(self, real: Exact) -> int:
         """Let go of what the real store has another value of, where what is known stays; how many quads that were."""
@@ -101,7 +117,7 @@ class Staged:
         with failures():
             for quad in self._quads():
                 if not real.holds(quad):
-                    counted[_name(quad.subject), IRI(str(getattr(quad.graph_name, "value", "")))] += 1
+                    counted[_name(quad.subject), _graph(quad)] += 1
         return counted
 
     def said(self, subject: IRI) -> dict[IRI, list[Value]]:
@@ -114,7 +130,7 @@ class Staged:
     def typed(self, type_: IRI) -> Iterator[tuple[IRI, IRI]]:
         """(subject, graph) of the nodes of a type."""
         for quad in self._store.quads_for_pattern(None, ox.NamedNode(TYPE), ox.NamedNode(type_)):
-            yield _name(quad.subject), IRI(str(getattr(quad.graph_name, "value", "")))
+            yield _name(quad.subject), _graph(quad)
 
     def vector(self, subject: IRI) -> dict[str, str]:
         """What the document says of the vectors of a node: `embedding`, `embeddedBy`, `embeddedHash`."""
@@ -176,8 +192,9 @@ class Staged:
             yield from real.statements(graph, subject)
 
     def _about(self, subject: IRI) -> Iterator[ox.Quad]:
-        for quad in self._store.quads_for_pattern(ox.NamedNode(subject), None, None):
-            if quad.graph_name != ox.NamedNode(VECTORS):
+        """What memories say of a node; somebody's own RDF may say of it what it likes."""
+        for quad in self._store.quads_for_pattern(node_of(subject), None, None):
+            if not str(getattr(quad.graph_name, "value", "")).startswith((VECTORS, _FREE)):
                 yield quad
 
     def _quads(self) -> Iterator[ox.Quad]:
@@ -197,3 +214,7 @@ def _renamed(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, names: 
 
 def _name(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> IRI:
     return IRI(term.value if isinstance(term, ox.NamedNode) else str(term))
+
+
+def _graph(quad: ox.Quad) -> IRI:
+    return IRI(str(getattr(quad.graph_name, "value", "")))
