@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 
 import faiss
@@ -30,6 +29,7 @@ from memento.vocabulary import IRI, MEM, ONTOLOGY
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
+_AT_MOST_S = 600.0
 _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
 
 
@@ -153,7 +153,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         until_released(parts.home.store, wait_s=_PATIENCE_S)
         change()
     finally:
-        until_released(parts.home.store, wait_s=inf)  # whatever holds it ends, and without a store nothing goes on
+        until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
         parts.graph, parts.indexes = _opened(parts.home, settings, parts.embedder)
         parts._is_erased = False
 

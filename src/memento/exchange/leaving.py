@@ -4,8 +4,8 @@ What goes out: the graphs that a caller may read, whole, as one document.
 Memories, the user, the provenance and the tenant's own RDF go out; what was done with the store (audit) on demand, for reading.
 Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
 
-*But:* an export of some namespaces is put together in memory. It has no RDF of the tenant's own, which belongs to none of them;
-of the provenance it has what made the memories in it, and of `main` what these point at.
+*But:* an export of some namespaces has no RDF of the tenant's own, which belongs to none of them; of the provenance it has what
+made the memories in it, and of `main` what these point at.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from memento.access import Access
 from memento.backends import Backends
+from memento.exchange.apart import Snapshot, apart
 from memento.exchange.names import graph_name
 from memento.graph.documents import Form, writable, written
 from memento.graph.exact import Exact
@@ -50,24 +51,32 @@ def leaving(
         NotAcceptable: the format has no named graphs.
     """
     writable(form)
-    real, names = Exact(parts.graph), _names(scope.tenant, parts)
+    names = _names(scope.tenant, parts)
     memories = [name for name in names if name.startswith(graph_iri(scope.tenant, ""))]
     own = [name for name in memories if (only is None or name == graph_iri(scope.tenant, only)) and _sees(access, name)]
     is_whole = only is None and not access.namespaces
+    kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    chosen = [name for kind in kinds for name in names if _kind(name) == kind]
+    beside = graph_iri(scope.tenant, "main") if access.sees("main") else None
+    snapshot = Snapshot(parts)
+
+    def streams(of: Exact) -> list[Statements]:
+        if is_whole:
+            return [of.statements(name) for name in chosen]
+        return excerpt(of, [scope.self_graph, *own], scope.provenance, beside)
+
+    def pieces() -> Iterator[bytes]:
+        found = streams(snapshot.opened())
+        if vectors:
+            file, made_by = parts.indexes.file, parts.embedder.fingerprint
+            found = [with_vectors(quads, lambda iri: _vector(iri, file, made_by)) for quads in found]
+        return written(found, form)
+
     if is_whole:
-        kinds = (*_WHOLE, "audit") if audit else _WHOLE
-        chosen = [name for kind in kinds for name in names if _kind(name) == kind]
-        rows = parts.graph.select("exchange/counted", chosen)
-        count = sum(int(str(row["count"])) for row in rows)
-        streams: list[Statements] = [real.statements(name) for name in chosen]
+        count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
     else:
-        beside = graph_iri(scope.tenant, "main") if access.sees("main") else None
-        streams = [list(some) for some in excerpt(real, [scope.self_graph, *own], scope.provenance, beside)]
-        count = sum(len(list(some)) for some in streams)
-    if vectors:
-        file, made_by = parts.indexes.file, parts.embedder.fingerprint
-        streams = [with_vectors(quads, lambda iri: _vector(iri, file, made_by)) for quads in streams]
-    return Leaving(form=form, statements=count, pieces=written(streams, form))
+        count = sum(1 for some in streams(Exact(parts.graph)) for _ in some)
+    return Leaving(form=form, statements=count, pieces=apart(pieces))
 
 
 def _names(tenant: str, parts: Backends) -> list[IRI]:

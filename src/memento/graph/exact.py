@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import pyoxigraph as ox
 
@@ -23,11 +24,28 @@ class Exact:
     """The same store as a `Graph`, seen by its quads."""
 
     def __init__(self, graph: Graph) -> None:
-        """Raises `GraphError` when the store is not embedded, or closed."""
+        """Raises `GraphError` when the store is not embedded."""
         if not isinstance(graph, Oxigraph):
             raise GraphError("this takes the embedded store: use the export of the store that you connected")
-        self._graph = graph
-        self._store = graph._store  # of this room
+        self._graph: Oxigraph | None = graph
+        self._alone: ox.Store | None = None
+        self.is_on_disk = graph._in_folder
+
+    @classmethod
+    def read_only(cls, folder: Path) -> Self:
+        """A store that nobody has open, to be read alone; raises `GraphError` when it cannot be opened."""
+        found = cls.__new__(cls)
+        with failures():
+            found._graph, found._alone, found.is_on_disk = None, ox.Store.read_only(str(folder)), True
+        return found
+
+    @property
+    def _store(self) -> ox.Store:
+        """The engine, asked for anew each time: whoever keeps it keeps the folder from being let go of."""
+        if self._alone is not None:
+            return self._alone
+        assert self._graph is not None
+        return self._graph._store  # of this room
 
     def statements(self, graph: IRI, subject: IRI | None = None) -> Iterator[ox.Quad]:
         """
@@ -67,6 +85,8 @@ class Exact:
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
         """See `Oxigraph.extend`."""
+        if self._graph is None:
+            raise GraphError("this store was opened to be read alone")
         self._graph.extend(quads, subjects, many=many)
 
     def backup(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ from memento.access import OWNER
 from memento.backends import Keeper, reopen
 from memento.backup.putting import put, readied
 from memento.backup.taking import Taken, take
-from memento.errors import Conflict, Forbidden, InputError
+from memento.errors import Forbidden, InputError
 from memento.graph.exact import Exact
 from memento.instants import now
 from memento.model import BackedUp, Difference, Restored
@@ -72,13 +72,10 @@ class Care(Exchanging):
         Raises:
             NotFound: there is no backup.
             InputError: it is damaged, or newer than this version; the memory is as it was.
-            Conflict: an export is being read.
             Forbidden: as `backup`.
         """
         place = self._backups(folder)
         with self._importing:
-            if self._leaving:
-                raise Conflict("an export is being read from the store: restore when it is done")
             restored = readied(place, self.home, now())
             with self._understanding, self._writing:
                 reopen(self._parts, self.settings, lambda: put(self.home, restored))

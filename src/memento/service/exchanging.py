@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -63,10 +62,9 @@ class Exchanging(Consolidating):
         if audit:
             self._access.needs("admin")
         with self._writing:
-            found = leaving(
+            return leaving(
                 form_called(form), scope, self._access, self._parts, only=namespace, vectors=vectors, audit=audit
             )
-        return replace(found, pieces=self._counted(found.pieces))
 
     def import_rdf(
         self,
@@ -136,14 +134,6 @@ class Exchanging(Consolidating):
             if merged.notes:
                 self.resume()
             return merged
-
-    def _counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """The pieces; as long as they are read, the store cannot be let go of."""
-        self._leaving.add(id(pieces))
-        try:
-            yield from pieces
-        finally:
-            self._leaving.discard(id(pieces))
 
     @contextmanager
     def _staging(self, source: IO[bytes]) -> Iterator[Path | None]:

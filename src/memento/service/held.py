@@ -57,7 +57,6 @@ class Held:
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
-        self._leaving: set[int] = set()  # exports that are being read
         self._worker = Worker(self._work, "consolidation")
         self._put_off_here: set[IRI] = set()
 

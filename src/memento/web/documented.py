@@ -53,6 +53,6 @@ def operations() -> dict[tuple[str, str], Operation]:
             does="Let a backup be the memory; what is there is moved aside",
             answers=Restored,
             body={"type": "object", "properties": place, "additionalProperties": False},
-            fails=(404, 409, 413, 415),
+            fails=(404, 413, 415),
         ),
     }

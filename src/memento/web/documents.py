@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from flask import Blueprint, Response, request
 
 from memento import assets
 from memento.errors import InputError
 from memento.exchange.files import spooled
 from memento.web.asked import Parameters, json_object, memory, namespace
+from memento.web.departures import Presence, presence_of
 from memento.web.rest import answered
 
 IMPORT = "/memory/import/rdf"
@@ -36,7 +39,7 @@ class Documents:
             audit=asked.flag("audit"),
             namespace=namespace(),
         )
-        response = Response(found.pieces, mimetype=found.form.media)
+        response = Response(_sent(found.pieces, presence_of(request.environ)), mimetype=found.form.media)
         response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
         response.headers["Memento-Format"] = found.form.name
         response.headers["Memento-Statements"] = str(found.statements)
@@ -75,3 +78,15 @@ class Documents:
         """What JSON-LD calls the terms of the vocabulary."""
         Parameters()
         return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
+
+
+def _sent(pieces: Iterator[bytes], presence: Presence) -> Iterator[bytes]:
+    """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
+    try:
+        for piece in pieces:
+            if presence.has_left:
+                return
+            yield piece
+    except Exception:
+        presence.is_broken = True
+        raise
