@@ -47,6 +47,8 @@ crash: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/memento config docs > docs/settings.md
 	$(BIN)/memento connect docs > docs/clients.md
+	$(BIN)/memento ontology docs > docs/ontology.md
+	$(BIN)/memento ontology context > ontology/context.jsonld
 
 # Needs npm and the network; what it fetches is committed.
 yasgui:

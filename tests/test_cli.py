@@ -378,3 +378,42 @@ def test_a_fact_told_twice_in_one_note_takes_the_place_of_the_earlier() -> None:
     printed("note", "I work at Acme.", "--at", "2024-01-01")
     assert "Retired" in printed("note", "I work at Zalando. I work at Zalando.", "--at", "2024-02-01")
     assert "Retired" in printed("note", "I work at Bosch.", "--at", "2024-03-01")
+
+
+def test_a_memory_is_exported_and_imported_by_commands(tmp_path: Path) -> None:
+    printed("note", "I work at Google.")
+    printed("note", "I paint.", "--namespace", "hobby")
+    said = printed("export", str(tmp_path / "all.trig.gz"))
+    told = printed("export", str(tmp_path / "hobby.nq"), "--namespace", "hobby", "--json")
+    again = printed("import", str(tmp_path / "all.trig.gz"))
+    moved = printed(
+        "import", str(tmp_path / "hobby.nq"), "--namespace", "arts", "--json", "--home", str(tmp_path / "new")
+    )
+
+    assert "statements written to" in said
+    assert "0 of them new" in again
+    assert (moved["memories"], moved["statements"]) == (1, told["statements"])
+    assert "paint" in printed("list", "--namespace", "arts", "--home", str(tmp_path / "new"))
+    (tmp_path / "bad.trig").write_text("GRAPH <urn:g> { <urn:a> <urn:b> }")
+    assert "bad.trig line 1, column" in failed("import", str(tmp_path / "bad.trig"), code=2)
+    (tmp_path / "own.ttl").write_text("<urn:a> <urn:b> 3 .")
+    assert "outside of any graph" in failed("import", str(tmp_path / "own.ttl"), code=2)
+    assert printed("import", str(tmp_path / "own.ttl"), "--data", "own", "--json")["added"] == 1
+
+
+def test_a_memory_is_backed_up_and_put_back_by_commands(tmp_path: Path) -> None:
+    printed("note", "I work at Google.")
+    made = printed("backup", str(tmp_path / "backups"), "--keep", "2", "--json")
+    printed("note", "I paint.")
+    said = printed("restore", str(tmp_path / "backups"))
+    listed = printed("list")
+
+    assert made["folder"].startswith(str(tmp_path / "backups"))
+    assert "before-restore-" in said
+    assert "Google" in listed and "paint" not in listed
+    assert "no backup" in failed("restore", code=2)
+
+
+def test_the_ontology_is_printed_as_a_page_and_as_a_context() -> None:
+    assert printed("ontology", "docs").startswith("# The ontology\n")
+    assert json.loads(printed("ontology", "context"))["@context"]["content"].endswith("content")

@@ -8,6 +8,8 @@ The data folder and who owns it.
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
+    {home}/backups/       copies of the memory at some times, unless they lie elsewhere
+    {home}/before-restore-… what was here before a backup was put in its place
     {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
@@ -110,6 +112,10 @@ class Home:
     @property
     def erased(self) -> Path:
         return self.path / "erased"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
 
     @property
     def tokens(self) -> Path:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento.cli import shown
-from memento.cli.door import FAILED, Instant, command
+from memento.cli.door import FAILED, Instant, bar, command, printed
 from memento.cli.opened import Chosen, ask, opened
 from memento.errors import InputError, NotFound
 
 if TYPE_CHECKING:
     from memento.client import Client
-    from memento.ports import Progress
     from memento.service import Memento
 
 
@@ -151,28 +147,6 @@ def forget(chosen: Chosen, iri: str, erase: bool) -> None:
     printed(chosen, answer, lambda: shown.forgotten(answer))
 
 
-@command("import")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--keep", is_flag=True, help="Keep each row as one memory of its own text, and retire nothing.")
-def imported(chosen: Chosen, file: Path, keep: bool) -> None:
-    """Note every row of FILE: JSON lines, a JSON array, or text with blank lines between notes."""
-    from memento.intake.portable import rows
-    from memento.wire import plain
-
-    listed = rows(file)
-    with opened(chosen, "import") as memento, _bar("Importing") as progress:
-        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    printed(
-        chosen,
-        answer,
-        lambda: (
-            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
-            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
-        ),
-    )
-
-
 @command("query")
 @click.argument("sparql")
 @click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
@@ -213,14 +187,9 @@ def check(chosen: Chosen) -> None:
 @command("rebuild")
 def rebuild(chosen: Chosen) -> None:
     """Make every index anew from the graph alone."""
-    with opened(chosen, "rebuild") as memento, _bar("Embedding") as progress:
+    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
     printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
-
-
-def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    """Print an answer as JSON when that was chosen, or a view of it."""
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
 
 
 def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
@@ -258,19 +227,3 @@ def text_or_file(argument: str) -> str:
         if "{" in argument:
             return argument
         raise NotFound(f"{argument[:80]} cannot be read: {error}") from error
-
-
-@contextmanager
-def _bar(task: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr, when somebody looks."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        one = bars.add_task(task, total=None)
-        yield lambda done, total: bars.update(one, completed=done, total=total)

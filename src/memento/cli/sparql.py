@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memento.cli.commands import printed, text_or_file
-from memento.cli.door import command, common, main
+from memento.cli.commands import text_or_file
+from memento.cli.door import command, common, main, printed
 from memento.cli.opened import Chosen, opened
 from memento.errors import InputError
 

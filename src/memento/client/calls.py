@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from memento.client.connection import addressed, made
+from memento.client.documents import Documents
 from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
@@ -45,7 +46,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(Sparql):
+class Client(Sparql, Documents):
     """The memory behind a running service; a context manager."""
 
     def note(

@@ -119,6 +119,21 @@ class Oxigraph:
         with self._one_writer, _failures():
             apply(delta, self._store)
 
+    def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
+        """
+        Add quads to the letter, all of them or nothing.
+
+        Args:
+            subjects: whom they are about, for `before_write`.
+            many: more than fit into memory, so that new files are written at once.
+        """
+        if self.before_write is not None and subjects:
+            self.before_write(subjects)
+        with self._one_writer, _failures():
+            (self._store.bulk_extend if many else self._store.extend)(quads)
+        if self.after_write is not None:
+            self.after_write(None)
+
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
@@ -162,6 +177,10 @@ class Oxigraph:
         """Let go of one named graph."""
         with self._one_writer, _failures():
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
+
+    def follow(self, other: Oxigraph) -> None:
+        """Count writes from where the store ended in whose place this one is: what was learned of that one holds no more."""
+        self._one_writer.turns = other.writes + 1
 
     @property
     def writes(self) -> int:

@@ -60,15 +60,24 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
         GraphError: the quads could not be validated at all.
         MissingPart: the shapes are not part of this installation.
     """
-    return _faults((_name(subject), _name(predicate), _term(value)) for subject, predicate, value, _ in quads)
+    return _held((_name(subject), _name(predicate), _term(value)) for subject, predicate, value, _ in quads)
 
 
-def faults(quads: Iterable[ox.Quad]) -> list[Violation]:
-    """The same for quads as the store has them, with the languages and datatypes of their literals; raises as `violations`."""
-    return _faults((_foreign(quad.subject), _foreign(quad.predicate), _foreign(quad.object)) for quad in quads)
+def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
+    """The same of quads to the letter: a text in a language, or a number that is none, is not what a string or a number is."""
+    return _held((_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in statements)
 
 
-def _faults(triples: Iterable[tuple[Node, Node, Node]]) -> list[Violation]:
+@cache
+def looked_back() -> frozenset[IRI]:
+    """The predicates along which the shapes go from an object to its subjects: those must be given with it to be judged."""
+    from rdflib.namespace import SH
+
+    shapes = _parsed("ontology/shapes.ttl")
+    return frozenset(IRI(str(one)) for how in (SH.inversePath, SH.targetObjectsOf) for one in shapes.objects(None, how))
+
+
+def _held(triples: Iterable[tuple[Node, Node, Node]]) -> list[Violation]:
     with _ALONE:
         report, shapes = _validated(triples)
         return sorted(_found(report, shapes))
@@ -136,19 +145,14 @@ def _name(iri: str) -> URIRef:
     return URIRef(iri)
 
 
-def _foreign(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
-    from rdflib import BNode, Literal, URIRef
+def _exact(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
+    from rdflib import XSD, BNode, Literal, URIRef
 
-    match term:
-        case ox.NamedNode():
-            return URIRef(term.value)
-        case ox.BlankNode():
-            return BNode(term.value)
-        case ox.Literal():
-            is_plain = term.language is not None
-            return Literal(term.value, lang=term.language, datatype=None if is_plain else URIRef(term.datatype.value))
-        case _:
-            return BNode(str(term))  # a triple has no properties that a shape could ask for
+    if isinstance(term, ox.Literal):
+        datatype = URIRef(term.datatype.value)
+        typed = None if term.language or datatype == XSD.string else datatype  # rdflib tells "x" from "x"^^xsd:string
+        return Literal(term.value, lang=term.language, datatype=typed, normalize=False)
+    return URIRef(term.value) if isinstance(term, ox.NamedNode) else BNode(str(term))
 
 
 def _term(value: Value) -> URIRef | Literal:

@@ -122,6 +122,12 @@ class Snapshots:
             self._retire()
         self.dropped()
 
+    def turn_to(self, graph: Oxigraph) -> None:
+        """Be of another store from now on."""
+        with self._lock:
+            self._graph = graph
+        self.drop()
+
     def close(self) -> None:
         """Delete every snapshot; the workers have ended before. Calling it twice is harmless."""
         self.drop()

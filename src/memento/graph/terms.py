@@ -75,7 +75,10 @@ def _of_literal(term: Literal) -> Value:
     if datatype == XSD.boolean:
         return text in ("true", "1")
     number = _NUMBERS.get(datatype)
-    return number(text) if number else text
+    try:
+        return number(text) if number else text
+    except ValueError:  # somebody's own RDF may call any text a number
+        return text
 
 
 def resolved(prologue: str, name: str, base: str | None) -> str:

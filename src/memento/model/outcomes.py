@@ -146,3 +146,54 @@ class Inferred:
     contradictions: int = 0
     by_rule: Mapping[str, int] = field(default_factory=dict)
     is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A document that was written: where, in which format, and how long; `statements` are those beside vectors."""
+
+    file: str
+    form: str
+    statements: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """
+    What became of a document: the graphs that its statements went to, and how many of them were new.
+
+    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories` and `notes`
+    count those of which something was new; of the texts of these, `vectors` came with the document and `embedded` were made.
+    """
+
+    graphs: tuple[IRI, ...]
+    statements: int
+    added: int
+    kept: int = 0
+    passed_over: int = 0
+    memories: int = 0
+    notes: int = 0
+    vectors: int = 0
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was made: its folder, how much it holds, and which earlier ones were let go of."""
+
+    folder: str
+    bytes: int
+    statements: int
+    vectors: int
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup that is the memory now: which one, how much it holds, and where what was here before lies."""
+
+    folder: str
+    statements: int
+    vectors: int
+    aside: str | None

@@ -58,6 +58,7 @@ class Held:
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
+        self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
         self._worker = Worker(self._work, "consolidation")
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)

@@ -164,6 +164,9 @@ class LimitsSettings:
     graph_bytes: int = knob(67_108_864, "longest document for the graph store, in bytes")
     graph_quads: int = knob(1_000_000, "most quads that one document for the graph store adds", least=1)
     query_depth: int = knob(200, "deepest nesting of braces and parentheses in a SPARQL query", least=1)
+    document_bytes: int = knob(
+        1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes, unpacked", least=1
+    )
     results: int = knob(1_000, "most memories that one recall or one page of a listing returns")
 
 

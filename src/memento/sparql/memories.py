@@ -127,7 +127,7 @@ def _faults(judged: Sequence[IRI], view: After) -> list[Violation]:
     data = view.about([*judged, *view.pointing(judged, _INVERSE)])
     footing = [quad for quad in view.about(targets(data)) if quad.predicate.value == TYPE]
     wanted = set(judged)
-    return [one for one in shapes.faults([*data, *footing]) if one.focus in wanted]
+    return [one for one in shapes.violations_of([*data, *footing]) if one.focus in wanted]
 
 
 def _told(found: Sequence[Violation]) -> str:

@@ -21,6 +21,8 @@ from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
 from memento.service import Memento
 from memento.settings import LimitsSettings
+from memento.web.documents import IMPORT as DOCUMENT
+from memento.web.documents import Documents
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql.description import Descriptions, described
@@ -57,6 +59,7 @@ def create_app(memento: Memento) -> Flask:
         request.max_content_length = most_bytes(request.path, memento.settings.limits)
         return None
 
+    app.register_blueprint(Documents().blueprint())
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
     app.register_blueprint(Descriptions().blueprint())
@@ -96,6 +99,8 @@ def most_bytes(path: str, limits: LimitsSettings) -> int:
         return BODY_BYTES
     if path == "/memory/import":
         return IMPORT_BYTES
+    if path == DOCUMENT:
+        return limits.document_bytes
     if path.startswith(GRAPHS):
         return limits.graph_bytes + 65_536
     return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
