@@ -94,7 +94,7 @@ class Run:
 
     def _sent(self) -> Process | None:
         """A worker that has the job; None when the place is lost already."""
-        lease = self._pool.snapshots.lease()
+        lease = self._pool.snapshots.lease(stale=self._job.takes_stale)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.taken()
         self._is_over = False
