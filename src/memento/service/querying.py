@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memento.errors import Forbidden
@@ -77,7 +78,8 @@ class Querying(Questions):
             waiting: who may leave before the end; the query ends then.
         """
         scope = self._in(namespace)
-        found = job(asked, self._visible(scope), self.settings.limits, Inside(self, scope))
+        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
+        found = job(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             self._parts.inferences.current(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
