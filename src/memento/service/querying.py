@@ -81,7 +81,7 @@ class Querying(Questions):
         sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
         found = job(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
-            self._parts.inferences.current(scope, now())  # it may follow from what was written a moment ago
+            self._parts.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
 
     def infer(self, *, namespace: str | None = None) -> Inferred:

@@ -199,7 +199,7 @@ class InferenceSettings:
         True, "let SPARQL queries see what follows from the axioms that you state; nothing does without any"
     )
     most: int = knob(
-        100_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
+        50_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
     )
 
 
