@@ -143,7 +143,7 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
 def noted(memento: Memento, count: int) -> list[float]:
     """Seconds of a query right after a note."""
     work: Callable[[], bytes] = lambda: ask(memento, "SELECT ?o { ex:n1 ex:partOf ?o }")  # noqa: E731
-    spent = []
+    spent: list[float] = []
     for number in range(count):
         memento.note(f"I have tried tea number {number} of {id(spent)}.")
         spent.append(timed(work)[1])
