@@ -85,8 +85,8 @@ def test_memories_like_one_are_found_in_order(danny: Memento) -> None:
 
 
 def test_successions_contradictions_histories_tellers_and_changes(danny: Memento) -> None:
-    first, *_ = rows(danny, "successions")
-    assert first["new"] == "USER has worked at Microsoft since 1 September 2025."
+    latest, *_ = rows(danny, "successions")
+    assert latest["new"] == "USER has worked at Microsoft since 1 September 2025."
     values = {row["value"] for row in rows(danny, "contradictions")}
     assert values == {"http://example.org/contoso", "urn:memento:entity:01994c71-08d6-7aa8-acf1-4663daab9be5"}
     [google] = rows(danny, "entity_history", name="Google")

@@ -39,6 +39,9 @@ SERVICES = (MEM.search, MEM.asOf)
 MOST_TEXTS = 20
 """Questions and texts to compare with in one query: each takes a recall, or a comparison with every memory."""
 
+MOST_BYTES = 64 << 20
+"""All tables of one query: five of a million memories."""
+
 
 class Memory(Protocol):
     """Whoever answers the questions inside a query, for one reader."""
@@ -84,10 +87,19 @@ def rewritten(reading: Reading, memory: Memory) -> tuple[Edited, tuple[Table, ..
             edits += _searched(service, searches[service], reading, groups, memory)
         else:
             edits += _kept(service, as_of(service, reading, groups, memory.zone), reading, groups)
-    tables = (
-        Table(asked=one.value, is_iri=one.is_iri, data=memory.likeness(one.value, is_iri=one.is_iri)) for one in texts
-    )
-    return Edited(reading.sparql, tuple(edits)), tuple(tables)
+    return Edited(reading.sparql, tuple(edits)), _compared(texts, memory)
+
+
+def _compared(texts: Sequence[Constant], memory: Memory) -> tuple[Table, ...]:
+    tables: list[Table] = []
+    for one in texts:
+        data = memory.likeness(one.value, is_iri=one.is_iri)
+        tables.append(Table(asked=one.value, is_iri=one.is_iri, data=data))
+        if sum(len(table.data) for table in tables) > MOST_BYTES:
+            raise InputError(
+                f"{one.token.place}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
+            )
+    return tuple(tables)
 
 
 def _searched(service: Service, asked: Search, reading: Reading, groups: Groups, memory: Memory) -> list[Edit]:
