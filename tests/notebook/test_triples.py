@@ -22,7 +22,7 @@ EVIL = "</text><script>alert(1)</script>"
 
 
 def boxes(svg: str) -> list[tuple[float, float, float, float]]:
-    root = ElementTree.fromstring(svg)
+    root = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
     sides = ("x", "y", "width", "height")
     return [tuple(float(one.attrib[side]) for side in sides) for one in root.iter("rect")]  # type: ignore[misc]
 
@@ -42,9 +42,10 @@ def test_a_construct_gives_triples_a_drawing_and_a_frame(told: Memento) -> None:
         WHERE { ?new mem:invalidates ?old ; mem:content ?n . ?old mem:content ?o ; mem:invalidAt ?end }""",
     )
     assert isinstance(found, Triples)
-    svg = found.svg()
+    svg = found._repr_html_()
 
-    assert found._repr_html_() == svg
+    assert found.svg() == found._repr_svg_() != svg
+    assert [box[2:] for box in boxes(svg)] == [box[2:] for box in boxes(found.svg())]
     assert "USER works at Google" in svg and "mem:invalidates" in svg
     assert 'stroke-dasharray="4 3"' in svg, "what is over is dashed"
     assert list(found.to_frame(short=True).columns) == ["subject", "predicate", "object"]
@@ -67,6 +68,7 @@ def test_a_large_graph_is_a_table() -> None:
     assert "80 triples, the first 50" in many._repr_html_()
     assert "<script" not in many._repr_html_()
     assert "0 triples" in none._repr_html_()
+    assert many._repr_svg_() is None
 
 
 def test_text_in_a_drawing_stays_text_and_nothing_comes_from_elsewhere() -> None:

@@ -19,11 +19,12 @@ from html import escape
 from memento.model import Value
 from memento.vocabulary import IRI, MEM, RDFS, SKOS, TYPE, shortened
 
-_CHAR, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 16, 8, 110, 22  # pixels, at 12 px
+_CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 110, 22  # pixels, at 12 px
 _CHARS = 34  # of a line of text
 _LINES = 6  # of a box, beside its head
 _TIP = 200  # characters of a line of what is told when one points at a box
 _SWEEPS = 6
+_ALONE = 'xmlns="http://www.w3.org/2000/svg" color="#777" '
 _TITLES = (MEM.name, RDFS.label, SKOS.prefLabel, MEM.content)
 """What a node is called by, the first that it has."""
 
@@ -42,7 +43,7 @@ class _Box:
 
     @property
     def width(self) -> float:
-        return max(map(len, (self.head, self.kind, *self.lines))) * _CHAR + 2 * _PAD
+        return max(len(self.head) * _BOLD, max(map(len, (self.kind, *self.lines))) * _CHAR) + 2 * _PAD
 
     @property
     def height(self) -> float:
@@ -56,8 +57,13 @@ class _Box:
 Link = tuple[IRI, str, IRI]
 
 
-def drawn(triples: Iterable[tuple[IRI, IRI, Value]]) -> str:
-    """The SVG of some triples; types and texts stand in the boxes."""
+def drawn(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = False) -> str:
+    """
+    The SVG of some triples; types and texts stand in the boxes.
+
+    Args:
+        alone: not inside of a page but as an image, which has no colour around it: in a grey that is seen on light and dark.
+    """
     found = list(triples)
     links = [(s, _cut(shortened(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
     boxes = _boxes(found, links)
@@ -68,7 +74,7 @@ def drawn(triples: Iterable[tuple[IRI, IRI, Value]]) -> str:
     arrows = "".join(_arrow(boxes[s], label, boxes[o]) for s, label, o in links)
     shapes = "".join(_shape(box) for box in boxes.values())
     return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg {_ALONE if alone else ""}viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         'style="max-width:100%;height:auto;font:12px sans-serif" fill="currentColor" role="img">'
         f"<title>A graph of {len(boxes)} nodes</title>{arrows}{shapes}</svg>"
     )

@@ -21,7 +21,7 @@ Cell = IRI | str | int | float | bool | datetime | date | None
 _SHOWN = 50  # rows of a table in a notebook
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rows(Sequence[Mapping[str, Cell]]):
     """What a SELECT found: its variables, and for each row the values in their order."""
 
@@ -30,6 +30,9 @@ class Rows(Sequence[Mapping[str, Cell]]):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Rows({len(self):,} of {', '.join(self.columns)})"
 
     @overload
     def __getitem__(self, at: int) -> Mapping[str, Cell]: ...
@@ -68,8 +71,8 @@ def rows_of(body: bytes) -> Rows | bool:
     """
     The answer to a SELECT, or to an ASK, from SPARQL 1.1 Query Results JSON.
 
-    >>> rows_of(b'{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "x"}}, {}]}}')
-    Rows(columns=('n',), values=(('x',), (None,)))
+    >>> rows_of(b'{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "x"}}, {}]}}').values
+    (('x',), (None,))
     """
     told = json.loads(body)
     if "boolean" in told:

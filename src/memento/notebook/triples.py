@@ -25,7 +25,7 @@ _NODES = 40
 """More than these are not drawn: nobody could read it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Triples(Sequence[Triple]):
     """What a query built, as (subject, predicate, object); `data` is the same as N-Triples."""
 
@@ -51,12 +51,22 @@ class Triples(Sequence[Triple]):
 
     def svg(self) -> str:
         """The graph as a drawing: a box for each node, with its texts and dates inside, and an arrow for each link."""
-        return drawn(self.values)
+        return drawn(self.values, alone=True)
+
+    def __repr__(self) -> str:
+        return f"Triples({len(self):,})"
+
+    @property
+    def _is_small(self) -> bool:
+        nodes = {one for subject, _, value in self.values for one in (subject, value) if isinstance(one, IRI)}
+        return 0 < len(nodes) <= _NODES
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg() if self._is_small else None  # for viewers that take no drawing inside of HTML
 
     def _repr_html_(self) -> str:
-        nodes = {one for subject, _, value in self.values for one in (subject, value) if isinstance(one, IRI)}
-        if 0 < len(nodes) <= _NODES:
-            return self.svg()
+        if self._is_small:
+            return drawn(self.values)
         cells = [[shortened(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_SHOWN]]
         more = f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
         return table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
