@@ -20,11 +20,13 @@ from werkzeug.exceptions import NotFound
 
 from memento import __version__, assets, settings
 from memento.graph.binding import query
+from memento.sparql import examples
 
 ADDRESS = "/sparql"
 FILES = f"/static{ADDRESS}/"
 EXAMPLES = (
     "library/latest",
+    *examples.EXAMPLES,
     "library/replaced",
     "library/around",
     "library/derived",
