@@ -12,7 +12,7 @@ import pytest
 from conftest import OFFLINE
 from memento import assets
 from memento.graph.binding import bound
-from memento.graph.oxigraph import parsed_quads
+from memento.graph.plain import parsed_quads
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings

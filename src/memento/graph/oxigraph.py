@@ -10,18 +10,17 @@ graphs they name.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, InputError
+from memento.errors import GraphError
 from memento.graph.after import After
 from memento.graph.binding import bound
 from memento.graph.delta import Delta, apply, exact
-from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
@@ -281,29 +280,3 @@ def _failures(query: str = "") -> Iterator[None]:
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
         where = f" in queries/{query}.rq" if query else ""
         raise GraphError(f"the store failed{where}: {error}") from error
-
-
-def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:
-    """
-    The quads of a TriG document, or of a Turtle document put into `graph`.
-
-    Raises:
-        InputError: the document is not well formed.
-    """
-    try:
-        for found in ox.parse(document, ox.RdfFormat.TRIG):
-            name = graph or IRI(getattr(found.graph_name, "value", ""))
-            yield (
-                IRI(str(getattr(found.subject, "value", ""))),
-                IRI(found.predicate.value),
-                to_value(found.object),
-                name,
-            )
-    except (SyntaxError, ValueError) as error:
-        raise InputError(f"this is not TriG: {error}") from error
-
-
-def serialised(quads: Iterable[Quad], media: str, prefixes: Mapping[str, str]) -> bytes:
-    """The triples of some quads in a media type of `snapshot.GRAPH_FORMATS`, whatever their graph."""
-    triples = (ox.Triple(ox.NamedNode(s), ox.NamedNode(p), to_term(value)) for s, p, value, _ in quads)
-    return ox.serialize(triples, format=GRAPH_FORMATS[media], prefixes=dict(prefixes)) or b""
