@@ -12,14 +12,14 @@ import re
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
 from w3c import endpoint, reports
-from w3c.cases import Checkout
+from w3c.cases import Case, Checkout
 from w3c.trials import Mark, Outcome, outcomes
 
+Told = dict[str, list[Outcome]]
 SERVERS = {"memento": endpoint.memento, "oxigraph": endpoint.oxigraph}
 PAGE = """# SPARQL conformance
 
@@ -51,7 +51,7 @@ Passed, unless a cell says otherwise. *Refused* is a case whose text reaches out
 """
 
 
-def main(argv: Sequence[str] | None = None) -> dict[str, list[Outcome]]:
+def main(argv: Sequence[str] | None = None) -> Told:
     """Print the table, write what was asked for, and return every outcome by service."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("checkout", type=Path, help="a checkout of w3c/rdf-tests, or its folder sparql")
@@ -65,17 +65,22 @@ def main(argv: Sequence[str] | None = None) -> dict[str, list[Outcome]]:
     cases = [case for case in checkout.cases() if re.search(chosen.only, case.iri)]
     if not cases:
         raise SystemExit(f"no case in {chosen.checkout}: it should hold the folder sparql of w3c/rdf-tests")
-    told: dict[str, list[Outcome]] = {}
-    for server in chosen.servers:
-        with ExitStack() as stack:
-            running = stack.enter_context(SERVERS[server]())
-            told[running.name] = list(outcomes(cases, checkout, running))
+    told = run(checkout, chosen.servers, cases)
     print("\n".join(reports.table(told)), "\n\n", "\n".join(reports.apart(told)), sep="")
     _written(chosen.page, page(told))
     _written(chosen.json, reports.as_json(told))
     for service, results in told.items() if chosen.earl else ():
         name = service.partition(" ")[0]
         _written(chosen.earl / f"{name}.ttl", reports.earl(service, _version(name), results))
+    return told
+
+
+def run(checkout: Checkout, servers: Sequence[str] = tuple(SERVERS), cases: Sequence[Case] = ()) -> Told:
+    """Every outcome by service; of all cases, when none are given."""
+    told: Told = {}
+    for server in servers:
+        with SERVERS[server]() as running:
+            told[running.name] = list(outcomes(cases or checkout.cases(), checkout, running))
     return told
 
 
