@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 import httpx2
 from pyoxigraph import Dataset, DefaultGraph, NamedNode, Quad, RdfFormat, parse, serialize
@@ -36,6 +36,7 @@ class Endpoint:
     update: str
     graphs: str
     client: httpx2.Client
+    pid: int = 0
     held: Data | None = field(default=None)
 
     def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> httpx2.Response:
@@ -105,37 +106,48 @@ def oxigraph() -> Iterator[Endpoint]:
         command = [str(Path(sys.executable).with_name("oxigraph")), "serve"]
         command += ["--location", folder, "--bind", f"127.0.0.1:{port}"]
         origin = f"http://127.0.0.1:{port}"
-        with _process(command, f"{origin}/query", {}), httpx2.Client(timeout=60) as client:
-            yield Endpoint("oxigraph serve", origin, f"{origin}/query", f"{origin}/update", f"{origin}/store", client)
+        with _process(command, f"{origin}/query", {}) as process, httpx2.Client(timeout=60) as client:
+            addresses = (f"{origin}/query", f"{origin}/update", f"{origin}/store")
+            yield Endpoint("oxigraph serve", origin, *addresses, client, process.pid)
 
 
 @contextmanager
 def memento(**environment: str) -> Iterator[Endpoint]:
     """`memento serve --bare`, with a folder of its own."""
-    with TemporaryDirectory(prefix="memento-bare-") as folder:
-        port = free_port()
-        command = [sys.executable, "-m", "memento", "--home", folder, "serve", "--bare", "--port", str(port)]
-        origin = f"http://127.0.0.1:{port}"
-        sparql = f"{origin}/sparql"
-        with _process(command, f"{origin}/health", environment), httpx2.Client(timeout=60) as client:
-            yield Endpoint("memento serve --bare", origin, sparql, f"{sparql}/update", f"{sparql}/graphs", client)
+    with (
+        TemporaryDirectory(prefix="memento-bare-") as folder,
+        serving(Path(folder), "--bare", **environment) as running,
+    ):
+        yield running
+
+
+@contextmanager
+def serving(home: Path, *words: str, **environment: str) -> Iterator[Endpoint]:
+    """`memento serve` on a data folder."""
+    port = free_port()
+    command = [sys.executable, "-m", "memento", "--home", str(home), "serve", *words, "--port", str(port)]
+    origin = f"http://127.0.0.1:{port}"
+    sparql = f"{origin}/sparql"
+    with _process(command, f"{origin}/health", environment) as process, httpx2.Client(timeout=60) as client:
+        addresses = (sparql, f"{sparql}/update", f"{sparql}/graphs")
+        yield Endpoint(" ".join(["memento serve", *words]), origin, *addresses, client, process.pid)
 
 
 @contextmanager
 def _process(command: list[str], ready: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        begin = time.perf_counter()
-        while not _answers(ready):
-            if process.poll() is not None or time.perf_counter() - begin > READY_S:
-                raise RuntimeError(f"{' '.join(command)} did not become ready")
-            time.sleep(0.05)
-        yield process
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with TemporaryFile() as said:
+        process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=said)
+        try:
+            begin = time.perf_counter()
+            while not _answers(ready):
+                if process.poll() is not None or time.perf_counter() - begin > READY_S:
+                    said.seek(0)
+                    raise RuntimeError(f"{' '.join(command)} did not become ready: {said.read()[-2_000:].decode()}")
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
 
 
 def _answers(url: str) -> bool:
