@@ -1,8 +1,9 @@
 """
-A client that leaves is noticed, and an answer that breaks off is seen to break off, although Flask is told neither.
+A client that leaves is noticed, and an answer or a request that breaks off is seen to break off, although Flask is told of none.
 
-WSGI has no word for either: a generator is never told that nobody listens, and one that ends has ended well. So each request
-carries a `Presence`, which Flask finds in its environment and whoever waits on another service hands its socket to.
+WSGI has no word for them: a generator is never told that nobody listens, one that ends has ended well, and so has a body. So each
+request carries a `Presence`, which Flask finds in its environment and whoever waits on another service hands its socket to, and a
+body that its sender left unfinished raises where it is read: half of an update may be an update.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
+
+from memento.errors import InputError
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -25,6 +28,10 @@ KEY = "memento.presence"
 
 class BrokenOff(Exception):
     """The answer ended before it was complete; the server closes the connection, as it was closed to us."""
+
+
+class Unfinished(InputError):
+    """The sender of a request left before its end; nobody reads this."""
 
 
 class Presence:
@@ -67,24 +74,23 @@ def watched(app: App) -> App:
             return
         presence = scope[KEY] = Presence()
         watch: list[asyncio.Task[None]] = []
+        early: list[Event] = []
 
         async def until_gone() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
             presence.leave()
 
-        early: list[Event] = []
         if not _has_body(scope):  # the application may never ask for what comes after it: that the client has left
             early.append(await receive())
             watch.append(asyncio.ensure_future(until_gone()))
 
         async def received() -> Event:
-            if early:
-                return early.pop()
-            event = await receive()
+            event = early.pop() if early else await receive()
             if event["type"] == "http.disconnect":
                 presence.leave()
-            elif not event.get("more_body", False):
+                raise Unfinished("the request ended before its body was complete")
+            if not event.get("more_body", False) and not watch:
                 watch.append(asyncio.ensure_future(until_gone()))
             return event
 
