@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from memento.errors import InputError
+from memento.web.patience import Patience
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -75,6 +76,7 @@ def watched(app: App) -> App:
         presence = scope[KEY] = Presence()
         watch: list[asyncio.Task[None]] = []
         early: list[Event] = []
+        patience = Patience()
 
         async def until_gone() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -86,7 +88,8 @@ def watched(app: App) -> App:
             watch.append(asyncio.ensure_future(until_gone()))
 
         async def received() -> Event:
-            event = early.pop() if early else await receive()
+            event = early.pop() if early else await patience.wait(receive)
+            patience.took(len(event.get("body", b"")))
             if event["type"] == "http.disconnect":
                 presence.leave()
                 raise Unfinished("the request ended before its body was complete")

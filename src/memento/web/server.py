@@ -21,6 +21,7 @@ from memento.mcp import server as mcp
 from memento.service import Memento
 from memento.web.app import create_app
 from memento.web.departures import App, watched
+from memento.web.patience import Impatient
 
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
 
@@ -181,6 +182,7 @@ def configuration(app: App) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
         cast(Any, app),
+        http=Impatient,
         log_config=None,
         proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
