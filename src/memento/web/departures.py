@@ -100,6 +100,8 @@ def watched(app: App) -> App:
         async def sent(event: Event) -> None:
             if presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
                 raise BrokenOff
+            if patience.is_over and event["type"] == "http.response.start":
+                event["headers"] = [*event["headers"], (b"connection", b"close")]  # or it would wait for the rest
             await send(event)
 
         try:

@@ -56,6 +56,12 @@ class Impatient(H11Protocol):
         elif self._waits is None and not self.transport.is_closing():
             self._wait()
 
+    def on_response_complete(self) -> None:
+        """Wait for the rest of a head that began before the last answer had ended."""
+        super().on_response_complete()
+        if self._waits is None and self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            self._wait()
+
     def _wait(self) -> None:
         self._waits = self.loop.call_later(HEAD_S, self._close)
 
@@ -73,6 +79,7 @@ class Patience:
     """How much longer the body of one request is waited for."""
 
     def __init__(self) -> None:
+        self.is_over = False
         self._left = BODY_S
 
     def took(self, size: int) -> None:
@@ -90,6 +97,7 @@ class Patience:
         try:
             return await asyncio.wait_for(receive(), max(self._left, 0))
         except TimeoutError:
+            self.is_over = True
             raise TooSlow(f"the body of the request came slower than {SLOWEST} bytes a second") from None
         finally:
             self._left -= time.monotonic() - begin
