@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
@@ -100,17 +101,13 @@ def besieged(
         for family in families:
             if family in OTHERS:
                 continue
-            had = len(answers.seconds)
-            found = [
-                sent(request, endpoint, patience_s=seconds + 30)
-                for request in requests(family, service=service, canary=canary.port, own=own)
-            ]
-            came += shown(family, found, answers.since(had))
+            these = requests(family, service=service, canary=canary.port, own=own)
+            tried = (partial(sent, request, endpoint, patience_s=seconds + 30) for request in these)
+            came += shown(family, tried, answers)
         if "raw" in families:
-            had = len(answers.seconds)
             paths = (urlsplit(url).path for url in (endpoint.query, endpoint.update, endpoint.graphs))
-            found = [manners.exchanged(endpoint, name, *how, 20) for name, how in raw.requests(*paths).items()]
-            came += shown("raw", found, answers.since(had))
+            rows = raw.requests(*paths).items()
+            came += shown("raw", (partial(manners.exchanged, endpoint, name, *how, 20) for name, how in rows), answers)
         crowd = crowded(endpoint) if "crowd" in families else {}
         behaved = mannerless(endpoint, answers, seconds) if "mannerless" in families else {}
     late = [c for c in came if c.request.family == "heavy" and c.seconds > seconds + GRACE_S]
@@ -135,14 +132,22 @@ def besieged(
     }
 
 
-def shown(family: str, found: Sequence[Came], answers: Answers) -> list[Came]:
-    """Print a family, those that came out wrong with what was said."""
-    _say(f"{family}: {answers}")
-    for came in found:
+def shown(family: str, tried: Iterator[Callable[[], Came]], answers: Answers) -> list[Came]:
+    """Send a family and print what came of each: the latest answer to `ASK {}` meanwhile, and what was said where it is wrong."""
+    found, before = [], len(answers.seconds)
+    print(f"{family}:\n    status  seconds      bytes  ASK {{}} at most")
+    for one in tried:
+        had = len(answers.seconds)
+        came = one()
+        latest = max(answers.seconds[had:], default=0) * 1000
         mark = " " if came.is_right else "!"
         wanted = "" if came.is_right else f" not {'/'.join(map(str, came.request.wanted))}: {came.said[:100]!r}"
-        print(f"  {mark} {came.status!s:>8} {came.seconds:6.2f} s {came.bytes:>10} B  {came.request.name}{wanted}")
-    return list(found)
+        print(
+            f"  {mark}{came.status!s:>7} {came.seconds:8.2f} {came.bytes:>10} {latest:6.0f} ms  {came.request.name}{wanted}"
+        )
+        found.append(came)
+    _say(f"{family}: {answers.since(before)}")
+    return found
 
 
 def crowded(endpoint: Endpoint, count: int = 32) -> dict[str, object]:

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, cast
@@ -24,6 +25,10 @@ from memento.web.departures import App, watched
 from memento.web.patience import Impatient
 
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
+
+SWITCH_S = 0.0005
+"""How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
+Python's own five milliseconds each time nothing is left of a short answer while a long query is being read."""
 
 
 class Busy:
@@ -109,6 +114,7 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
                 server.should_exit = True
 
         memento.serve_at(address)
+        sys.setswitchinterval(SWITCH_S)
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
         # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from urllib.parse import urlsplit
 
 from siege.asked import GIVEN_UP, Came, Request
-from siege.raw import post
+from siege.raw import UNFINISHED, post
 from w3c.endpoint import Endpoint
 
 SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
@@ -25,6 +25,8 @@ def exchanged(endpoint: Endpoint, name: str, sent: bytes, wanted: Sequence[int |
         got = b""
         with suppress(OSError):  # an answer may be there nonetheless
             connection.sendall(sent)
+            if name in UNFINISHED:
+                connection.shutdown(socket.SHUT_WR)  # else the server waits for the rest
         try:
             while piece := connection.recv(65536):
                 got += piece

@@ -15,6 +15,9 @@ QUERY, UPDATE, FORM, PARTS = (
 REFUSED = (400, 405, 406, 411, 413, 414, 415, 417, 431, 501, "closed")
 """How a server of HTTP may turn away what is no request."""
 
+UNFINISHED = ("a chunk beyond all memory",)
+"""Those that say they go on, and do not."""
+
 Wanted = Sequence[int | str]
 Raw = Mapping[str, tuple[bytes, Wanted]]
 """What is sent as it stands, and the statuses that are right, by name."""
