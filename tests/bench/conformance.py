@@ -3,7 +3,7 @@ How much of SPARQL does the service speak, by the W3C's own suites over HTTP, an
 
 The suites are those of a checkout of https://github.com/w3c/rdf-tests, given by its path: SPARQL 1.0, 1.1 and 1.2, each case over
 a dataset of its own, loaded by the Graph Store Protocol. `memento serve --bare` stands beside `oxigraph serve`.
-Run: `.venv/bin/python tests/bench/conformance.py RDF_TESTS [--page docs/sparql-conformance.md]`; two minutes on two cores.
+Run: `.venv/bin/python tests/bench/conformance.py RDF_TESTS [--page docs/sparql-conformance.md]`; five minutes on two cores.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -105,8 +106,8 @@ def oxigraph() -> Iterator[Endpoint]:
         port = free_port()
         command = [str(Path(sys.executable).with_name("oxigraph")), "serve"]
         command += ["--location", folder, "--bind", f"127.0.0.1:{port}"]
-        origin = f"http://127.0.0.1:{port}"
-        with _process(command, f"{origin}/query", {}) as process, httpx2.Client(timeout=60) as client:
+        at = f"http://127.0.0.1:{port}"
+        with _process(command, lambda: at, "/query", {}) as (process, origin), httpx2.Client(timeout=60) as client:
             addresses = (f"{origin}/query", f"{origin}/update", f"{origin}/store")
             yield Endpoint("oxigraph serve", origin, *addresses, client, process.pid)
 
@@ -124,37 +125,39 @@ def memento(**environment: str) -> Iterator[Endpoint]:
 @contextmanager
 def serving(home: Path, *words: str, **environment: str) -> Iterator[Endpoint]:
     """`memento serve` on a data folder."""
-    port = free_port()
-    command = [sys.executable, "-m", "memento", "--home", str(home), "serve", *words, "--port", str(port)]
-    origin = f"http://127.0.0.1:{port}"
-    sparql = f"{origin}/sparql"
-    with _process(command, f"{origin}/health", environment) as process, httpx2.Client(timeout=60) as client:
+    command = [sys.executable, "-m", "memento", "--home", str(home), "serve", *words, "--port", "0"]
+
+    def found() -> str:
+        owner = json.loads((home / "bare" if "--bare" in words else home).joinpath("owner.json").read_text())
+        return str(owner["address"] or "")
+
+    with _process(command, found, "/health", environment) as (process, origin), httpx2.Client(timeout=60) as client:
+        sparql = f"{origin}/sparql"
         addresses = (sparql, f"{sparql}/update", f"{sparql}/graphs")
         yield Endpoint(" ".join(["memento serve", *words]), origin, *addresses, client, process.pid)
 
 
 @contextmanager
-def _process(command: list[str], ready: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    command: list[str], found: Callable[[], str], path: str, environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A process and its origin, once it answers there."""
     with TemporaryFile() as said:
         process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=said)
         try:
-            begin = time.perf_counter()
-            while not _answers(ready):
+            begin, origin = time.perf_counter(), ""
+            while not origin:
+                with suppress(OSError, ValueError, httpx2.HTTPError):
+                    at = found()
+                    origin = at if at and httpx2.get(at + path, timeout=5).status_code < 500 else ""
                 if process.poll() is not None or time.perf_counter() - begin > READY_S:
                     said.seek(0)
                     raise RuntimeError(f"{' '.join(command)} did not become ready: {said.read()[-2_000:].decode()}")
-                time.sleep(0.05)
-            yield process
+                time.sleep(0.02)
+            yield process, origin
         finally:
             process.terminate()
             process.wait(timeout=30)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx2.get(url, timeout=5).status_code < 500
-    except httpx2.HTTPError:
-        return False
 
 
 def _checked(answer: httpx2.Response) -> httpx2.Response:
