@@ -33,6 +33,8 @@ Passed, unless a cell says otherwise. *Refused* is a case whose text reaches out
 
 ## Where they differ, and what neither passes
 
+What both fail is the engine's: many of these because its store keeps one spelling of each number, as `1` for `01`.
+
 {apart}
 
 ## What was not run
