@@ -105,7 +105,7 @@ class Run:
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
         with suppress(OSError):  # a dead one is seen when it does not answer
-            process.send(self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes))
+            process.send(json.dumps(self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes)).encode())
         return process
 
     def _streamed(self, process: Process, held: list[bytes]) -> Answer:
