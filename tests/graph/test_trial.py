@@ -15,7 +15,7 @@ from memento.errors import Conflict, InputError, NotFound, TooLong
 from memento.graph import delta as deltas
 from memento.graph.acts import Terms, operation_of
 from memento.graph.delta import Delta
-from memento.graph.trial import copied, tried
+from memento.graph.trial import copied, stated, tried
 from memento.model import Dataset
 from memento.sparql.operations import operations
 from memento.sparql.plan import Using, planned
@@ -159,6 +159,26 @@ def test_whatever_the_update_the_engine_comes_to_the_same(sparql: str) -> None:
     deltas.apply(found, store)
 
     assert shown(store)[0] == shown(engines)[0]
+
+
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "INSERT DATA { <urn:a> <urn:p> 1 , 9 } ; DELETE DATA { <urn:a> <urn:p> 9 , 2 , 8 }",
+        "DELETE DATA { <urn:a> <urn:p> 1 } ; INSERT DATA { <urn:a> <urn:p> 1 } ; INSERT DATA { GRAPH <urn:g> { _:x <urn:p> _:x } }",
+        "DELETE DATA { GRAPH <urn:none> { <urn:a> <urn:p> 1 } }",
+    ],
+)
+def test_given_data_come_to_the_same_whatever_snapshot_they_are_read_beside(sparql: str) -> None:
+    store, engines = stored(), stored()
+    acts = planned(operations(sparql, tuple(tokens(sparql))), PLAIN, Using(), None)
+    found = deltas.exact(stated(acts, Terms()), store)
+    tries = tried(acts, store, lambda: twin(store), Terms())
+
+    assert (found.added, found.removed, set(found.touched)) == (tries.added, tries.removed, set(tries.touched))
+    deltas.apply(found, store)
+    engines.update(sparql)
+    assert shown(store) == shown(engines)
 
 
 def test_a_pattern_reads_its_dataset_and_nothing_else() -> None:

@@ -220,6 +220,9 @@ def test_an_update_is_a_line_of_the_audit_graph_without_what_it_says(told: Memen
     assert said[TYPE] == MEM.Update
     assert (said[MEM.token], said[MEM.added], said[MEM.removed], said[MEM.graph]) == ("gardener", 2, 0, COMPANY)
     assert not any("secret" in str(value) or "word" in str(value) for value in said.values())
+    lines = f"{P} SELECT ?u {{ GRAPH <{audit_iri('local')}> {{ ?u a mem:Update }} }}"
+    assert asked(told, lines)
+    assert asked(holder, lines) == []
     told.update(f"DELETE DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'no such thing' }} }}")
     assert len(quads(told, audit_iri("local")) - before) == len(said)
 
@@ -237,6 +240,7 @@ def test_an_update_is_a_line_of_the_audit_graph_without_what_it_says(told: Memen
         ),
         (f"INSERT DATA {{ {' '.join(f'<urn:n{n}> <urn:b> 1 .' for n in range(21))} }}", TooLong, "limits.update_nodes"),
         ("INSERT DATA { <urn:memento:user:local> <urn:b> 1 }", Forbidden, "described by notes alone"),
+        ("INSERT DATA { <urn:me> a <http://purl.org/memento/User> }", Forbidden, "described by notes alone"),
         ("INSERT DATA { <urn:a> <urn:b> <<( <urn:a> <urn:b> 1 )>> }", InputError, "triples within triples"),
     ],
 )

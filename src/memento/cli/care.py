@@ -53,11 +53,7 @@ def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> N
 
     with Bare(chosen.folder, configured, wait_s=configured.server.lock_wait_s) as bare:
         serve(
-            bare,
-            lambda busy: asgi(bare, busy),
-            host,
-            port,
-            lambda address: click.echo(f"SPARQL is ready at {address}/sparql"),
+            bare, lambda busy: asgi(bare, busy), host, port, lambda address: click.echo(f"SPARQL is ready at {address}")
         )
 
 

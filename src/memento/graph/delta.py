@@ -125,6 +125,16 @@ def apply(delta: Delta, store: ox.Store) -> None:
     store.update(" ; ".join(operations), custom_functions=_functions([*removes, *added]))
 
 
+def exact(delta: Delta, store: ox.Store) -> Delta:
+    """The same without what is not there to go, or there already: for one that was made without a look at the store."""
+    removes = [quad for quad in parsed(delta.removes) if quad in store]
+    adds = [quad for quad in parsed(delta.adds) if quad not in store]
+    created = tuple(graph for graph in delta.created if not store.contains_named_graph(ox.NamedNode(graph)))
+    return replace(
+        delta, removes=dumped(removes), adds=dumped(adds), removed=len(removes), added=len(adds), created=created
+    )
+
+
 def _templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[str]:
     """The operations that take some quads, numbered from `begin`, out of the store or put them in."""
     named = [number for number, quad in enumerate(quads, begin) if graph_of(quad) != DEFAULT]

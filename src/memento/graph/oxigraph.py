@@ -20,7 +20,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError, InputError
 from memento.graph.after import After
 from memento.graph.binding import bound
-from memento.graph.delta import Delta, apply
+from memento.graph.delta import Delta, apply, exact
 from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
@@ -96,6 +96,11 @@ class Oxigraph:
         """Some graphs as they would be after a delta."""
         with _failures():
             return After(self._store, delta, graphs)
+
+    def exact(self, delta: Delta) -> Delta:
+        """A delta without what is not there to go, or there already."""
+        with _failures():
+            return exact(delta, self._store)
 
     def amend(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
         """

@@ -86,14 +86,17 @@ class Snapshots:
         discard(folder)
 
     @contextmanager
-    def lease(self) -> Iterator[Path]:
+    def lease(self, *, stale: bool = False) -> Iterator[Path]:
         """
         A folder that holds all that was written before the call, to be opened with `opened` until the end of the block.
+
+        Args:
+            stale: whether one that was taken earlier will do, for whoever does not look at what it holds.
 
         Raises:
             GraphError: the store is closed or in memory, or the disk has no room.
         """
-        path = self._lent()
+        path = self._lent(stale)
         try:
             yield path
         finally:
@@ -126,10 +129,10 @@ class Snapshots:
         self.drop()
         discard(self._folder)
 
-    def _lent(self) -> Path:
+    def _lent(self, stale: bool) -> Path:
         with self._lock:
             writes = self._graph.writes  # before the backup: what is written meanwhile may or may not be in it
-            if self.newest is None or self._writes != writes:
+            if self.newest is None or (self._writes != writes and not stale):
                 path = self._backup()
                 self._retire()
                 self.newest, self._writes = path, writes

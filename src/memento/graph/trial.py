@@ -23,7 +23,7 @@ import pyoxigraph as ox
 
 from memento.errors import Conflict, GraphError, InputError, NotFound
 from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Operation, Terms, Transfer
-from memento.graph.delta import Delta
+from memento.graph.delta import Delta, dumped, graph_of
 from memento.graph.ledger import GraphName, Ledger, node
 from memento.graph.snapshot import evaluated
 from memento.vocabulary import mint
@@ -58,6 +58,28 @@ def tried(operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[]
         return trial.ledger.delta()
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
         raise GraphError(f"the update failed: {error}") from error
+
+
+def stated(operations: Sequence[Operation], terms: Terms) -> Delta:
+    """
+    What operations on given data would change, whatever the store holds: the last word on each quad.
+
+    Raises:
+        InputError, TooLong: as `tried`.
+    """
+    trial = _Trial(ox.Store(), ox.Store, terms)
+    for operation in operations:
+        _parsed(operation, terms.base)
+    words: dict[ox.Quad, bool] = {}
+    for operation in operations:
+        if isinstance(act := operation.act, Modify):
+            for text, comes in ((act.deletes, False), (act.inserts, True)):
+                template = trial.template(operation.prologue, text)
+                words.update(dict.fromkeys(trial.filled(template, lambda name: None, act, is_new=comes), comes))
+                trial.ledger.bounded(len(words))
+    gone, come = ([quad for quad, comes in words.items() if comes is wanted] for wanted in (False, True))
+    touched = tuple(dict.fromkeys(map(graph_of, words)))
+    return Delta(removes=dumped(gone), adds=dumped(come), removed=len(gone), added=len(come), touched=touched)
 
 
 def copied(snapshot: ox.Store, folder: Path | str) -> ox.Store:
@@ -114,12 +136,12 @@ class _Trial:
                 self._transfer(act)
 
     def _modify(self, act: Modify, prologue: str) -> None:
-        deletes, inserts = (self._template(prologue, text) for text in (act.deletes, act.inserts))
+        deletes, inserts = (self.template(prologue, text) for text in (act.deletes, act.inserts))
         gone: dict[ox.Quad, None] = {}
         come: dict[ox.Quad, None] = {}
         for bound in self._solutions(act, prologue):
-            gone.update(dict.fromkeys(self._filled(deletes, bound, act, is_new=False)))
-            come.update(dict.fromkeys(self._filled(inserts, bound, act, is_new=True)))
+            gone.update(dict.fromkeys(self.filled(deletes, bound, act, is_new=False)))
+            come.update(dict.fromkeys(self.filled(inserts, bound, act, is_new=True)))
             self.ledger.bounded(len(gone) + len(come))
         self.ledger.remove(gone)
         self.ledger.add(come)
@@ -185,7 +207,7 @@ class _Trial:
         names = (name.value for name in store.named_graphs() if isinstance(name, ox.NamedNode))
         return [name for name in names if self._terms.free and name.startswith(self._terms.free)]
 
-    def _template(self, prologue: str, text: str) -> list[ox.Quad]:
+    def template(self, prologue: str, text: str) -> list[ox.Quad]:
         """The quads of a template as the engine reads them."""
         if not text.strip():
             return []
@@ -193,7 +215,7 @@ class _Trial:
         scratch.update(f"{prologue}\n{_INSERTS} {{ {text}\n}}", base_iri=self._terms.base)
         return list(scratch)
 
-    def _filled(self, template: Iterable[ox.Quad], bound: _Bound, act: Modify, *, is_new: bool) -> Iterator[ox.Quad]:
+    def filled(self, template: Iterable[ox.Quad], bound: _Bound, act: Modify, *, is_new: bool) -> Iterator[ox.Quad]:
         """A template's quads for one solution, those left out that are no RDF; a blank node is another one each time."""
         blanks: dict[ox.BlankNode, ox.BlankNode | ox.NamedNode] = {}
 

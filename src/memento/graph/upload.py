@@ -34,17 +34,21 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
 """The media types that are read."""
 
 
-def uploaded(documents: Sequence[Document], graph: str, replaces: bool, snapshot: ox.Store, terms: Terms) -> Delta:
+def uploaded(
+    documents: Sequence[Document], graph: str, replaces: bool, snapshot: ox.Store | None, terms: Terms
+) -> Delta:
     """
     What some documents would change in a graph; "" is the default graph.
 
     Args:
         replaces: whether all goes that is there and that no document says.
+        snapshot: None gives back all that the documents say, as if nothing were there.
 
     Raises:
         InputError: a document is not well formed, or names another graph.
         TooLong: more than `terms.most` quads go and come.
     """
+    snapshot = ox.Store() if snapshot is None else snapshot
     ledger = Ledger(snapshot, terms.listed, terms.most)
     ledger.touch(graph)
     ledger.create(graph)

@@ -9,7 +9,7 @@ from memento.model import Scope
 from memento.service.held import Held
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
-from memento.vocabulary import IRI, data_iri, provenance_iri
+from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
 class Querying(Held):
@@ -29,7 +29,7 @@ class Querying(Held):
         The answer to a read-only SPARQL query over the caller's graphs, serialised, and its media type.
 
         Without FROM the default graph is the union of the namespace's graphs and the tenant's free ones; GRAPH reads these one by
-        one, and the tenant's provenance.
+        one, the tenant's provenance, and for an admin the audit graph.
 
         Args:
             accept: an HTTP Accept header; default JSON for rows and Turtle for graphs.
@@ -79,7 +79,8 @@ class Querying(Held):
     def _visible(self, namespace: str | None) -> Visible:
         """The graphs that the caller may read by SPARQL."""
         scope = self._in(namespace)
-        return _visible(scope, self._graphs(), is_whole=not self._access.namespaces)
+        is_whole = not self._access.namespaces
+        return _visible(scope, self._graphs(), is_whole=is_whole, is_admin=is_whole and self._access.may("admin"))
 
     def _graphs(self) -> tuple[IRI, ...]:
         """Every named graph there is; looked up when something was written."""
@@ -90,12 +91,15 @@ class Querying(Held):
 
 
 @lru_cache(256)
-def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool) -> Visible:
+def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool, is_admin: bool) -> Visible:
     """
     What a reader of a scope may see among some graphs.
 
     Args:
         is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
+        is_admin: whether the reader also sees who changed graphs by SPARQL.
     """
     default = (*scope.readable, *(graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))))
-    return Visible(default=default, named=(*default, provenance_iri(scope.tenant)) if is_whole else default)
+    provenance = (provenance_iri(scope.tenant),) if is_whole else ()
+    audit = (audit_iri(scope.tenant),) if is_admin else ()
+    return Visible(default=default, named=(*default, *provenance, *audit))

@@ -38,7 +38,10 @@ MEMORIES = "urn:memento:graph:"
 """How the names of the graphs begin that hold memories: what goes from one is known quad by quad, for the indexes."""
 _TRIES = 3
 """How often a change is tried again because something else was written meanwhile; then everybody else waits."""
+_SMALL_BYTES = 1_000_000
+"""Documents of which it is looked up here what is there already; of larger ones a worker does it, on a fresh snapshot."""
 _FEW = 8
+"""Operations on given data that most likely end at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +99,16 @@ class GraphStore:
             return Changed(added=0, removed=0)
         terms = self._terms(errand, self._limits.update_quads)
         with self._pool.snapshots.scratch() as scratch:
-            job = Update(sparql=sparql, operations=acts, terms=terms, scratch=str(scratch), weight=_weight(acts))
-            return _told(self._changed(job, errand))
+            is_data = all(isinstance(one.act, Modify) and not one.act.where for one in acts)
+            job = Update(
+                sparql=sparql,
+                operations=acts,
+                terms=terms,
+                scratch=str(scratch),
+                is_data=is_data,
+                weight=LIKELY if is_data and len(acts) <= _FEW else UNKNOWN,
+            )
+            return _told(self._stated(job, errand) if is_data else self._changed(job, errand))
 
     def read(
         self, graph: str | None, dataset: Dataset, *, accept: str, caller: str, waiting: Waiting | None = None
@@ -132,8 +143,14 @@ class GraphStore:
             base = graph or errand.base
             files = tuple(self._kept(one, scratch / str(n), base) for n, one in enumerate(documents))
             job = Upload(
-                documents=files, graph=graph, replaces=replaces, terms=self._terms(errand, self._limits.graph_quads)
+                documents=files,
+                graph=graph,
+                replaces=replaces,
+                terms=self._terms(errand, self._limits.graph_quads),
+                is_data=not replaces and sum(Path(one.path).stat().st_size for one in files) <= _SMALL_BYTES,
             )
+            if job.is_data:
+                return _told(self._stated(job, errand), is_new)
             return _told(self._changed(job, replace(errand, commit=self._few(errand.commit))), is_new)
 
     def drop(self, graph: str, errand: Errand) -> Changed:
@@ -189,6 +206,15 @@ class GraphStore:
                 errand.commit(delta)
             return delta
 
+    def _stated(self, job: Job, errand: Errand) -> Delta:
+        """Given data, of which it only matters when they are written what is there already."""
+        delta = self._tried(job, errand)
+        with self._writing:
+            delta = self._graph.exact(delta)
+            if not delta.is_empty:
+                errand.commit(delta)
+        return delta
+
     def _tried(self, job: Job, errand: Errand) -> Delta:
         answer = self._pool.run(job, caller=errand.caller, timeout_s=errand.timeout_s, waiting=errand.waiting)
         try:
@@ -227,11 +253,6 @@ def target(graph: str | None, dataset: Dataset, *, empties: bool = False) -> str
 def is_absolute(name: str) -> bool:
     """Whether a name begins as an absolute IRI does."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", name) is not None
-
-
-def _weight(acts: Sequence[Operation]) -> int:
-    is_data = all(isinstance(one.act, Modify) and not one.act.where for one in acts)
-    return LIKELY if is_data and len(acts) <= _FEW else UNKNOWN
 
 
 def _told(delta: Delta, is_new: bool = False) -> Changed:

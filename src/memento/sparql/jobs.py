@@ -26,6 +26,7 @@ class Query:
     named_graphs: tuple[str, ...] | None
     base: str | None = None
     weight: int = 2
+    takes_stale: bool = False
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""
@@ -38,33 +39,51 @@ class Update:
     """
     The operations of an update that passed the guard, to be tried on a snapshot; what comes back is a `graph.delta.Delta`, packed.
 
-    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`.
+    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`. Given data are only
+    read: `is_data` gives back what is said to go and to come, whatever the store holds, and any snapshot will do.
     """
 
     sparql: str
     operations: tuple[Operation, ...]
     terms: Terms
     scratch: str
+    is_data: bool = False
     media: str = "application/octet-stream"
     weight: int = 2
+
+    @property
+    def takes_stale(self) -> bool:
+        """Whether a snapshot will do that was taken earlier."""
+        return self.is_data
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""
         plain = {"operations": [asdict(one) for one in self.operations], "terms": asdict(self.terms)}
-        return {"kind": "update", "media": self.media, "scratch": self.scratch, **plain, **more}
+        kind = "data" if self.is_data else "update"
+        return {"kind": kind, "media": self.media, "scratch": self.scratch, **plain, **more}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update."""
+    """
+    Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update.
+
+    With `is_data` all that they say is given back, whatever the store holds, and any snapshot will do.
+    """
 
     documents: tuple[Document, ...]
     graph: str
     replaces: bool
     terms: Terms
+    is_data: bool = False
     sparql: str = ""
     media: str = "application/octet-stream"
     weight: int = 2
+
+    @property
+    def takes_stale(self) -> bool:
+        """Whether a snapshot will do that was taken earlier."""
+        return self.is_data
 
     def sent(self, **more: object) -> dict[str, object]:
         """As a worker reads it."""
@@ -74,6 +93,7 @@ class Upload:
             "media": self.media,
             "graph": self.graph,
             "replaces": self.replaces,
+            "is_data": self.is_data,
             **plain,
             **more,
         }

@@ -23,7 +23,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from memento.errors import Busy
@@ -50,7 +50,7 @@ class Place:
     is_long: bool = False  # it was stopped once
     is_stopped: bool = False
     since: float = 0.0  # when its slice began
-    called: threading.Event = field(default_factory=threading.Event)
+    called: threading.Event | None = None  # set once it has a place; there when it had to wait for one
 
     @property
     def slice_s(self) -> float:
@@ -91,6 +91,11 @@ class Lanes:
                 self._order += 1
                 place.order = self._order
             place.is_stopped = False
+            if not self._waiting and self._has_open(place.caller):  # as nearly always
+                place.lane = "open"
+                self._open.append(place)
+                return
+            place.called = threading.Event()
             self._waiting.append(place)
             self._assign()
             if place.lane:
@@ -103,7 +108,7 @@ class Lanes:
                     "for one caller): ask again later",
                     self._retry_after_s,
                 )
-        self._wait(place, is_gone)
+        self._wait(place, place.called, is_gone)
 
     def overran(self, place: Place) -> bool:
         """
@@ -127,12 +132,12 @@ class Lanes:
             elif place in self._open:
                 self._open.remove(place)
             place.lane = None
-            place.called.clear()
-            self._assign()
+            if self._waiting:
+                self._assign()
 
-    def _wait(self, place: Place, is_gone: Callable[[], bool]) -> None:
+    def _wait(self, place: Place, called: threading.Event, is_gone: Callable[[], bool]) -> None:
         until = time.monotonic() + self._limits.wait_s
-        while not place.called.wait(LOOK_S):
+        while not called.wait(LOOK_S):
             with self._lock:
                 self._assign()
                 if place.lane:
@@ -168,7 +173,8 @@ class Lanes:
         self._waiting.remove(place)
         place.lane = lane
         place.since = time.monotonic()
-        place.called.set()
+        if place.called:
+            place.called.set()
 
     def _gives_way(self, kept: Place) -> bool:
         """Whether the one in the kept lane must go: to a lighter one, or because its slice is over and others wait."""

@@ -94,12 +94,13 @@ def _few(nodes: Sequence[IRI], most: int) -> None:
 
 
 def _owned(touched: Sequence[IRI], after: After) -> None:
+    types = after.types(touched)
     for iri in touched:
-        if iri.startswith("urn:memento:user:"):
+        if iri.startswith("urn:memento:user:") or MEM.User in types.get(iri, ()):
             raise Forbidden(f"<{iri}> is the user, who is described by notes alone: say it of a memory or an entity")
     if after.has_nested:
         raise InputError("memories hold no triples within triples: write those into a free graph")
-    ours = [iri for iri, types in after.types(touched).items() if any(name.startswith(MEM.base) for name in types)]
+    ours = [iri for iri, some in types.items() if any(name.startswith(MEM.base) for name in some)]
     twice = after.twice(ours) or after.elsewhere(ours, ("urn:memento:graph:", "urn:memento:self:"))
     if twice:
         raise Conflict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -15,6 +14,8 @@ from memento.sparql.worker import BOOT
 
 _HEAD = 5
 _READ = 262_144
+_AT_ONCE = 65_536
+"""What the system takes without a wait, as the worker has read all that came before."""
 _REAP_S = 10.0
 _LAST_NICE = 15
 
@@ -38,6 +39,7 @@ class Process:
         """
         ours, theirs = socket.socketpair()
         self.channel = ours
+        self.channel.settimeout(_REAP_S)
         self._buffer = bytearray()
         self._is_ready = False
         self.is_put_back = False
@@ -60,15 +62,16 @@ class Process:
             self.channel.settimeout(0)
             with suppress(OSError):
                 self._buffer += self.channel.recv(_READ)
+            self.channel.settimeout(_REAP_S)
             frame = self.taken()
             self._is_ready = frame is not None
         return self._is_ready
 
-    def send(self, job: dict[str, object]) -> None:
-        """Hand it a job; raises `OSError` when it is dead."""
-        data = json.dumps(job).encode()
-        self.channel.settimeout(_REAP_S)
-        self.channel.sendall(len(data).to_bytes(4, "big") + data)
+    def send(self, job: bytes) -> None:
+        """Hand it a job, as JSON; raises `OSError` when it is dead."""
+        if len(job) > _AT_ONCE:
+            self.channel.settimeout(_REAP_S)  # else what is left of that of the last job would do
+        self.channel.sendall(len(job).to_bytes(4, "big") + job)
 
     def receive(self, timeout_s: float) -> Frame | None:
         """

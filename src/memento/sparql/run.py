@@ -94,7 +94,7 @@ class Run:
 
     def _sent(self) -> Process | None:
         """A worker that has the job; None when the place is lost already."""
-        lease = self._pool.snapshots.lease()
+        lease = self._pool.snapshots.lease(stale=self._job.takes_stale)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.taken()
         self._is_over = False
@@ -105,7 +105,7 @@ class Run:
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
         with suppress(OSError):  # a dead one is seen when it does not answer
-            process.send(self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes))
+            process.send(json.dumps(self._job.sent(folder=str(folder), rows=limits.rows, bytes=limits.bytes)).encode())
         return process
 
     def _streamed(self, process: Process, held: list[bytes]) -> Answer:

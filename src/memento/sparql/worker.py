@@ -172,17 +172,26 @@ def _update(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -
     write(tried(operations, store, copy, made(Terms, job["terms"])).packed())
 
 
+def _data(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
+    from memento.graph.acts import Terms, made, operation_of
+    from memento.graph.trial import stated
+
+    write(stated([operation_of(one) for one in job["operations"]], made(Terms, job["terms"])).packed())
+
+
 def _upload(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
     from memento.graph.acts import Document, Terms, made
     from memento.graph.upload import uploaded
 
     documents = [made(Document, one) for one in job["documents"]]
-    write(uploaded(documents, job["graph"], job["replaces"], store, made(Terms, job["terms"])).packed())
+    snapshot = None if job["is_data"] else store
+    write(uploaded(documents, job["graph"], job["replaces"], snapshot, made(Terms, job["terms"])).packed())
 
 
 WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]] = {
     "query": _query,
     "update": _update,
+    "data": _data,
     "upload": _upload,
 }
 
