@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -21,6 +22,7 @@ from memento.graph.snapshot import Snapshots
 from memento.home import Home, Owner
 from memento.settings import Settings
 from memento.sparql.asking import Asked, job
+from memento.sparql.federation import Endpoints
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.pool import Pool
 
@@ -51,6 +53,7 @@ class Bare:
             self.home.release()
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
+        self._endpoints = Endpoints.of(settings.sparql)
 
     def seen_by(self, access: Access) -> Self:
         """The same for everybody who gets in, which are programs of this machine."""
@@ -93,7 +96,8 @@ class Bare:
         """The same as it comes; see `Memento.answer`."""
         if namespace is not None:
             raise InputError("a plain dataset has no namespaces: name a graph with GRAPH or FROM")
-        found = job(asked, None, self.settings.limits)
+        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
+        found = job(replace(asked, sparql=sparql), None, limits)
         return self._workers.run(found, caller=OWNER.caller, timeout_s=timeout_s, waiting=waiting)
 
     def warm_up(self) -> None:

@@ -23,6 +23,7 @@ from memento.home import Home
 from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
+from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
 from memento.vocabulary import IRI
 
@@ -59,6 +60,7 @@ class Held:
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
         self._workers = Pool(backends.snapshots, settings.sparql)
+        self._endpoints = Endpoints.of(settings.sparql)
         self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
 
