@@ -40,6 +40,10 @@ MOST = 4
 AT_ONCE = 8
 """Endpoints that are asked at the same time, whoever wants it."""
 ROWS = "application/sparql-results+json"
+_HANDED_OUT = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is anybody's."""
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
+"""How a network without IPv4 writes an address of IPv4."""
 _WHOLE = re.compile(r"""[^<>"{}|^`\\\x00-\x20]+""")
 
 
@@ -137,8 +141,9 @@ class Endpoints:
                         f"the endpoint <{endpoint}> sent more than {self.most_bytes} bytes (sparql.service_bytes): "
                         "narrow the block, or add a LIMIT in a subquery"
                     )
+                left = _left(until)  # where the endpoint closes the connection itself, nothing else looks at the clock
                 if connection.sock is not None:
-                    connection.sock.settimeout(_left(until))
+                    connection.sock.settimeout(left)
             return body
         finally:
             connection.close()
@@ -195,10 +200,16 @@ def is_public(address: str) -> bool:
 
     >>> [is_public(one) for one in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fe80::1", "::ffff:127.0.0.1")]
     [True, False, False, False, False, False, False]
+    >>> [is_public(one) for one in ("2606:4700::1", "64:ff9b::8.8.8.8", "64:ff9b::127.0.0.1", "::127.0.0.1", "fec0::1")]
+    [True, True, False, False, False]
     """
     found = ipaddress.ip_address(address.partition("%")[0])
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    return found.is_global and not found.is_multicast and (inner is None or is_public(str(inner)))
+    if isinstance(found, ipaddress.IPv6Address):
+        if found in _TRANSLATED:
+            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+        if found not in _HANDED_OUT or (found.sixtofour and not is_public(str(found.sixtofour))):
+            return False
+    return found.is_global and not found.is_multicast
 
 
 def _is_literal(host: str) -> bool:
