@@ -20,6 +20,7 @@ from memento.model.answers import (
     Step,
     Timeline,
 )
+from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
     Forgotten,
     Imported,
@@ -62,6 +63,7 @@ __all__ = [
     "Believed",
     "Change",
     "Consolidation",
+    "Crossing",
     "Described",
     "Difference",
     "Entity",
@@ -70,7 +72,9 @@ __all__ = [
     "Health",
     "Imported",
     "Invalidation",
+    "Layout",
     "Listed",
+    "Manifest",
     "Memory",
     "Mode",
     "Node",
@@ -80,10 +84,12 @@ __all__ = [
     "NoteState",
     "NoteStatus",
     "Noted",
+    "Place",
     "Quad",
     "Recalled",
     "RecalledEntity",
     "Recollection",
+    "Region",
     "Retired",
     "Reversal",
     "Scope",
