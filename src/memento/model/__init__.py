@@ -21,6 +21,7 @@ from memento.model.answers import (
     Timeline,
 )
 from memento.model.datasets import Dataset
+from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
     Changed,
     Forgotten,
@@ -66,6 +67,7 @@ __all__ = [
     "Change",
     "Changed",
     "Consolidation",
+    "Crossing",
     "Dataset",
     "Described",
     "Difference",
@@ -75,7 +77,9 @@ __all__ = [
     "Health",
     "Imported",
     "Invalidation",
+    "Layout",
     "Listed",
+    "Manifest",
     "Memory",
     "Mode",
     "Node",
@@ -85,10 +89,12 @@ __all__ = [
     "NoteState",
     "NoteStatus",
     "Noted",
+    "Place",
     "Quad",
     "Recalled",
     "RecalledEntity",
     "Recollection",
+    "Region",
     "Retired",
     "Reversal",
     "Scope",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memento.model import Scope
@@ -73,7 +74,8 @@ class Querying(Held):
         Args:
             waiting: who may leave before the end; the query ends then.
         """
-        found = job(asked, self._visible(namespace), self.settings.limits)
+        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
+        found = job(replace(asked, sparql=sparql), self._visible(namespace), limits)
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
 
     def _visible(self, namespace: str | None) -> Visible:

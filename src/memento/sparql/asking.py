@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,8 @@ from memento.vocabulary import IRI
 
 KNOWN, KNOWN_CHARS = 512, 4_096
 """How many short queries are not read anew when they come again, as those of programs do."""
+_one_long = threading.Lock()
+"""Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
 
 
@@ -56,7 +59,10 @@ def job(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
         NotAcceptable: no offered media type is wanted.
         TooLong: longer than `limits.query_bytes`.
     """
-    return (_known if len(asked.sparql) <= KNOWN_CHARS else _made)(asked, visible, limits)
+    if len(asked.sparql) <= KNOWN_CHARS:
+        return _known(asked, visible, limits)
+    with _one_long:
+        return _made(asked, visible, limits)
 
 
 def _made(asked: Asked, visible: Visible | None, limits: LimitsSettings) -> Query:
