@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
-from memento.model import Scope
 from memento.service.held import Held
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
-from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
 class Querying(Held):
@@ -80,28 +77,6 @@ class Querying(Held):
 
     def _visible(self, namespace: str | None) -> Visible:
         """The graphs that the caller may read by SPARQL."""
-        scope = self._in(namespace)
         is_whole = not self._access.namespaces
-        return _visible(scope, self._graphs(), is_whole=is_whole, is_admin=is_whole and self._access.may("admin"))
-
-    def _graphs(self) -> tuple[IRI, ...]:
-        """Every named graph there is; looked up when something was written."""
-        writes = self._parts.graph.writes
-        if self._known_graphs[0] != writes:
-            self._known_graphs = (writes, tuple(self._parts.graph.graphs()))
-        return self._known_graphs[1]
-
-
-@lru_cache(256)
-def _visible(scope: Scope, graphs: tuple[IRI, ...], *, is_whole: bool, is_admin: bool) -> Visible:
-    """
-    What a reader of a scope may see among some graphs.
-
-    Args:
-        is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
-        is_admin: whether the reader also sees who changed graphs by SPARQL.
-    """
-    default = (*scope.readable, *(graph for graph in graphs if graph.startswith(data_iri(scope.tenant, ""))))
-    provenance = (provenance_iri(scope.tenant),) if is_whole else ()
-    audit = (audit_iri(scope.tenant),) if is_admin else ()
-    return Visible(default=default, named=(*default, *provenance, *audit))
+        is_admin = is_whole and self._access.may("admin")
+        return self._listing.visible(self._in(namespace), is_whole=is_whole, is_admin=is_admin)
