@@ -17,6 +17,7 @@ import proxy
 import queries
 import recall_quality
 import recall_scale
+import sparql
 import startup
 import subjects
 import typos
@@ -54,6 +55,29 @@ def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert figures["notes"] == 12
     assert "rebuild_over_import" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
+
+
+def test_sparql_is_held_against_an_empty_view_and_the_engines_own_server(tmp_path: Path) -> None:
+    figures = sparql.main(
+        [
+            *TINY,
+            "--triples",
+            "600",
+            "--seconds",
+            "0.3",
+            "--rounds",
+            "1",
+            "--plot",
+            str(tmp_path / "ratios.png"),
+            "--record",
+        ]
+    )
+
+    ratios = figures["ratios"]
+    assert isinstance(ratios, dict)
+    assert ratios["throughput over empty view, 8 clients"] > 0
+    assert (tmp_path / "ratios.png").stat().st_size > 0
+    assert len(lines(tmp_path, "sparql")) == 1
 
 
 def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
 from memento.home import Home
 from memento.model import Scope
+from memento.service.listing import Listing
 from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -64,7 +65,7 @@ class Held:
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
-        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
+        self._listing = Listing(backends.graph)
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:
