@@ -58,9 +58,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     """Print and return milliseconds, requests per second, and their ratios."""
     parser = arguments(__doc__ or "", notes=0)
     parser.add_argument("--triples", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=4.0, help="how long each throughput is measured")
+    parser.add_argument("--seconds", type=float, default=1.5, help="how long a throughput is measured in each round")
     parser.add_argument("--asked", type=int, default=400, help="simple queries of each kind at one client")
-    parser.add_argument("--rounds", type=int, default=5, help="how often each heavy query is asked, in turns")
+    parser.add_argument("--rounds", type=int, default=5, help="how often throughputs and heavy queries are measured")
     parser.add_argument("--json", action="store_true", help="print JSON alone")
     parser.add_argument("--plot", type=Path, help="draw the ratios into this file, as PNG or SVG")
     chosen = parser.parse_args(argv)
@@ -80,9 +80,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         }
         figures: dict[str, object] = {"triples": people * PER_PERSON}
         figures["simple_ms"] = latencies(ports, people, chosen.asked)
-        figures["simple_per_s"] = throughputs(ports, people, chosen.seconds)
+        figures["simple_per_s"] = throughputs(ports, people, chosen.seconds, chosen.rounds)
         figures["heavy_s"] = heavy(ports, chosen.rounds)
-        figures["first_row_ms"] = {name: first_row(ports[name], name) for name in ("memento", "oxigraph serve")}
+        figures["first_row_ms"] = {
+            name: first_row(ports[name], name, min(10, chosen.asked)) for name in ("memento", "oxigraph serve")
+        }
         figures["write_visible_ms"] = visible(ports["memento"], min(20, chosen.asked))
     figures["ratios"] = ratios(figures)
     print(json.dumps(figures) if chosen.json else report(figures))
@@ -175,14 +177,14 @@ def latencies(ports: Mapping[str, int], people: int, asked: int) -> dict[str, di
     return found
 
 
-def throughputs(ports: Mapping[str, int], people: int, seconds: float) -> dict[str, dict[str, float]]:
-    """Requests per second at 1 and 8 clients, by server: the median of three turns."""
+def throughputs(ports: Mapping[str, int], people: int, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
+    """Requests per second at 1 and 8 clients, by server: the median of the rounds, in which the servers take turns."""
     found: dict[str, dict[str, float]] = {}
     for clients in (1, 8):
         turns: dict[str, list[float]] = {name: [] for name in ports}
-        for _ in range(3):
+        for _ in range(rounds):
             for name, port in ports.items():
-                turns[name].append(throughput(name, port, people, clients, seconds / 3))
+                turns[name].append(throughput(name, port, people, clients, seconds))
         found[str(clients)] = {name: round(median(each), 1) for name, each in turns.items()}
     return found
 
@@ -229,10 +231,10 @@ def heavy(ports: Mapping[str, int], rounds: int) -> dict[str, dict[str, float]]:
     return found
 
 
-def first_row(port: int, name: str) -> dict[str, float]:
+def first_row(port: int, name: str, asked: int) -> dict[str, float]:
     """Milliseconds until the first bytes of a long answer are there."""
     seconds = []
-    for _ in range(10):
+    for _ in range(asked):
         wire = Wire(port)
         begin = time.perf_counter()
         wire.begin(request(name, HEAVY["export as JSON"]))
