@@ -10,6 +10,7 @@ import consolidation_model
 import embedding
 import gate
 import import_speed
+import inferred_recall
 import mcp_calls
 import measure
 import note_and_recall
@@ -18,6 +19,7 @@ import queries
 import recall_quality
 import recall_scale
 import sparql
+import sparql_search
 import startup
 import subjects
 import typos
@@ -249,3 +251,17 @@ def test_proxy_at_full_size() -> None:
 @pytest.mark.bench
 def test_recall_scale_at_full_size() -> None:
     recall_scale.main([])
+
+
+def test_sparql_search_sets_a_search_beside_a_recall(capsys: pytest.CaptureFixture[str]) -> None:
+    [figures] = sparql_search.main(["--sizes", "60", "--asked", "2", "--places", "12"])
+
+    assert figures["memories"] == 60
+    assert "SERVICE mem:search is a recall and" in capsys.readouterr().out
+
+
+def test_inferred_recall_compares_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = inferred_recall.main(["--towns", "3", "--weights", "0", "2", "--model", "trigram"])
+
+    assert figures["led"]
+    assert capsys.readouterr().out.count("weight") == 2

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memento.graph.inference.closure import Overflow
+from memento.graph.inference.kin import Kin
 from memento.graph.inference.materialised import Materialised
 from memento.graph.inference.reading import Reader
 from memento.graph.inference.written import Line
@@ -76,6 +77,14 @@ class Inferences:
         with self._lock:
             self.refresh(scope, now)
             return _described(scope, self._kept[scope.inferred])
+
+    def kin(self, scope: Scope, now: datetime) -> Kin:
+        """What is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        with self._lock:
+            self.refresh(scope, now)
+            found = self._kept[scope.inferred].found
+            with self._graph.reading():
+                return found.kin() if found else Kin()
 
     def refresh(self, scope: Scope, now: datetime) -> None:
         """Bring the graph of inferences of a scope up to date; raises `GraphError`."""

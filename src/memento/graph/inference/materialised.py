@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from memento.graph.inference.axioms import SAME_AS, Axiom, Rules, Term, Triple, rules_of, shown
 from memento.graph.inference.closure import Closure
+from memento.graph.inference.kin import Kin, kin_of
 from memento.graph.inference.reading import Reader, Said, Support
 from memento.graph.inference.written import Line, Page, Proof
 
@@ -34,6 +35,7 @@ class Materialised:
         self._axiom_supports = {one.triple: supports for one, supports in self._axioms.items()}
         self._closure = Closure(self.rules, most)
         self._page = Page()
+        self._kin: Kin | None = None
         self._said: dict[Term, Said] = {}
         self._stated: dict[Triple, dict[Support, None]] = {}
         self._told: dict[Triple, dict[tuple[Triple, ...], None]] = {}
@@ -59,6 +61,12 @@ class Materialised:
     @property
     def axioms(self) -> list[Axiom]:
         return list(self._axioms)
+
+    def kin(self) -> Kin:
+        """What is related to what, kept until that changes."""
+        if self._kin is None:
+            self._kin = kin_of(self._closure.facts, self.reader)
+        return self._kin
 
     def is_outdated(self, nodes: Iterable[Term]) -> bool:
         """Whether a change to some nodes may have changed the axioms, so that all is to be built anew."""
@@ -105,6 +113,8 @@ class Materialised:
                     (gone if triple in held else come).add(triple)
         gone = {triple for triple in gone if not self._holds(triple)}
         come = {triple for triple in come if self._holds(triple)}
+        if shifted:
+            self._kin = None
         entered = self.rules.entered
         changed = self._closure.change(map(entered, sorted(gone)), map(entered, sorted(come)))
         conclusions = {found for fact in changed if (found := shown(fact)) is not None}

@@ -23,6 +23,10 @@ _STATED_BY_PREDICATE = (
     *(RDFS.subPropertyOf, RDFS.subClassOf, OWL.inverseOf, OWL.equivalentProperty, OWL.propertyChainAxiom),
     MEM.ofSlot,
 )
+_NAMES = (
+    *(MEM.name, RDFS.label, SKOS.prefLabel, SKOS.altLabel),
+    *("https://schema.org/name", "http://schema.org/name", "http://xmlns.com/foaf/0.1/name"),
+)
 _LONGEST_CHAIN = 2
 _ENDS = (f"<{MEM.invalidAt}>", f"<{MEM.expiredAt}>")
 
@@ -126,6 +130,16 @@ class Reader:
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
         return Said(tuple(stated), tuple(told), tuple(grounds), tuple(names), until)
+
+    def names(self, node: Term) -> list[str]:
+        """What a node is called, by the usual properties for that."""
+        found = {
+            str(getattr(quad.object, "value", "")): None
+            for graph in self.graphs
+            for predicate in _NAMES
+            for quad in self._store.quads_for_pattern(_name(node), ox.NamedNode(predicate), None, graph)
+        }
+        return [name for name in found if name]
 
     def _end(self, node: Term) -> datetime | None:
         """When a memory is over or forgotten; None for what does not end."""
