@@ -33,7 +33,8 @@ SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
 Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
 mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
 mem:validAt, and when it is over mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
-memento://ontology has every term. Updates and SERVICE are refused."""
+memento://ontology has every term. SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the \
+query; updates and any other SERVICE are refused."""
 
 STATUS = """How many notes, memories and entities there are, in which namespaces, and how the service stands.
 

@@ -95,7 +95,12 @@ class Reader:
     def states_axioms(self, node: Term) -> bool:
         """Whether a node is the subject of an axiom, so that the rules may change with it."""
         subject = _name(node)
-        return any(True for graph in self.graphs for _ in _axioms(self._store, graph, subject))
+        return any(
+            quad.predicate.value in _STATED_BY_PREDICATE
+            or (quad.predicate.value == TYPE and str(getattr(quad.object, "value", "")) in _STATED_BY_TYPE)
+            for graph in self.graphs
+            for quad in self._store.quads_for_pattern(subject, None, None, graph)
+        )
 
     def said(self, node: Term, rules: Rules, now: datetime) -> Said:
         """What a node contributes now; nothing when it is not there, or is a memory that does not hold."""
@@ -129,7 +134,8 @@ class Reader:
                     told.append((triple, because))
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
-        return Said(tuple(stated), tuple(told), tuple(grounds), tuple(names), until)
+        # A memory that lies in two graphs tells the same twice.
+        return Said(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
 
     def names(self, node: Term) -> list[str]:
         """What a node is called, by the usual properties for that."""
@@ -191,12 +197,12 @@ def given() -> list[Axiom]:
     return list(_axioms(store, ox.NamedNode(ONTOLOGY)))
 
 
-def _axioms(store: ox.Store, graph: ox.NamedNode, subject: ox.NamedNode | None = None) -> Iterator[Axiom]:
+def _axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
     for kind in _STATED_BY_TYPE:
-        for quad in store.quads_for_pattern(subject, ox.NamedNode(TYPE), ox.NamedNode(kind), graph):
+        for quad in store.quads_for_pattern(None, ox.NamedNode(TYPE), ox.NamedNode(kind), graph):
             yield Axiom(_triple(quad))
     for predicate in _STATED_BY_PREDICATE:
-        for quad in store.quads_for_pattern(subject, ox.NamedNode(predicate), None, graph):
+        for quad in store.quads_for_pattern(None, ox.NamedNode(predicate), None, graph):
             if predicate != OWL.propertyChainAxiom:
                 yield Axiom(_triple(quad))
             elif members := _members(store, quad.object, graph):
