@@ -8,6 +8,7 @@ import pytest
 import ablation
 import consolidation_model
 import embedding
+import exchange_speed
 import gate
 import import_speed
 import inferred_recall
@@ -80,6 +81,14 @@ def test_sparql_is_held_against_an_empty_view_and_the_engines_own_server(tmp_pat
     assert ratios["throughput over empty view, 8 clients"] > 0
     assert (tmp_path / "ratios.png").stat().st_size > 0
     assert len(lines(tmp_path, "sparql")) == 1
+
+
+def test_exchange_speed_measures_every_way_out_and_in(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = exchange_speed.main(TINY)
+
+    wanted = {"backup_ms", "restore_ms", "longest_note_beside_a_backup_ms", "import_checked_memories_per_s"}
+    assert wanted | {f"export_{form}_statements_per_s" for form in ("nq", "trig", "jsonld")} <= set(figures)
+    assert "export_nq_statements_per_s" in capsys.readouterr().out
 
 
 def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:

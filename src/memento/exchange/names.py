@@ -11,7 +11,7 @@ from memento.backends import Backends
 from memento.vocabulary import IRI
 
 _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-_FORM = re.compile(r"urn:memento:(?:(graph|data|inferred):([^:]+):([^:]+)|(self|provenance|audit):([^:]+))")
+_FORM = re.compile(r"urn:memento:(?:(graph|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))")
 
 
 @dataclass(frozen=True, slots=True)
