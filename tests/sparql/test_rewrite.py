@@ -192,7 +192,12 @@ FORM = r".*Write SERVICE mem:search \{"
         ("ASK { FILTER(mem:similarity(?m) > 0.5) }", "line 2, column 14 .*two arguments"),
         ("ASK { FILTER(mem:similarity(?m, STR('a')) > 0.5) }", "line 2, column 33 .*no expression"),
         ("ASK { FILTER(mem:similarity(?m, 3) > 0.5) }", "line 2, column 33 .*a text or a memory"),
-        ("ASK { VALUES ?q { " + " ".join(f"'{n}'" for n in range(21)) + " } SERVICE mem:search { ?m mem:matches ?q } }", "20 questions"),
+        (
+            "ASK { VALUES ?q { "
+            + " ".join(f"'{n}'" for n in range(21))
+            + " } SERVICE mem:search { ?m mem:matches ?q } }",
+            "20 questions",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place_and_the_right_form(sparql: str, message: str) -> None:
