@@ -522,4 +522,5 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
     with open_memento(home, configured=OFFLINE) as opened:
         assert opened.recall("bees", k=1).memories[0].content == "USER keeps bees."
         assert opened.check() == ()
+        assert not [quad for quad in everything(opened) if "Google." in str(quad[2]) and quad[1] == MEM.description]
     assert not any(b"works at Google" in path.read_bytes() for path in (home / "store").iterdir() if path.is_file())
