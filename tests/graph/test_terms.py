@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Store
 
-from memento.errors import InputError
+from memento.errors import GraphError
 from memento.graph.terms import to_term, to_value
 from memento.model import Value
 from memento.vocabulary import IRI
@@ -41,7 +41,7 @@ def test_an_iri_stays_a_name_and_text_that_looks_like_one_stays_text() -> None:
 
 
 def test_an_iri_that_would_break_out_of_its_brackets_is_refused() -> None:
-    with pytest.raises(InputError, match="is not an IRI"):
+    with pytest.raises(GraphError, match="cannot be an RDF term"):
         to_term(IRI("urn:x> . } DROP ALL #"))
 
 

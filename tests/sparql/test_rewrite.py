@@ -180,7 +180,7 @@ FORM = r".*Write SERVICE mem:search \{"
             "line 2, column 49 .*mem:about is not known",
         ),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' . ?e ex:p ?m } }", "line 2, column 49 .*one memory"),
-        ("ASK { SERVICE mem:search { ex:a mem:matches 'a' } }", "line 2, column 28 .*'ex:a' cannot stand here"),
+        ("ASK { SERVICE mem:search { ex:a mem:matches 'a' } }", "line 2, column 27 .*'ex:a' cannot stand here"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:score 1 } }", "line 2, column 59 .*takes a variable"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:score ?m } }", "line 2, column 7 .*two places"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:limit 'x' } }", "line 2, column 59 .*whole number"),
@@ -190,6 +190,7 @@ FORM = r".*Write SERVICE mem:search \{"
         ("ASK { SERVICE mem:asOf { ?m mem:matches 'a' } }", "line 2, column 29 .*mem:validOn"),
         ("ASK { FILTER(mem:similarity(?m, ?t) > 0.5) ?m ex:p ?t }", r"line 2, column 33 .*\?t is bound to none"),
         ("ASK { FILTER(mem:similarity(?m) > 0.5) }", "line 2, column 14 .*two arguments"),
+        ("ASK { ?m ?p ?o } ORDER BY mem:similarity(?m,", "line 2, column 27 .*two arguments"),
         ("ASK { FILTER(mem:similarity(?m, STR('a')) > 0.5) }", "line 2, column 33 .*no expression"),
         ("ASK { FILTER(mem:similarity(?m, 3) > 0.5) }", "line 2, column 33 .*a text or a memory"),
         (

@@ -31,8 +31,7 @@ def to_term(value: Value) -> Term:
     A value as the term that stands for it; text never becomes a name.
 
     Raises:
-        InputError: an IRI that is none.
-        GraphError: text that RDF cannot hold.
+        GraphError: an IRI that is none, or text that RDF cannot hold.
 
     >>> str(to_term(IRI("urn:x")))
     '<urn:x>'
@@ -48,8 +47,6 @@ def to_term(value: Value) -> Term:
             case _:
                 return Literal(value)
     except (ValueError, TypeError, UnicodeEncodeError) as error:
-        if isinstance(value, IRI):  # a caller's: those that are minted here are well-formed
-            raise InputError(f"{value!r} is not an IRI: {error}") from error
         raise GraphError(f"{value!r} cannot be an RDF term: {error}") from error
 
 

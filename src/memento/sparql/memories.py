@@ -79,11 +79,12 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
     parts.indexes.embedded(found)  # before anything is written, which must not fail when half of it is done
     less = _undescribed(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
+    telling = parts.indexes.read(told, readable) if told else []
     return Effect(
         delta=delta + Change((), _traces(touched, after, dataset.tenant, parts)) + less,
         nodes=tuple(dict.fromkeys([*nodes, *told])),
         graphs=readable,
-        texts=(*_gone(after, graphs, parts), *map(parts.indexes.text, parts.indexes.read(told, readable))),
+        texts=(*_gone(after, graphs, parts), *map(parts.indexes.text, telling)),
     )
 
 
