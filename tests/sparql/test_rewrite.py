@@ -180,7 +180,7 @@ FORM = r".*Write SERVICE mem:search \{"
             "line 2, column 49 .*mem:about is not known",
         ),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' . ?e ex:p ?m } }", "line 2, column 49 .*one memory"),
-        ("ASK { SERVICE mem:search { ex:a mem:matches 'a' } }", "line 2, column 27 .*'ex:a' cannot stand here"),
+        ("ASK { SERVICE mem:search { ex:a mem:matches 'a' } }", "line 2, column 28 .*'ex:a' cannot stand here"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:score 1 } }", "line 2, column 59 .*takes a variable"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:score ?m } }", "line 2, column 7 .*two places"),
         ("ASK { SERVICE mem:search { ?m mem:matches 'a' ; mem:limit 'x' } }", "line 2, column 59 .*whole number"),

@@ -65,7 +65,7 @@ class Held:
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
-        self._listing = Listing(backends.graph)
+        self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 
-from memento.graph.oxigraph import Oxigraph
+from memento.backends import Backends
 from memento.model import Scope
 from memento.sparql.asking import Visible
 from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
@@ -18,8 +18,8 @@ from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 class Listing:
     """The graphs of one store. May be used from many threads."""
 
-    def __init__(self, graph: Oxigraph) -> None:
-        self._graph = graph
+    def __init__(self, parts: Backends) -> None:
+        self._parts = parts
         self._lock = threading.Lock()
         self._writes = -1
         self._graphs: tuple[IRI, ...] = ()
@@ -35,9 +35,10 @@ class Listing:
             inferred: the graphs of what follows, which need not be there yet.
         """
         with self._lock:
-            writes = self._graph.writes  # before the look: what is written meanwhile may or may not be in it
+            graph = self._parts.graph  # another one once a backup was put back
+            writes = graph.writes  # before the look: what is written meanwhile may or may not be in it
             if writes != self._writes:
-                self._graphs, self._seen = tuple(self._graph.graphs()), {}
+                self._graphs, self._seen = tuple(graph.graphs()), {}
                 self._writes = writes
             key = (scope, is_whole, is_admin, inferred)
             if key not in self._seen:
