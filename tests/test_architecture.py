@@ -14,10 +14,10 @@ SOURCE = ROOT / "src" / "memento"
 FLOORS = [
     ["__init__", "errors"],
     ["vocabulary", "instants", "model", "settings", "assets", "telemetry", "home", "wire"],
-    ["ports", "rank", "breaker", "dynamics"],
+    ["ports", "rank", "breaker", "dynamics", "worker"],
     ["graph", "search", "llm", "access"],
     ["backends"],
-    ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest"],
+    ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest", "reinforcement"],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation", "sexpr"],

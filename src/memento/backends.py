@@ -68,8 +68,26 @@ class Backends:
         self.indexes.anticipate(change)
         self.graph.apply(change)
         # What lies elsewhere, as provenance does, no index holds.
-        touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
-        self.indexes.refresh(list(touched), scope.readable)
+        touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
+        ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
+        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
+
+    def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
+        """
+        Write what use has done to some memories and their links: numbers and weights, and keys that were not written yet.
+
+        Args:
+            done: called when the indexes have it, before anybody can read them again.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if change.adds or change.removes:
+            self.graph.apply(change)
+        with self.indexes.lock:
+            graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
+            self.indexes.recount(memories, graphs)
+            done()
 
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """

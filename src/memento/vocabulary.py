@@ -38,6 +38,7 @@ XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
+_ENTITY, _KEY = "urn:memento:entity:", "urn:memento:key:"
 
 
 def mint(kind: str) -> IRI:
@@ -93,6 +94,31 @@ def user_of(graph: str) -> IRI:
 def session_iri(graph: str, name: str) -> IRI:
     """The session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+
+
+def key_iri(anchor: str) -> IRI:
+    """
+    The key of an entity or of the user: one name for it before and after it is written.
+
+    >>> key_iri("urn:memento:entity:0192"), anchor_of("urn:memento:key:0192")
+    ('urn:memento:key:0192', 'urn:memento:entity:0192')
+    >>> anchor_of(key_iri("http://example.org/ada"))
+    'http://example.org/ada'
+    """
+    return IRI(_KEY + quote(anchor.removeprefix(_ENTITY), safe=""))
+
+
+def anchor_of(key: str) -> IRI | None:
+    """What a key denotes if it is the key of an anchor; whether there is such an anchor, only the graph says."""
+    if not key.startswith(_KEY):
+        return None
+    named = unquote(key.removeprefix(_KEY))
+    return IRI(named if ":" in named else _ENTITY + named)
+
+
+def link_iri(key: str, memory: str) -> IRI:
+    """The link from a key to a memory; there is one at most."""
+    return IRI(f"urn:memento:keylink:{uuid5(NAMESPACE_URL, f'{key} {memory}')}")
 
 
 def tenant_of(graph: str) -> str:

@@ -23,7 +23,7 @@ from memento.graph.binding import bound
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, MEM
 
 _ROW_FORMATS = {
     "application/sparql-results+json": ox.QueryResultsFormat.JSON,
@@ -57,7 +57,7 @@ class Oxigraph:
         self._in_folder = folder is not None
         self._one_writer = threading.Lock()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
-        """Told the subjects of each change before it is applied; when it raises, nothing is written."""
+        """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text = bound(query, dict(slots))
@@ -78,7 +78,9 @@ class Oxigraph:
             if found
         ]
         if self.before_write is not None:
-            self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+            quads = (*change.removes, *change.adds)
+            ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
+            self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
 

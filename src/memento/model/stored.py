@@ -31,6 +31,9 @@ State = Literal["pending", "done", "skipped", "failed"]
 
 AgentKind = Literal["rules", "model"]
 
+KeyType = Literal["concept", "name", "proper_noun"]
+"""How a key matches: a concept by meaning, the other two by spelling alone."""
+
 T = TypeVar("T")
 
 
@@ -154,6 +157,36 @@ class Memory:
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)
     content_hash: str = prop(MEM.contentHash, "")
+    expires_at: datetime | None = prop(MEM.expiresAt, None)
+    related_to: tuple[IRI, ...] = prop(MEM.relatedTo, ())
+    depth: float | None = prop(MEM.depth, None)
+    access_count: int | None = prop(MEM.accessCount, None)
+    last_accessed_at: datetime | None = prop(MEM.lastAccessedAt, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A word or phrase that an agent navigates by. `aliases` were given with memories, `learned` come from questions."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    type: KeyType = prop(MEM.keyType)
+    created_at: datetime | None = prop(MEM.createdAt, None)
+    aliases: tuple[str, ...] = prop(SKOS.altLabel, ())
+    learned: tuple[str, ...] = prop(MEM.alias, ())
+    denotes: IRI | None = prop(MEM.denotes, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLink:
+    """That a key leads to a memory, and how strongly: `weight` is in .1..3."""
+
+    iri: IRI
+    key: IRI = prop(MEM["from"])
+    memory: IRI = prop(MEM.to)
+    weight: float = prop(MEM.weight)
+    created_at: datetime | None = prop(MEM.createdAt, None)
+    last_reinforced_at: datetime | None = prop(MEM.lastReinforcedAt, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +248,7 @@ class Reversal:
     reason: str = prop(MEM.reason)
 
 
-Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal
+Node = Session | Note | Entity | User | Memory | Key | KeyLink | Invalidation | Agent | Consolidation | Reversal
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,26 @@ from datetime import datetime
 
 from memento.model import Value
 from memento.search.nodes import Kind, Lifetime
+from memento.search.numbers import KEPT
 from memento.vocabulary import IRI, MEM, SKOS, TYPE
 
 Said = Mapping[IRI, Sequence[Value]]
 """What the graph says of one node: predicate → objects."""
 
-_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
+_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor", MEM.Key: "key"}
 
 READ: frozenset[IRI] = frozenset(
     {
         *(TYPE, MEM.content, MEM.title, MEM.saidBy, MEM.extractedFrom, MEM.about, MEM.subject, MEM.slot),
         *(MEM.validAt, MEM.invalidAt, MEM.createdAt, MEM.expiredAt),
-        *(MEM.name, SKOS.altLabel, MEM.description),
+        *(MEM.expiresAt, *KEPT),
+        *(MEM.name, SKOS.altLabel, MEM.description, MEM.entityType),
+        *(MEM.alias, MEM.keyType, MEM.denotes, MEM["from"], MEM.to, MEM.weight),
         *(MEM.session, MEM.position),
         *(MEM.invalidated, MEM.at),
     }
 )
-"""What the indexes take from memories, anchors, notes and invalidations; the rest of the graph says nothing to them."""
+"""What the indexes take from memories, anchors, keys, links, notes and invalidations; the rest says nothing to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Found:
 
     def __post_init__(self) -> None:
         kind = next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
-        object.__setattr__(self, "kind", kind)
+        # What denotes an anchor is that anchor under another name.
+        object.__setattr__(self, "kind", None if kind == "key" and MEM.denotes in self.said else kind)
 
     def text(self, names: Mapping[IRI, str]) -> str:
         """
@@ -61,14 +65,29 @@ class Found:
     @property
     def labels(self) -> list[str]:
         """Every name it goes by, its own first."""
-        return [str(name) for name in (*self.said.get(MEM.name, ()), *self.said.get(SKOS.altLabel, ()))]
+        return [
+            str(name) for predicate in (MEM.name, SKOS.altLabel, MEM.alias) for name in self.said.get(predicate, ())
+        ]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its meaning is searched for; a key that is a name is found by its spelling alone."""
+        return self.kind is not None and (self.kind != "key" or self.one(MEM.keyType) == "concept")
+
+    @property
+    def link(self) -> tuple[IRI, IRI, float] | None:
+        """(key, memory, weight) of a link from a key; None for anything else."""
+        if MEM.KeyLink not in self.said.get(TYPE, ()):
+            return None
+        return IRI(self.one(MEM["from"])), IRI(self.one(MEM.to)), float(self.one(MEM.weight) or 1.0)
 
     def lifetime(self, retired_at: datetime | None) -> Lifetime:
+        ends = [end for end in (self.time_of(MEM.expiredAt), self.time_of(MEM.expiresAt)) if end]
         return Lifetime(
             valid_at=self.time_of(MEM.validAt),
             invalid_at=self.time_of(MEM.invalidAt),
             created_at=self.time_of(MEM.createdAt),
-            expired_at=self.time_of(MEM.expiredAt),
+            expired_at=min(ends, default=None),
             retired_at=retired_at,
         )
 

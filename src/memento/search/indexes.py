@@ -15,15 +15,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+import numpy as np
+
 from memento.graph.mapping import statements
-from memento.model import Change, Value
+from memento.model import Change, KeyType, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.found import Found
+from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import Links
 from memento.search.nearest import FLAT, VectorIndex
 from memento.search.nodes import Kind, Nodes
+from memento.search.numbers import Numbers
 from memento.search.passages import Passages
 from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, digest
@@ -33,7 +37,7 @@ from memento.vocabulary import IRI, MEM, TYPE, user_of
 
 
 class Indexes:
-    """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
+    """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
 
     def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
@@ -53,9 +57,10 @@ class Indexes:
         self.labels = Labels()
         self.adjacency = Adjacency()
         self.vectors: dict[Kind, VectorIndex] = {
-            "memory": VectorIndex(self.embedder.dimensions, self.flat),
-            "anchor": VectorIndex(self.embedder.dimensions, self.flat),
+            kind: VectorIndex(self.embedder.dimensions, self.flat) for kind in ("memory", "anchor", "key")
         }
+        self.keys = KeyGraph()
+        self.numbers = Numbers()
         self.vocabulary = Vocabulary()
         self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
         self.passages: dict[IRI, Passages] = defaultdict(lambda: Passages(self.vocabulary))
@@ -63,7 +68,7 @@ class Indexes:
         self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
         """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
         self.names: dict[IRI, str] = {}
-        """What each anchor is called."""
+        """What each anchor and each key is called."""
         self.retired_at: dict[IRI, datetime] = {}
         self._turn_of: dict[IRI, tuple[IRI, int] | None] = {}
 
@@ -95,6 +100,27 @@ class Indexes:
             self.named(self.read(sorted(notes), graphs))
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
+        memories = {one.iri for one in found if one.kind == "memory"} | {one.link[1] for one in found if one.link}
+        self.link(sorted(memories), graphs)
+
+    def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
+        if not graphs:
+            return
+        for one in self.read(memories, graphs):
+            if (node := self.nodes.find(one.iri)) is not None:
+                self.numbers.put(node, one.said)
+        self.link(memories, graphs)
+
+    def link(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Set the links from keys to some memories as the graph has them now."""
+        rows = self._graph.select("search/links", graphs, memory=memories) if memories else []
+        with self.lock:
+            links = [(IRI(str(row["key"])), IRI(str(row["memory"])), float(str(row["weight"]))) for row in rows]
+            linked = self.keys.placed(links, self.nodes)
+            for node in map(self.nodes.find, memories):
+                if node is not None:
+                    self.keys.link(node, linked.get(node, {}))
 
     def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Found]:
         """Some nodes as the graph has them now; one that it says nothing of is left out."""
@@ -115,7 +141,7 @@ class Indexes:
     def named(self, found: Iterable[Found]) -> None:
         """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
         for one in found:
-            if one.kind == "anchor":
+            if one.kind in ("anchor", "key"):
                 self.names[one.iri] = one.name
             elif session := one.one(MEM.session):
                 self._turn_of[one.iri] = (IRI(session), int(one.one(MEM.position) or 0))
@@ -141,13 +167,13 @@ class Indexes:
             text = self.text(one)
             mark, node = self.file.digest(one.iri), self.nodes.find(one.iri)
             if mark != digest(text):
-                texts[one.iri] = self.embedder.windows(text)
+                texts[one.iri] = self.embedder.windows(text) if one.is_read else []
             elif node is None and (stored := self.file.stored(one.iri)):
                 vectors[one.iri] = stored[1]
-        flat = self.embedder.embed([window for windows in texts.values() for window in windows]) if texts else None
+        every = [window for windows in texts.values() for window in windows]
+        flat = self.embedder.embed(every) if every else np.zeros((0, self.embedder.dimensions), dtype=np.float32)
         begin = 0
         for iri, windows in texts.items():
-            assert flat is not None
             vectors[iri] = flat[begin : begin + len(windows)]
             begin += len(windows)
         return vectors
@@ -170,6 +196,8 @@ class Indexes:
             # Anchors before memories: a memory's links need the ids of what it is about.
             for one in sorted(held, key=lambda one: one.kind == "memory"):
                 self.put(one)
+            for one in found:
+                self.keys.learn(one, self.nodes)
 
     def turn(self, node: int, one: Found) -> Turn | None:
         """A memory's place in a conversation, when its note has one."""
@@ -198,7 +226,8 @@ class Indexes:
         kind = cast(Kind, one.kind)
         if self.nodes.find(one.iri) is not None:
             self.word_postings[self.nodes.graph(node), self.nodes.kind(node)].remove(node)
-        self.word_postings[one.graph, kind].add(node, self.text(one))
+        if kind != "key":
+            self.word_postings[one.graph, kind].add(node, self.text(one))
         if kind == "memory":
             turn, content, title = self.turn(node, one), one.one(MEM.content), one.one(MEM.title)
             self.passages[one.graph].put(node, content, title, turn)
@@ -216,7 +245,11 @@ class Indexes:
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
         if kind == "anchor":
             self.labels.put(node, one.graph, one.labels)
+            self.keys.put_anchor(node, one.graph, one.labels, one.one(MEM.entityType).rsplit("/", 1)[-1])
+        elif kind == "key":
+            self.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
         else:
+            self.numbers.put(node, one.said)
             if slot := self.slot(one):
                 self.slots[slot].add(node)
             self.adjacency.put(node, self.about(one))
@@ -235,6 +268,7 @@ class Indexes:
         """Let a node be found no more; harmless when it is not there. Its vector stays in the file."""
         node = self.nodes.find(iri)
         if node is None:
+            self.keys.unlearn(iri, self.nodes)
             return
         graph, kind = self.nodes.graph(node), self.nodes.kind(node)
         self.word_postings[graph, kind].remove(node)
@@ -245,5 +279,7 @@ class Indexes:
             self.links[graph].drop(node)
         self.vectors[kind].drop(node)
         self.labels.drop(node)
+        self.keys.drop(node)
+        self.numbers.drop(node)
         self.adjacency.drop(node)
         self.nodes.drop(node)

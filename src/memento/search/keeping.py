@@ -25,10 +25,12 @@ from memento.search import archive
 from memento.search.adjacency import Adjacency
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.indexes import Indexes
+from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import Links
 from memento.search.nearest import VectorIndex
 from memento.search.nodes import Kind, Nodes
+from memento.search.numbers import Numbers
 from memento.search.passages import Passages
 from memento.search.postings import Postings
 from memento.search.reconcile import is_indexed
@@ -81,7 +83,7 @@ def save(folder: Path, indexes: Indexes) -> None:
     with indexes.lock:
         mark, touch = uuid4().hex, indexes.file.last_touch()
         graphs = list(
-            dict.fromkeys([*(graph for graph, _ in indexes.word_postings), *indexes.passages, *indexes.links])
+            dict.fromkeys([*(graph for graph, _ in indexes.word_postings), *indexes.passages, *indexes.nodes.graphs()])
         )
         about = {
             "id": mark,
@@ -144,6 +146,8 @@ def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:
         "nodes": indexes.nodes.arrays(),
         "labels": indexes.labels.arrays(graphs),
         "adjacency": indexes.adjacency.arrays(),
+        "keys": indexes.keys.arrays(graphs),
+        "numbers": indexes.numbers.arrays(),
         "names/iris": strings(list(indexes.names)),
         "names/names": strings(list(indexes.names.values())),
         "slots/names": strings([name for name, _ in indexes.slots]),
@@ -172,6 +176,8 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
     indexes.nodes = Nodes.from_arrays(part(arrays, "nodes"))
     indexes.labels = Labels.from_arrays(part(arrays, "labels"), graphs)
     indexes.adjacency = Adjacency.from_arrays(part(arrays, "adjacency"))
+    indexes.keys = KeyGraph.from_arrays(part(arrays, "keys"), graphs)
+    indexes.numbers = Numbers.from_arrays(part(arrays, "numbers"))
     indexes.vocabulary = Vocabulary(unpacked(part(arrays, "vocabulary")))
     names = unpacked(part(arrays, "names/names"))
     indexes.names = dict(zip(map(IRI, unpacked(part(arrays, "names/iris"))), names, strict=True))
@@ -183,7 +189,7 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
         begin += count
     for iri, at in zip(unpacked(part(arrays, "retired/iris")), arrays["retired/at"].tolist(), strict=True):
         indexes.retired_at[IRI(iri)] = _EPOCH + timedelta(microseconds=at)
-    kinds: tuple[Kind, ...] = ("memory", "anchor")
+    kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
     for kind in kinds:
         found = part(arrays, f"vectors/{kind}")
         indexes.vectors[kind] = VectorIndex.from_arrays(found, indexes.embedder.dimensions, indexes.flat)

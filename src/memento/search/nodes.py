@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.vocabulary import IRI
 
-Kind = Literal["memory", "anchor"]
+Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
-_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2}
+_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
 _ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max

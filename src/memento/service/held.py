@@ -21,9 +21,10 @@ from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
 from memento.home import Home
 from memento.model import Scope
-from memento.service.worker import Worker
+from memento.reinforcement import Reinforcement
 from memento.settings import Settings
 from memento.vocabulary import IRI
+from memento.worker import Worker
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -57,6 +58,7 @@ class Held:
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
+        self._reinforcement = Reinforcement(backends, self._writing)
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:

@@ -47,6 +47,7 @@ class Memento(Writing, Reading, Care):
         self._worker.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
+        self._reinforcement.close(_PATIENCE_S)
         with self._writing:  # never between the two halves of a write
             self._parts.close()
         self.home.release()
