@@ -17,7 +17,7 @@ FLOORS = [
     ["ports", "rank", "breaker", "dynamics", "worker"],
     ["graph", "search", "llm", "access"],
     ["backends"],
-    ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest", "reinforcement"],
+    ["retrieval", "intake", "library", "forgetting", "upkeep", "manifest", "reinforcement", "keys"],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation", "sexpr"],

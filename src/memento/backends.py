@@ -22,7 +22,7 @@ from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import VectorFile
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM, ONTOLOGY
+from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE
 
 logger = logging.getLogger(__name__)
 
@@ -82,10 +82,12 @@ class Backends:
         Raises:
             GraphError: the store refused; nothing was written.
         """
+        self.indexes.anticipate(change)
         if change.adds or change.removes:
             self.graph.apply(change)
         with self.indexes.lock:
             graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
+            self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
             done()
 

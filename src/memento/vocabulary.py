@@ -38,7 +38,7 @@ XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
-_ENTITY, _KEY = "urn:memento:entity:", "urn:memento:key:"
+_ENTITY, _KEY, _PHRASE = "urn:memento:entity:", "urn:memento:key:", "urn:memento:phrase:"
 
 
 def mint(kind: str) -> IRI:
@@ -116,9 +116,29 @@ def anchor_of(key: str) -> IRI | None:
     return IRI(named if ":" in named else _ENTITY + named)
 
 
+def phrase_iri(phrase: str) -> IRI:
+    """
+    A phrase that leads from text to text without a key being written.
+
+    >>> phrase_iri("green tea"), phrase_of("urn:memento:phrase:green%20tea"), phrase_of("urn:x")
+    ('urn:memento:phrase:green%20tea', 'green tea', None)
+    """
+    return IRI(_PHRASE + quote(phrase, safe=""))
+
+
+def phrase_of(iri: str) -> str | None:
+    """The phrase that an IRI stands for; None when it stands for none."""
+    return unquote(iri.removeprefix(_PHRASE)) if iri.startswith(_PHRASE) else None
+
+
 def link_iri(key: str, memory: str) -> IRI:
     """The link from a key to a memory; there is one at most."""
     return IRI(f"urn:memento:keylink:{uuid5(NAMESPACE_URL, f'{key} {memory}')}")
+
+
+def learned_iri(key: str, phrase: str) -> IRI:
+    """That a key has learned a phrase."""
+    return IRI(f"urn:memento:learned:{uuid5(NAMESPACE_URL, f'{key} {phrase}')}")
 
 
 def tenant_of(graph: str) -> str:

@@ -37,8 +37,12 @@ class Access:
 
     def needs(self, right: Right) -> None:
         """Raises `Forbidden` when the caller may not do what takes this right."""
-        if RIGHTS.index(right) > RIGHTS.index(self.right):
+        if not self.may(right):
             raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
+
+    def may(self, right: Right) -> bool:
+        """Whether the caller may do what takes this right."""
+        return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def namespace(self, wanted: str | None, usual: str) -> str:
         """

@@ -57,4 +57,12 @@ class Passed:
     graph: IRI
 
 
-Effect = Read | Trodden | Passed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Something else that counts its uses was used once more, as a phrase that a key has learned."""
+
+    node: IRI
+    graph: IRI
+
+
+Effect = Read | Trodden | Passed | Counted

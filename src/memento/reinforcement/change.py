@@ -20,8 +20,8 @@ def concerned(tally: Tally) -> tuple[list[IRI], list[IRI]]:
     """The subjects that a change needs to know what is said of them, and the graphs that say it."""
     firsts = [steps.first for steps in tally.steps.values() if steps.first]
     graphs = {reads.graph for reads in tally.reads.values()} | {steps.graph for steps in tally.steps.values()}
-    graphs |= {one.key_graph for one in firsts}
-    subjects = [*memories(tally), *tally.steps, *(one.key.iri for one in firsts)]
+    graphs |= {one.key_graph for one in firsts} | {graph for graph, _ in tally.counts.values()}
+    subjects = [*memories(tally), *tally.steps, *(one.key.iri for one in firsts), *tally.counts]
     return list(dict.fromkeys(subjects)), sorted(graphs)
 
 
@@ -39,6 +39,10 @@ def change(tally: Tally, said: Said) -> Change:
     for link, steps in tally.steps.items():
         if steps.memory in said:
             written += _link(link, steps, said)
+    for node, (graph, count) in tally.counts.items():
+        if known := said.get(node):
+            uses = int(str(_one(known, MEM.accessCount) or 0)) + count
+            written += _instead(node, [(MEM.accessCount, uses)], known, graph)
     return written
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memento import dynamics
-from memento.model import Effect, Passed, Read, Strength, Trodden
+from memento.model import Counted, Effect, Passed, Read, Strength, Trodden
 from memento.vocabulary import IRI, link_iri
 
 _EXACT = 9
@@ -58,13 +58,14 @@ class Steps:
 
 @dataclass(slots=True)
 class Tally:
-    """All of it, by memory and by link."""
+    """All of it, by memory, by link, and by what else counts its uses."""
 
     reads: dict[IRI, Reads] = field(default_factory=dict)
     steps: dict[IRI, Steps] = field(default_factory=dict)
+    counts: dict[IRI, tuple[IRI, int]] = field(default_factory=dict)  # node → its graph and how often
 
     def __bool__(self) -> bool:
-        return bool(self.reads or self.steps)
+        return bool(self.reads or self.steps or self.counts)
 
     def take(self, effect: Effect) -> None:
         """Add one effect."""
@@ -78,6 +79,8 @@ class Tally:
                 steps.first = steps.first or effect
                 steps.trodden += 1
                 steps.at = effect.at
+            case Counted():
+                self.counts[effect.node] = (effect.graph, self.counts.get(effect.node, (effect.graph, 0))[1] + 1)
             case Passed():
                 self._steps(effect.key, effect.memory, effect.graph).passed += 1
 
@@ -87,6 +90,8 @@ class Tally:
             known = self.reads.setdefault(iri, Reads(reads.graph))
             known.count += reads.count
             known.at = max((at for at in (known.at, reads.at) if at), default=None)
+        for node, (graph, count) in later.counts.items():
+            self.counts[node] = (graph, self.counts.get(node, (graph, 0))[1] + count)
         for steps in later.steps.values():
             mine = self._steps(steps.key, steps.memory, steps.graph)
             mine.first = mine.first or steps.first

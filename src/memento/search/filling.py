@@ -60,6 +60,7 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
             if slot := indexes.slot(one):
                 indexes.slots[slot].add(node)
             indexes.numbers.put(node, one.said)
+            indexes.keys.put_memory(node, one.is_keyed)
     indexes.adjacency.fill(about)
 
 

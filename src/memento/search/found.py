@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 
 from memento.model import Value
 from memento.search.nodes import Kind, Lifetime
@@ -14,13 +15,16 @@ from memento.vocabulary import IRI, MEM, SKOS, TYPE
 Said = Mapping[IRI, Sequence[Value]]
 """What the graph says of one node: predicate → objects."""
 
+REMEMBERED = "remember"
+"""The mem:source of a memory that came with keys of its own."""
+
 _KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor", MEM.Key: "key"}
 
 READ: frozenset[IRI] = frozenset(
     {
         *(TYPE, MEM.content, MEM.title, MEM.saidBy, MEM.extractedFrom, MEM.about, MEM.subject, MEM.slot),
         *(MEM.validAt, MEM.invalidAt, MEM.createdAt, MEM.expiredAt),
-        *(MEM.expiresAt, *KEPT),
+        *(MEM.expiresAt, MEM.source, *KEPT),
         *(MEM.name, SKOS.altLabel, MEM.description, MEM.entityType),
         *(MEM.alias, MEM.keyType, MEM.denotes, MEM["from"], MEM.to, MEM.weight),
         *(MEM.session, MEM.position),
@@ -75,6 +79,11 @@ class Found:
         return self.kind is not None and (self.kind != "key" or self.one(MEM.keyType) == "concept")
 
     @property
+    def is_keyed(self) -> bool:
+        """Whether it came with keys of its own."""
+        return REMEMBERED in self.said.get(MEM.source, ())
+
+    @property
     def link(self) -> tuple[IRI, IRI, float] | None:
         """(key, memory, weight) of a link from a key; None for anything else."""
         if MEM.KeyLink not in self.said.get(TYPE, ()):
@@ -119,3 +128,8 @@ def text_of_anchor(name: str, description: str) -> str:
     'Zed: a code editor'
     """
     return f"{name}: {description}" if description else name
+
+
+def content_hash(content: str) -> str:
+    """The digest that tells exact duplicates: of the text without case and runs of space."""
+    return sha256(" ".join(content.casefold().split()).encode("utf-8", errors="surrogatepass")).hexdigest()

@@ -250,6 +250,7 @@ class Indexes:
             self.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
         else:
             self.numbers.put(node, one.said)
+            self.keys.put_memory(node, one.is_keyed)
             if slot := self.slot(one):
                 self.slots[slot].add(node)
             self.adjacency.put(node, self.about(one))

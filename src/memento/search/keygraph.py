@@ -20,6 +20,7 @@ from memento.search.nodes import Ids, Mask, Nodes
 from memento.search.postings import Postings
 from memento.search.segment import Segment
 from memento.search.spellings import Spellings
+from memento.search.words import tokens
 from memento.vocabulary import IRI, MEM, TYPE, anchor_of
 
 UNIT = 10_000
@@ -28,6 +29,7 @@ UNIT = 10_000
 Weights = NDArray[np.float64]
 
 _TYPES: tuple[KeyType, ...] = ("concept", "name", "proper_noun")
+_GIVEN = 9
 _CODES = {name: code for code, name in enumerate(_TYPES, start=1)}
 _TYPE_OF_KIND: Mapping[str, KeyType] = {
     "Person": "name",
@@ -50,15 +52,17 @@ class KeyGraph:
     """The keys of one store and their links."""
 
     def __init__(self) -> None:
-        self._types = np.zeros(0, dtype=np.int8)
+        self._types = np.zeros(0, dtype=np.int8)  # of keys and anchors; of a memory, whether its keys were given
         self._links = Postings()  # a key is a term of the memories it leads to, its weight how often they have it
         self._own = Spellings()  # of keys; of anchors those that their keys have learned
+        self._stemmed = Spellings()  # concepts, by the stems of their words
         self._of_anchors: Spellings | None = None  # made when somebody asks
         self._denoted: dict[IRI, IRI] = {}  # what keys denote
 
     def put(self, node: int, graph: IRI, phrases: Sequence[str], of: KeyType) -> None:
         """Let a key be found, or replace what is known of it."""
         self._own.put(node, graph, phrases)
+        self._stemmed.put(node, graph, map(_stems, phrases) if of == "concept" else ())
         self._typed(node, _CODES[of])
 
     def put_anchor(self, node: int, graph: IRI, phrases: Sequence[str], kind: str) -> None:
@@ -74,12 +78,14 @@ class KeyGraph:
         self._denoted[one.iri] = anchor = IRI(one.one(MEM.denotes))
         if (node := nodes.find(anchor)) is not None:
             self._own.put(node, nodes.graph(node), one.labels)
+            self._stemmed.put(node, nodes.graph(node), map(_stems, one.labels) if self.type(node) == "concept" else ())
 
     def unlearn(self, key: IRI, nodes: Nodes) -> None:
         """Forget what the key of an anchor is called; harmless for any other."""
         anchor = self._denoted.pop(key, None)
         if anchor and (node := nodes.find(anchor)) is not None:
             self._own.drop(node)
+            self._stemmed.drop(node)
 
     def id(self, key: IRI, nodes: Nodes) -> int | None:
         """The id of a key; of one that denotes an entity, or the user, it is theirs. None when it is not there."""
@@ -101,6 +107,7 @@ class KeyGraph:
     def drop(self, node: int) -> None:
         """Forget a key or a memory, and all links of it; harmless when it is not there."""
         self._own.drop(node)
+        self._stemmed.drop(node)
         if self._of_anchors is not None:
             self._of_anchors.drop(node)
         if node < len(self._types):
@@ -125,14 +132,22 @@ class KeyGraph:
             return np.zeros(0, dtype=np.int32), np.zeros(0)
         return found[0].copy(), found[1].astype(np.float64) / UNIT
 
-    def is_linked(self, memory: int) -> bool:
-        """Whether a key was given to a memory."""
-        return len(self._links.keys(memory)) > 0
+    def put_memory(self, node: int, is_given: bool) -> None:
+        """Say whether a memory came with keys of its own, by which alone it is then reached."""
+        if is_given or (node < len(self._types) and self._types[node]):
+            self._typed(node, _GIVEN if is_given else 0)
+
+    def given(self, nodes: NDArray[np.integer]) -> Mask:
+        """(n,) which memories came with keys of their own."""
+        found = np.zeros(len(nodes), dtype=np.bool_)
+        known = np.flatnonzero(nodes < len(self._types))
+        found[known] = self._types[nodes[known]] == _GIVEN
+        return found
 
     def type(self, node: int) -> KeyType | None:
         """As what a key or an anchor matches; None for anything else."""
         code = int(self._types[node]) if node < len(self._types) else 0
-        return _TYPES[code - 1] if code else None
+        return _TYPES[code - 1] if 0 < code <= len(_TYPES) else None
 
     def concepts(self, size: int) -> Mask:
         """(size,) the nodes that match by meaning."""
@@ -153,6 +168,10 @@ class KeyGraph:
         """The keys and anchors of some graphs that go by a phrase, keys first."""
         both = [*self._own.named(phrase, graphs), *self._anchors(labels).named(phrase, graphs)]
         return list(dict.fromkeys(both))
+
+    def worded(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
+        """The concepts whose words are those of a phrase but for their endings."""
+        return self._stemmed.named(_stems(phrase), graphs)
 
     def fill(self, links: Mapping[int, Mapping[int, float]]) -> None:
         """Link many memories where none is linked: the same as `link` for each, in a fraction of the time."""
@@ -188,6 +207,8 @@ class KeyGraph:
         found._types = arrays["types"]
         for node, number, count in zip(*(arrays[name].tolist() for name in ("nodes", "graphs", "counts")), strict=True):
             found._own.put(node, graphs[number], texts[begin : begin + count])
+            if found.type(node) == "concept":
+                found._stemmed.put(node, graphs[number], map(_stems, texts[begin : begin + count]))
             begin += count
         denoted = map(IRI, unpacked(part(arrays, "denoted")))
         found._denoted = dict(zip(map(IRI, unpacked(part(arrays, "denoting"))), denoted, strict=True))
@@ -208,3 +229,7 @@ class KeyGraph:
                 made.put(node, graph, names)
             self._of_anchors = made
         return self._of_anchors
+
+
+def _stems(phrase: str) -> str:
+    return " ".join(tokens(phrase))

@@ -214,6 +214,10 @@ class Nodes:
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
 
+    def created(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """(n,) when some nodes were believed first, in milliseconds since 1970."""
+        return np.asarray(self._times[2, nodes], dtype=np.int64)
+
     def newest(self, mask: Mask) -> Ids:
         """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)

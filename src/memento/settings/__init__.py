@@ -19,6 +19,7 @@ from memento.settings.groups import (
     Settings,
     TelemetrySettings,
 )
+from memento.settings.keys import KeysSettings
 from memento.settings.loading import (
     home_and_namespace,
     load,
@@ -55,6 +56,7 @@ __all__ = [
     "ExpandSettings",
     "FusionSettings",
     "GateSettings",
+    "KeysSettings",
     "LandSettings",
     "LimitsSettings",
     "ModelSettings",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memento.settings.keys import KeysSettings
 from memento.settings.knob import knob
 from memento.settings.recall import (
     AnchorSettings,
@@ -196,3 +197,4 @@ class Settings:
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
+    keys: KeysSettings = KeysSettings()
