@@ -19,15 +19,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-import numpy as np
-from numpy.typing import NDArray
-
-F = TypeVar("F", float, NDArray[np.float64])
 
 
 def clamped(value: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -112,21 +106,18 @@ def band(depth: float) -> str:
     return "shallow" if depth < 0.3 else "deep" if depth > RESISTS else "medium"
 
 
-def time_factor(days: F, depth: F) -> F:
+def time_factor(days: float, depth: float) -> float:
     """
     How much a memory of that age still counts, .5..1: half of it stays, the rest fades in 30 days, 3.3 times as slowly when deep.
-
-    Of numbers or of arrays of them.
 
     >>> round(time_factor(30, 0), 5), round(time_factor(90, 1), 5)
     (0.68394, 0.70328)
     """
-    fading: F = math.e ** (-days * (1 - 0.7 * depth) / 30)
-    return 0.5 + 0.5 * fading
+    return 0.5 + 0.5 * math.exp(-days * (1 - 0.7 * depth) / 30)
 
 
-def depth_factor(depth: F) -> F:
-    """How much a memory counts for its depth, .9..1; of a number or of an array of them."""
+def depth_factor(depth: float) -> float:
+    """How much a memory counts for its depth, .9..1."""
     return 0.9 + 0.1 * depth
 
 

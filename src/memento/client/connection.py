@@ -11,10 +11,12 @@ import http.client
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from memento.errors import InputError, MementoError, Unreachable
+
+T = TypeVar("T")
 
 ROUTES: Mapping[str, tuple[str, str]] = {
     "note": ("POST", "/memory/notes"),
@@ -32,6 +34,17 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "status": ("GET", "/memory/status"),
     "check": ("GET", "/memory/check"),
     "rebuild": ("POST", "/memory/rebuild"),
+    "find_keys": ("GET", "/memory/keys"),
+    "read_key": ("GET", "/memory/keys/{iri}"),
+    "read_memory": ("POST", "/memory/{iri}/read"),
+    "related": ("GET", "/memory/{iri}/related"),
+    "recall_memories": ("POST", "/memory/keys/recall"),
+    "remember": ("POST", "/memory/remember"),
+    "remember_batch": ("POST", "/memory/remember/batch"),
+    "conversation": ("GET", "/memory/conversation"),
+    "list_memories": ("GET", "/memory/memories"),
+    "cleanup_expired": ("POST", "/memory/cleanup"),
+    "memory_stats": ("GET", "/memory/stats"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
 
@@ -125,6 +138,13 @@ def _failure(answer: Answer, address: str) -> MementoError:
         return error_called(str(told["code"]), str(told["message"]))
     except (ValueError, KeyError, TypeError):
         return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
+
+
+def made(cls: type[T], body: bytes) -> T:
+    """A noun, or several, from the JSON of an answer."""
+    from memento.wire import decode
+
+    return decode(cls, body)
 
 
 def addressed(path: str, parameters: Mapping[str, object]) -> str:

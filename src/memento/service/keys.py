@@ -1,43 +1,30 @@
-"""What walks over keys, and what leaves texts under keys."""
+"""What walks over keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-
-from memento.consolidation.task import Task, in_order, order
-from memento.errors import InputError, MementoError, NotFound
-from memento.graph.mapping import quads
+from memento.errors import Forbidden, InputError, NotFound
 from memento.instants import now
-from memento.keys import learn, listing, match, walk
-from memento.keys.remember import Written, remembered
+from memento.keys import direct, learn, listing, match, walk
 from memento.keys.thresholds import thresholds
 from memento.keys.walk import Page, Way
 from memento.model import (
-    BatchRow,
-    Change,
-    Cleaned,
+    DirectRecall,
     FoundKeys,
     KeyPage,
-    KeyType,
     MemoryRow,
     MemoryStats,
     OpenedMemory,
     Related,
-    Remembered,
     Scope,
-    Session,
-    ToRemember,
     TurnRow,
 )
 from memento.ports import Vectors
 from memento.service.held import Held
-from memento.vocabulary import IRI, MEM, TYPE, session_iri
+from memento.vocabulary import IRI
 
 MOST_KEYS = 20
 MOST_ROWS = 50
-MOST_ITEMS = 100
+MOST_HOPS = 5
 
 
 class Keys(Held):
@@ -135,62 +122,6 @@ class Keys(Held):
         with self._parts.indexes.lock:
             return walk.related(iri, self._way(scope))
 
-    def remember(
-        self,
-        content: str,
-        keys: Sequence[str] | None = None,
-        *,
-        types: Mapping[str, KeyType] | None = None,
-        ttl_s: float | None = None,
-        related_to: Sequence[str] = (),
-        session: str | None = None,
-        source: str = "explicit",
-        namespace: str | None = None,
-    ) -> Remembered:
-        """
-        Keep a text under some keys, in one atomic write and without a model; see `Remembered` for what becomes of what is known.
-
-        Args:
-            keys: names and short phrases that lead to it; default those that the text itself offers.
-            types: which keys are names (`name`, `proper_noun`), found by spelling alone; all others are concepts.
-            ttl_s: seconds after which it is forgotten.
-            related_to: memories to link it to; those that do not exist are passed over.
-            session: the conversation that it belongs to.
-            source: how it came in, as a short word.
-
-        Raises:
-            InputError: empty content or source, or no usable key.
-            TooLong: content over the limit.
-        """
-        item = ToRemember(
-            content=content,
-            keys=None if keys is None else tuple(keys) if not isinstance(keys, str) else (keys,),
-            types=dict(types or {}),
-            ttl_s=ttl_s,
-            related_to=tuple(related_to),
-            session=session,
-            source=source,
-        )
-        return self._remembered(item, self._in(namespace, "write"))
-
-    def remember_batch(self, items: Sequence[ToRemember], *, namespace: str | None = None) -> tuple[BatchRow, ...]:
-        """
-        Remember several texts one after the other, at most 100; one that cannot be remembered is no hindrance to the others.
-
-        Raises:
-            InputError: too many items.
-        """
-        scope = self._in(namespace, "write")
-        if len(items) > MOST_ITEMS:
-            raise InputError(f"items must be {MOST_ITEMS} at most, not {len(items)}: send the rest in a further call")
-        rows = []
-        for item in items:
-            try:
-                rows.append(BatchRow(remembered=self._remembered(item, scope)))
-            except MementoError as error:
-                rows.append(BatchRow(error=str(error)))
-        return tuple(rows)
-
     def conversation(
         self, session: str, *, turn: int | None = None, namespace: str | None = None
     ) -> tuple[TurnRow, ...]:
@@ -207,18 +138,6 @@ class Keys(Held):
         with self._parts.indexes.lock:
             return listing.memories(limit, offset, self._way(scope))
 
-    def cleanup_expired(self, *, namespace: str | None = None) -> Cleaned:
-        """Let go of the memories whose time is over, and of learned phrases that nobody used; history keeps the memories."""
-        scope, at = self._in(namespace, "write"), now()
-        with self._writing, self._parts.indexes.lock:
-            self._reinforcement.write_held()
-            over, expired = listing.overdue(scope, at, self._parts.graph)
-            idle, phrases = learn.unlearned(self._desk(scope, at), self.settings.keys.autokey_days)
-            change = over + idle
-            if change.adds or change.removes:
-                self._parts.commit(change, scope)
-        return Cleaned(expired=expired, phrases=phrases)
-
     def memory_stats(self, *, namespace: str | None = None) -> MemoryStats:
         """Counts of keys, links, memories, notes and sessions over what the namespace reads."""
         scope = self._in(namespace)
@@ -226,35 +145,61 @@ class Keys(Held):
         with self._parts.indexes.lock:
             return listing.stats(scope, self._way(scope), size)
 
-    def _remembered(self, item: ToRemember, scope: Scope) -> Remembered:
-        self._checked(item.content, "content")
-        self._checked(item.source, "source")
-        self._embedded(item.content)  # before anybody waits for the lock
-        with self._writing, self._parts.indexes.lock:
-            at = now()
-            if item.related_to or item.keys:
-                self._reinforcement.write_held()
-            written = remembered(item, self._desk(scope, at))
-            change = written.change + self._placed(item, written, scope, at)
-            if change.adds or change.removes:
-                self._parts.commit(change, scope)
-        self._reinforcement.note(*written.effects)
-        return written.told
+    def recall_memories(
+        self,
+        query: str,
+        *,
+        k: int = 5,
+        hops: int = 2,
+        expand: bool = False,
+        least_share: float = 0.0,
+        least_depth: float = 0.0,
+        min_score: float | None = None,
+        gate_z: float | None = None,
+        key_gate: float | None = None,
+        namespace: str | None = None,
+    ) -> DirectRecall:
+        """
+        The memories for a question at once, by words, meaning and hops over keys. They grow deeper, the links to them stronger.
 
-    def _placed(self, item: ToRemember, written: Written, scope: Scope, at: datetime) -> Change:
-        """The note as the next turn of its conversation."""
-        if not item.session or written.note is None:
-            return Change()
-        session = Session(iri=session_iri(scope.graph, item.session), name=item.session)
-        note = replace(written.note, session=session.iri)
-        task = in_order(Task(note=note, scope=scope, received=at, session=session), self._parts)
-        assert task.note.position is not None
-        place = (
-            (note.iri, TYPE, MEM.Turn, scope.graph),
-            (note.iri, MEM.session, session.iri, scope.graph),
-            (note.iri, MEM.position, task.note.position, scope.graph),
+        Args:
+            k: most memories, 1 to 50; twice as many with `expand`.
+            hops: 1 leads nowhere on, 5 at most.
+            expand: look farther; what only hops found counts less.
+            least_share: share of the best score below which a memory is left out, 0 to .9.
+            least_depth: depth below which it is, 0 to 1.
+            min_score, gate_z, key_gate: the settings of the same names, for this question.
+
+        Raises:
+            Forbidden: the setting `keys.direct` is off.
+            InputError: empty query, or a number out of range.
+        """
+        if not self.settings.keys.direct:
+            raise Forbidden("direct recall over keys is off: set MEMENTO_KEYS_DIRECT=true, or walk with find_keys")
+        self._checked(query, "query")
+        _within(k, "k", MOST_ROWS)
+        _within(hops, "hops", MOST_HOPS)
+        for name, value, most in (("least_share", least_share, 0.9), ("least_depth", least_depth, 1.0)):
+            if not 0 <= value <= most:
+                raise InputError(f"{name} must be from 0 to {most}, not {value}")
+        scope, knobs = self._in(namespace), self.settings.keys
+        limits = thresholds(self._parts.embedder.fingerprint, knobs)
+        asked = match.Asked(text=query, vectors=self._embedded(query), limits=limits)
+        wanted = direct.Wanted(
+            k=k,
+            hops=hops,
+            expand=expand,
+            least_share=least_share,
+            least_depth=least_depth,
+            min_score=min_score,
+            gate_z=gate_z,
+            key_gate=key_gate,
         )
-        return Change((*place, *quads(session, scope.graph))) + order(task)
+        with self._parts.indexes.lock:
+            found, effects = direct.recalled(asked, wanted, self._way(scope), knobs, self.settings.words)
+        if self._access.may("write"):
+            self._reinforcement.note(*effects)
+        return DirectRecall(query=query, namespace=scope.namespace, memories=tuple(found))
 
     def _learn(self, via: str, memory: IRI, scope: Scope) -> None:
         """Let the key that was trodden learn from the question that led to it, when it did so often enough."""

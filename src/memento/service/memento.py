@@ -10,6 +10,7 @@ from memento.home import Owner
 from memento.service.care import Care
 from memento.service.keys import Keys
 from memento.service.reading import Reading
+from memento.service.remembering import Remembering
 from memento.service.writing import Writing
 
 _PATIENCE_S = 2.0
@@ -17,7 +18,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Care):
+class Memento(Writing, Reading, Keys, Remembering, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property

@@ -18,6 +18,7 @@ from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
+from memento.web.keys import KeyRest
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
@@ -55,6 +56,7 @@ def create_app(memento: Memento) -> Flask:
         return response
 
     app.register_blueprint(Rest().blueprint())
+    app.register_blueprint(KeyRest().blueprint())
     app.register_blueprint(Sparql().blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())

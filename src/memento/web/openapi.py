@@ -8,7 +8,6 @@ are described by the nouns themselves. A test holds the page and the addresses t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -34,20 +33,11 @@ from memento.model import (
     Undone,
 )
 from memento.settings import ENGINES
+from memento.web.described import FLAG, NAMESPACE, PAGE, TEXT, TIME, TYPES, Operation, Schema
+from memento.web.described_keys import keys
 from memento.wire import encode, schema_of_iri
 
-Schema = Mapping[str, Any]
-
-TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
-FLAG: Schema = {"type": "boolean"}
-TIME: Schema = {"type": "string", "format": "date-time"}
-NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
 SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
-PAGE: Mapping[str, Schema] = {
-    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
-    "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
-    "past": {**FLAG, "description": "also the retired and the forgotten"},
-}
 ASKED: Mapping[str, Schema] = {
     "query": TEXT,
     "k": {"type": "integer", "minimum": 1, "maximum": 300},
@@ -69,21 +59,6 @@ ERROR: Schema = {
         }
     },
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """What one address does: its parameters by name, its body, the noun it answers with, the ways it fails."""
-
-    does: str
-    answers: Any = None
-    parameters: Mapping[str, Schema] = field(default_factory=dict)
-    needed: tuple[str, ...] = ()
-    body: Schema | None = None
-    media: str = "application/json"
-    created: bool = False
-    accepted: bool = False
-    fails: tuple[int, ...] = ()
 
 
 def _note() -> Schema:
@@ -145,6 +120,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             fails=(404,),
         ),
         **_amendments(),
+        **keys(),
     }
 
 
@@ -180,6 +156,9 @@ def _amendments() -> dict[tuple[str, str], Operation]:
     right: dict[str, Schema] = {
         "content": TEXT,
         "at": {**TIME, "description": "since when that holds; default since the memory did"},
+        "keys": {"type": "array", "items": {"type": "string"}, "description": "its keys; default as before"},
+        "types": TYPES,
+        "related_to": {"type": "array", "items": {"type": "string"}},
         "namespace": NAMESPACE,
     }
     better = {"type": "object", "required": ["content"], "properties": right, "additionalProperties": False}

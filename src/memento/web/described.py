@@ -1,0 +1,39 @@
+"""What an address is described by, and the schemas that several of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
+FLAG: Schema = {"type": "boolean"}
+TIME: Schema = {"type": "string", "format": "date-time"}
+NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
+TYPES: Schema = {
+    "type": "object",
+    "additionalProperties": {"enum": ["concept", "name", "proper_noun"]},
+    "description": "which keys are names, found by their spelling alone; the others are concepts",
+}
+PAGE: Mapping[str, Schema] = {
+    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
+    "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
+    "past": {**FLAG, "description": "also the retired and the forgotten"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What one address does: its parameters by name, its body, the noun it answers with, the ways it fails."""
+
+    does: str
+    answers: Any = None
+    parameters: Mapping[str, Schema] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+    body: Schema | None = None
+    media: str = "application/json"
+    created: bool = False
+    accepted: bool = False
+    fails: tuple[int, ...] = ()
