@@ -8,8 +8,7 @@ The four numbers of a memory, and the laws by which each of them moves; nothing 
 | energy | how active now | feedback: `roused` | halves, as far as `Decay` has been asked for: `energy_at` |
 | usefulness | how often it helped | feedback: `usefulness` | stays |
 
-Times are days, as numbers; each law says its range. Sources: the forgetting curve of Ebbinghaus 1885 for what fades
-exponentially; Hebb 1949 for links that grow by use.
+Times are days; each law says its range. Sources: Ebbinghaus 1885 for what fades exponentially; Hebb 1949 for links that use makes.
 """
 
 from __future__ import annotations
@@ -19,9 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+F = TypeVar("F", float, NDArray[np.float64])
 
 
 def clamped(value: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -106,17 +108,18 @@ def band(depth: float) -> str:
     return "shallow" if depth < 0.3 else "deep" if depth > RESISTS else "medium"
 
 
-def time_factor(days: float, depth: float) -> float:
+def time_factor(days: F, depth: F) -> F:
     """
-    How much a memory of that age still counts, .5..1: half of it stays, the rest fades in 30 days, 3.3 times as slowly when deep.
+    How much memories of that age still count, .5..1: half of it stays, the rest fades in 30 days, 3.3 times as slowly when deep.
 
     >>> round(time_factor(30, 0), 5), round(time_factor(90, 1), 5)
     (0.68394, 0.70328)
     """
-    return 0.5 + 0.5 * math.exp(-days * (1 - 0.7 * depth) / 30)
+    fading: F = math.e ** (-days * (1 - 0.7 * depth) / 30)
+    return 0.5 + 0.5 * fading
 
 
-def depth_factor(depth: float) -> float:
+def depth_factor(depth: F) -> F:
     """How much a memory counts for its depth, .9..1."""
     return 0.9 + 0.1 * depth
 
@@ -152,8 +155,7 @@ def key_rarity(links: int, named: bool) -> float:
 
 # Energy
 
-GONE = 0.01
-"""An energy below this is none."""
+GONE = 0.01  # an energy below this is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +295,5 @@ def seasons(
         energy: (n,) 0..1.
         accesses: (n,) how often it was used.
     """
-    return np.select(
-        [created_days < 1, used_days < 7, (changed_days > 30) & (energy > 0.1), (energy < 0.1) & (accesses < 3)],
-        [np.int8(0), np.int8(1), np.int8(2), np.int8(3)],
-        np.int8(4),
-    )
+    cases = [created_days < 1, used_days < 7, (changed_days > 30) & (energy > 0.1), (energy < 0.1) & (accesses < 3)]
+    return np.select(cases, [np.int8(0), np.int8(1), np.int8(2), np.int8(3)], np.int8(4))

@@ -20,7 +20,6 @@ from memento.model.answers import (
     Step,
     Timeline,
 )
-from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.keys import (
     Band,
     BatchRow,
@@ -50,6 +49,7 @@ from memento.model.living import (
     Strength,
     Trodden,
 )
+from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
     Forgotten,
     Imported,
