@@ -12,8 +12,9 @@ from __future__ import annotations
 from memento.cli import care as _care
 from memento.cli import commands as _commands
 from memento.cli import connect as _connect
+from memento.cli import keys as _keys
 from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _commands, _connect, _tokens)
+_registered = (_care, _commands, _connect, _keys, _tokens)

@@ -70,8 +70,7 @@ class Leads:
         self._used = used
         self._knobs = knobs
         self._known: dict[IRI, tuple[Ids, Weights]] = {}
-        self._links = [indexes.links[graph] for graph in self.graphs if graph in indexes.links]
-        self._joined = Joined(self._links)
+        self._joined = Joined([indexes.links[graph] for graph in self.graphs if graph in indexes.links])
         self._empty: Ids = np.zeros(0, dtype=np.int32)
 
     @cached_property
@@ -152,11 +151,10 @@ class Leads:
         linked = self.indexes.keys.links(memory)
         weights |= {lead.iri: (lead, linked[lead.node or 0]) for lead in self._readable(linked)}
         if self._knobs.phrases and not self.indexes.keys.given(node)[0]:
-            has_subject = any(memory in links for links in self._links)
             for phrase in phrases_of(content, title):
                 lead = self.called(phrase.name) or self.worded(phrase.name) or self._phrase(phrase, least=2)
                 if lead is not None:
-                    weights.setdefault(lead.iri, (lead, phrase.weight if has_subject else MENTIONED))
+                    weights.setdefault(lead.iri, (lead, max(self._subject(lead, memory), MENTIONED)))
         iri = self.indexes.nodes.iri(memory)
         used = [(lead, self._used.weight(lead.iri, iri, weight)) for lead, weight in weights.values()]
         return sorted(used, key=lambda one: -one[1])
