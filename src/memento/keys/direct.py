@@ -31,6 +31,7 @@ _LISTED = 50  # candidates of each ranking
 _KEYS = 10  # matched keys that lead on
 _ALONE, _BESIDE = 0.8, 0.16  # what a cosine counts for a memory that no key led to, and for one that a key did
 _RANKS = 61.0  # reciprocal rank fusion with k = 60, ranks from 1
+_SURE = 0.999  # a key that is named, or is the question
 _FARTHER = 0.7  # what is left of a score that only hops gave, when they are asked for at length
 _FRONT = (
     5  # memories that hops start from: more of them blur what leads where, six to fourteen points of both gold in five
@@ -134,7 +135,7 @@ def walked(ranking: Ranking, wanted: Wanted, way: Way) -> None:
 
 def is_anchored(asked: Asked, found: Matched, ranking: Ranking, wanted: Wanted, way: Way, knobs: KeysSettings) -> bool:
     """Whether anything holds the question: a name in it, a key near enough, or a memory that is and stands out."""
-    if any(one.spelt is not None and one.lead.is_named for one in ranking.keys):
+    if any(_strength(one) >= _SURE for one in ranking.keys):
         return True
     key_gate = knobs.key_gate if wanted.key_gate is None else wanted.key_gate
     if key_gate > 0 and max((one.own for one in found.candidates.values()), default=0.0) >= key_gate:

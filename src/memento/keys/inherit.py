@@ -47,7 +47,7 @@ def inherited(new: IRI, content: str, old: Memory, better: Better, desk: Desk) -
     if better.keys is not None or desk.parts.indexes.keys.given(np.array([node]))[0]:
         given = {lead.iri for lead in weights}
         change += auto_linked(new, content, vector, given, desk) + Change(((new, MEM.source, REMEMBERED, graph),))
-        if flagged := contradicted(vector, given, desk, but=[node]):
+        if flagged := contradicted(content, vector, given, desk, but=[node]):
             change += contradiction(new, flagged, graph)
     links = old.related_to if better.related_to is None else related(better.related_to, desk)
     adds: list[Quad] = [(new, MEM.relatedTo, other, graph) for other in links]

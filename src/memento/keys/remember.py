@@ -2,7 +2,7 @@
 A text under keys that somebody gave it: one note, one memory, its keys and links, as one change; no model is asked.
 
 What was remembered in these very words is read once more instead, which makes it deeper. What says nearly the same is superseded,
-in its own namespace alone, unless the two texts name different things. What is alike and shares a key is flagged.
+in its own namespace alone, unless names or numbers differ. What is alike and shares a key is flagged, unless it names others.
 
 *Guarantees:* every version stays whole in the graph; a deep one keeps most of its depth.
 """
@@ -46,7 +46,9 @@ from memento.vocabulary import IRI, MEM, link_iri, mint
 MOST_KEYS = 50
 _MOST_LINKED = 20  # existing keys that are linked by themselves
 _NEAR = 16
-_NAME = re.compile(r"\b[^\W\d_a-z]\w*")
+# Capitalised words, and single letters but "I" and an article that opens a text.
+_NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
+_NUMBER = re.compile(r"\b\w*\d\w*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +112,8 @@ def remembered(item: ToRemember, desk: Desk) -> Written:
     vector = desk.parts.embedder.embed(desk.parts.embedder.windows(item.content))
     near = _alike(vector, desk)
     given = {one.lead.iri for one in settled}
-    old = next(
-        (node for node, cosine in near if cosine >= desk.limits.dedup and not _are_apart(node, item.content, desk)),
-        None,
-    )
-    flagged = None if old is not None else _contradicted(near, given, desk)
+    old = _nearly_the_same(item.content, near, desk)
+    flagged = None if old is not None else _contradicted(item.content, near, given, desk)
     note = Note(iri=mint("note"), content=item.content, at=desk.now)
     memory = Memory(
         iri=mint("memory"),
@@ -195,9 +194,11 @@ def related(iris: Iterable[str], desk: Desk) -> list[IRI]:
     return [nodes.iri(node) for node in found if node is not None and desk.leads.visible[node]]
 
 
-def contradicted(vector: Vectors, given: Iterable[IRI], desk: Desk, but: Sequence[int] = ()) -> IRI | None:
+def contradicted(
+    content: str, vector: Vectors, given: Iterable[IRI], desk: Desk, but: Sequence[int] = ()
+) -> IRI | None:
     """The memory most like a text that shares one of its keys, and is alike enough to contradict it; not one of `but`."""
-    return _contradicted([one for one in _alike(vector, desk) if one[0] not in but], given, desk)
+    return _contradicted(content, [one for one in _alike(vector, desk) if one[0] not in but], given, desk)
 
 
 def _memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
@@ -241,31 +242,48 @@ def _alike(vector: Vectors, desk: Desk) -> list[tuple[int, float]]:
     return list(zip(nodes.tolist(), cosines.tolist(), strict=True))
 
 
-def _are_apart(node: int, content: str, desk: Desk) -> bool:
-    """Whether two texts that are nearly alike name different things: "Anna likes tea", "Bella likes tea"."""
-    rows = desk.parts.graph.select("keys/texts", [desk.scope.graph], memory=desk.parts.indexes.nodes.iri(node))
-    return any(_names_differ(str(row["content"]), content) for row in rows)
+def _nearly_the_same(content: str, near: Sequence[tuple[int, float]], desk: Desk) -> int | None:
+    """The memory that says nearly the same, and of the same."""
+    for node, cosine in near:
+        if cosine < desk.limits.dedup:
+            break
+        said = _text(node, desk)
+        if not differ(_NAME, said, content) and not differ(_NUMBER, said, content):
+            return node
+    return None
 
 
-def _names_differ(one: str, other: str) -> bool:
-    """
-    Whether each of two texts has a name that the other has not.
-
-    >>> _names_differ("Agent A likes tea.", "Agent B likes tea."), _names_differ("I own a red car.", "I now own a blue car.")
-    (True, False)
-    """
-    first, second = ({name for name in _NAME.findall(text) if name.casefold() not in OPENERS} for text in (one, other))
-    return bool(first - second) and bool(second - first)
-
-
-def _contradicted(near: Sequence[tuple[int, float]], given: Iterable[IRI], desk: Desk) -> IRI | None:
+def _contradicted(content: str, near: Sequence[tuple[int, float]], given: Iterable[IRI], desk: Desk) -> IRI | None:
+    """The memory most like a text that has a key in common and may not be true beside it; what is said of others may."""
     given = set(given)
     for node, cosine in near:
-        if desk.limits.contradiction <= cosine < desk.limits.dedup:
-            keys = {desk.leads.of(key).iri for key in desk.parts.indexes.keys.links(node)}
-            if keys & given:
-                return desk.parts.indexes.nodes.iri(node)
+        if cosine < desk.limits.contradiction:
+            break
+        keys = {desk.leads.of(key).iri for key in desk.parts.indexes.keys.links(node)}
+        if keys & given and not (cosine >= desk.limits.dedup and differ(_NAME, _text(node, desk), content)):
+            return desk.parts.indexes.nodes.iri(node)
     return None
+
+
+def _text(node: int, desk: Desk) -> str:
+    rows = desk.parts.graph.select("keys/texts", [desk.scope.graph], memory=desk.parts.indexes.nodes.iri(node))
+    return str(rows[0]["content"]) if rows else ""
+
+
+def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
+    """
+    Whether each of two texts has a name, or a number, that the other has not.
+
+    >>> differ(_NAME, "Agent A likes tea.", "Agent B likes tea."), differ(_NAME, "I own a car.", "My car is red.")
+    (True, False)
+    >>> differ(_NUMBER, "The dog weighs 20 kg.", "The dog weighs 25 kg."), differ(_NUMBER, "It is 9.", "It is.")
+    (True, False)
+    """
+    first, second = (
+        {mark for mark in marks.findall(text) if len(mark) == 1 or mark.casefold() not in OPENERS}
+        for text in (one, other)
+    )
+    return bool(first - second) and bool(second - first)
 
 
 def _superseding(new: Memory, old: IRI, desk: Desk) -> Change:
