@@ -36,7 +36,7 @@ _FARTHER = 0.7  # what is left of a score that only hops gave, when they are ask
 _FRONT = (
     5  # memories that hops start from: more of them blur what leads where, six to fourteen points of both gold in five
 )
-_CROWD = 1000  # a key that leads to more memories says nothing of any one of them
+_CROWD = 100  # a key that leads to more memories says nothing of any one of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +128,9 @@ def walked(ranking: Ranking, wanted: Wanted, way: Way) -> None:
         ranking.hop.setdefault(node, at)
         is_far = wanted.expand and ranking.hop[node] > 1
         ranking.scores[node] = (known + score) * (_FARTHER if is_far else 1.0)
-    for node in ranking.scores:
-        if ranking.hop[node] > 1:
-            ranking.via.setdefault(node, graph.leading(node))
+    for node, leads in graph.leading().items():
+        if ranking.hop.get(node, 0) > 1:
+            ranking.via.setdefault(node, leads)
 
 
 def is_anchored(asked: Asked, found: Matched, ranking: Ranking, wanted: Wanted, way: Way, knobs: KeysSettings) -> bool:
@@ -186,9 +186,13 @@ class _Surroundings:
         rare = [self._way.leads.rarity(lead) for lead in self._leads.values()]
         return np.array([0.0] * len(self.nodes) + rare)
 
-    def leading(self, node: int) -> list[Lead]:
-        """The keys of a memory."""
-        return [self._leads[b] for a, b in self._edges if a == node and isinstance(b, IRI)]
+    def leading(self) -> dict[int, list[Lead]]:
+        """The keys of each memory."""
+        found: dict[int, list[Lead]] = {}
+        for a, b in self._edges:
+            if isinstance(a, int) and isinstance(b, IRI):
+                found.setdefault(a, []).append(self._leads[b])
+        return found
 
     def _around(self, front: Sequence[int]) -> list[int]:
         way, indexes = self._way, self._way.leads.indexes

@@ -143,20 +143,24 @@ class Leads:
         """How much a lead says of a memory that hangs on it, 0..1."""
         return dynamics.key_rarity(len(self.memories(lead)[0]) if links is None else links, lead.is_named)
 
+    def written_of(self, memory: int) -> dict[IRI, tuple[Lead, float]]:
+        """What the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
+        about = self._readable(self.indexes.adjacency.about(memory))
+        share = float(self._shares(np.array([memory]))[0])
+        found = {lead.iri: (lead, max(share, self._subject(lead, memory))) for lead in about}
+        linked = self.indexes.keys.links(memory)
+        return found | {lead.iri: (lead, linked[lead.node or 0]) for lead in self._readable(linked)}
+
     def leads_of(self, memory: int, content: str, title: str | None = None) -> list[tuple[Lead, float]]:
         """What leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
-        node = np.array([memory])
-        about = self._readable(self.indexes.adjacency.about(memory))
-        weights = {lead.iri: (lead, max(float(self._shares(node)[0]), self._subject(lead, memory))) for lead in about}
-        linked = self.indexes.keys.links(memory)
-        weights |= {lead.iri: (lead, linked[lead.node or 0]) for lead in self._readable(linked)}
-        if self._knobs.phrases and not self.indexes.keys.given(node)[0]:
+        found = self.written_of(memory)
+        if self._knobs.phrases and not self.indexes.keys.given(np.array([memory]))[0]:
             for phrase in phrases_of(content, title):
                 lead = self.called(phrase.name) or self.worded(phrase.name) or self._phrase(phrase, least=2)
                 if lead is not None:
-                    weights.setdefault(lead.iri, (lead, max(self._subject(lead, memory), MENTIONED)))
+                    found.setdefault(lead.iri, (lead, max(self._subject(lead, memory), MENTIONED)))
         iri = self.indexes.nodes.iri(memory)
-        used = [(lead, self._used.weight(lead.iri, iri, weight)) for lead, weight in weights.values()]
+        used = [(lead, self._used.weight(lead.iri, iri, weight)) for lead, weight in found.values()]
         return sorted(used, key=lambda one: -one[1])
 
     def is_telling(self, lead: Lead) -> bool:

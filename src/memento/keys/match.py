@@ -14,17 +14,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+import numpy as np
+
 from memento.keys.leads import Lead, Leads
 from memento.keys.thresholds import Thresholds
 from memento.model import FoundKey, Match
 from memento.ports import Graph, Row, Vectors
+from memento.search.nearest import Values
+from memento.search.nodes import Ids
 from memento.search.words import tokens
 from memento.settings import KeysSettings
 from memento.vocabulary import IRI, MEM, SKOS
 
 _NEAR = 64  # keys, and memories, that the question is compared with
-_READ = 12  # of the nearest memories, those whose texts are read for phrases
-_MOST = 2000  # memories of one key whose cosines are looked at
+_READ = 4  # of the nearest memories, those whose texts are read for phrases
+_MOST = 256  # memories of one key whose cosines are looked at, the latest
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 
 
@@ -71,13 +75,11 @@ def matched(asked: Asked, leads: Leads, graph: Graph, knobs: KeysSettings) -> Ma
     found = Matched()
     _spelt(asked, leads, found)
     _meant(asked, leads, found, knobs.autokey_floor)
-    _near(asked, leads, graph, found)
+    nodes, cosines = leads.indexes.vectors["memory"].near(asked.vectors, _NEAR, leads.visible)
     for one in found.candidates.values():
-        if one.spelt is not None or one.own:
-            shown = leads.shown(one.lead)[-_MOST:]
-            if shown.size:
-                cosines = leads.indexes.vectors["memory"].cosines(shown, asked.vectors)
-                one.content = max(one.content, float(cosines.max()))
+        _compare(one, nodes, cosines, asked, leads)
+    close = cosines >= asked.limits.content_recall
+    _near(list(zip(nodes[close].tolist(), cosines[close].tolist(), strict=True)), leads, graph, found)
     return found
 
 
@@ -188,14 +190,25 @@ def _meant(asked: Asked, leads: Leads, found: Matched, floor: float) -> None:
             one.own = float(leads.indexes.vectors[kind].cosines([one.lead.node], asked.vectors)[0])
 
 
-def _near(asked: Asked, leads: Leads, graph: Graph, found: Matched) -> None:
-    """Concepts that lead to a memory which means nearly the same as the question; names where it has no concept."""
-    nodes, cosines = leads.indexes.vectors["memory"].near(asked.vectors, _NEAR, leads.visible)
-    near = [(n, c) for n, c in zip(nodes.tolist(), cosines.tolist(), strict=True) if c >= asked.limits.content_recall]
-    texts = texts_of([node for node, _ in near[:_READ]], leads, graph)
+def _compare(one: Candidate, nodes: Ids, cosines: Values, asked: Asked, leads: Leads) -> None:
+    """How near the question is to the memories that a key leads to; those that are nearest of all are known."""
+    shown = leads.shown(one.lead)
+    among = np.isin(nodes, shown)
+    if among.any():
+        one.content = float(cosines[among].max())
+    elif shown.size:
+        one.content = float(leads.indexes.vectors["memory"].cosines(shown[-_MOST:], asked.vectors).max())
+
+
+def _near(near: Sequence[tuple[int, float]], leads: Leads, graph: Graph, found: Matched) -> None:
+    """Concepts that lead to a memory which means nearly the same as the question, best first; names where it has no concept."""
+    bare = [node for node, _ in near if all(lead.is_named for lead, _ in leads.written_of(node).values())][:_READ]
+    texts = texts_of(bare, leads, graph)
     for node, cosine in near:
-        content, title = texts.get(node, ("", None))
-        leading = [lead for lead, _ in leads.leads_of(node, content, title)]
+        if node in texts:
+            leading = [lead for lead, _ in leads.leads_of(node, *texts[node])]
+        else:
+            leading = [lead for lead, _ in leads.written_of(node).values()]
         concepts = [lead for lead in leading if not lead.is_named]
         for lead in concepts or [lead for lead in leading if lead.iri not in found.candidates][:1]:
             one = found.of(lead)

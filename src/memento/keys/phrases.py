@@ -120,18 +120,19 @@ def mentioning(stems: Sequence[str], postings: Sequence[Postings], most: int) ->
     >>> mentioning(["tea"], [words], 9).tolist(), mentioning(["black", "tea"], [words], 9).tolist()
     ([1, 2], [2])
     """
-    rows = []
-    for stem in dict.fromkeys(stems):
-        parts = [found[0] for some in postings if (found := some.having(stem)) is not None]
-        if not parts:
-            return np.zeros(0, dtype=np.int32)
-        rows.append(parts)
-    rows.sort(key=lambda parts: sum(map(len, parts)))
-    if not rows or sum(map(len, rows[0])) > most:
+    times = {stem: sum(some.frequency(stem) for some in postings) for stem in dict.fromkeys(stems)}
+    ordered = sorted(times, key=lambda stem: times[stem])
+    if not ordered or not 0 < times[ordered[0]] <= most:
         return np.zeros(0, dtype=np.int32)
-    nodes = np.unique(np.concatenate(rows[0]))
-    for parts in rows[1:]:
-        nodes = nodes[np.isin(nodes, np.concatenate(parts))]
+    found = [some.having(ordered[0]) for some in postings]
+    nodes = np.unique(np.concatenate([one[0] for one in found if one is not None]))
+    for stem in ordered[1:]:
+        if times[stem] > most:  # to read all of those would take longer than to look at these few
+            has = [any(some.has(stem, node) for some in postings) for node in nodes.tolist()]
+            nodes = nodes[np.array(has, dtype=np.bool_)]
+        else:
+            others = [one[0] for some in postings if (one := some.having(stem)) is not None]
+            nodes = nodes[np.isin(nodes, np.concatenate(others))] if others else nodes[:0]
     return nodes
 
 

@@ -125,6 +125,11 @@ class Postings:
         row = self._rows.get(key)
         return (len(row.nodes) if row else 0) + (self._segment.frequency(key) if self._segment else 0)
 
+    def has(self, term: str, node: int) -> bool:
+        """Whether one node has a term."""
+        key = self.vocabulary.key(term)
+        return key is not None and key in self.keys(node)
+
     def terms(self, node: int) -> tuple[str, ...]:
         """The terms of a node, each once; none when it is not there."""
         return tuple(self.vocabulary.term(key) for key in self.keys(node))
