@@ -152,10 +152,16 @@ def test_keys_that_fit_are_linked_by_themselves_with_their_cosine(memento: Memen
     assert weights["Newton"] == weights["fall"] == 1.0
 
 
-def test_without_keys_the_text_offers_its_own(memento: Memento) -> None:
-    done = memento.remember("Isaac Newton watched an apple fall from a tree.")
+def test_without_keys_a_text_is_reached_by_its_own_names_and_nouns(memento: Memento) -> None:
+    one = memento.remember("Isaac Newton watched an apple fall from a tree.")
+    other = memento.remember("An apple is a fruit.")
 
-    assert "Isaac Newton" in names(memento, done.saved)
+    assert one.keys == other.keys == ()
+    assert names(memento, one.saved) == {"apple"}
+    assert [row.memory for row in memento.read_key(memento.find_keys("Isaac Newton").keys[0].key).memories] == [
+        one.saved
+    ]
+    assert memento.check() == ()
 
 
 def test_a_correction_takes_the_keys_that_fit_and_the_rest_of_what_was_there(memento: Memento) -> None:

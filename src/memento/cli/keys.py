@@ -31,7 +31,14 @@ def walk(chosen: Chosen, query: str | None, k: int) -> None:
 
 @command("remember")
 @click.argument("text")
-@click.option("--key", "-k", "keys", multiple=True, metavar="KEY", help="May be repeated; default those of the text.")
+@click.option(
+    "--key",
+    "-k",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="May be repeated; without any its own names and nouns lead to it.",
+)
 @click.option("--type", "types", type=(str, TYPES), multiple=True, metavar="KEY TYPE", help="A key that is a name.")
 @click.option("--ttl", "ttl_s", type=float, metavar="SECONDS", help="Forget it after so long.")
 @click.option("--related", "related_to", multiple=True, metavar="IRI", help="A memory to link it to; may be repeated.")

@@ -35,7 +35,8 @@ TELLING = 1 / 3
 """The weight from which on a memory is about something, rather than mentioning it among much else."""
 _COMMON = 0.03
 """What more than this share of the memories mentions leads nowhere; as `search.links` has it."""
-_FEW = 50  # memories that may mention a phrase however few there are in all
+_MOST_PHRASES = 8  # of one memory
+_FEW, _MANY = 50, 200  # memories that may mention a phrase, however few or many there are in all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +71,15 @@ class Leads:
         self._used = used
         self._knobs = knobs
         self._known: dict[IRI, tuple[Ids, Weights]] = {}
+        self._mentions: dict[str, Ids] = {}
+        self._postings = indexes.words(self.graphs, "memory")
+        self._common = min(max(_FEW, int(_COMMON * sum(map(len, self._postings)))), _MANY)
         self._joined = Joined([indexes.links[graph] for graph in self.graphs if graph in indexes.links])
         self._empty: Ids = np.zeros(0, dtype=np.int32)
 
-    @cached_property
-    def inside(self) -> Mask:
-        """(ids,) every memory of the readable graphs, whatever its time."""
-        return self.indexes.nodes.within(self.graphs, "memory")
+    def is_inside(self, node: int) -> bool:
+        """Whether a node is a memory of the readable graphs, whatever its time."""
+        return bool(self.indexes.nodes.among(np.array([node]), self.graphs, "memory")[0])
 
     @cached_property
     def concepts(self) -> Mask:
@@ -88,7 +91,7 @@ class Leads:
     def lead(self, iri: str) -> Lead | None:
         """What goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
         if phrase := phrase_of(iri):
-            return self.called(phrase) or self.worded(phrase) or self._phrase(Phrase(phrase, "concept", MENTIONED))
+            return self.called(phrase) or self.worded(phrase) or self._phrase(Phrase.of(phrase))
         node = self.indexes.keys.id(IRI(iri), self.indexes.nodes)
         if node is None or self.indexes.nodes.graph(node) not in self._spelt_in:
             return None
@@ -155,7 +158,7 @@ class Leads:
         """What leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
         found = self.written_of(memory)
         if self._knobs.phrases and not self.indexes.keys.given(np.array([memory]))[0]:
-            for phrase in phrases_of(content, title):
+            for phrase in self._rarest(phrases_of(content, title)):
                 lead = self.called(phrase.name) or self.worded(phrase.name) or self._phrase(phrase, least=2)
                 if lead is not None:
                     found.setdefault(lead.iri, (lead, max(self._subject(lead, memory), MENTIONED)))
@@ -188,18 +191,12 @@ class Leads:
         if lead.node is not None and lead.denotes:
             about = self.indexes.adjacency.memories(lead.node)
             parts.append((about, self._shares(about)))
-        if lead.node is not None:
-            linked, weights = self.indexes.keys.led_to(lead.node)
-            parts = [(nodes[new], heavy[new]) for nodes, heavy in parts for new in [~np.isin(nodes, linked)]]
-            parts.append((linked, weights))
-        nodes = np.concatenate([self._empty, *(some for some, _ in parts)])
-        weights = np.concatenate([np.zeros(0), *(heavy for _, heavy in parts)])
-        order = np.lexsort((-weights, nodes))
-        nodes, weights = nodes[order], weights[order]
-        first = np.ones(len(nodes), dtype=np.bool_)
-        first[1:] = nodes[1:] != nodes[:-1]
-        first &= self.inside[nodes]
-        return nodes[first], self._used.weights(lead.iri, nodes[first], weights[first])
+        linked = self.indexes.keys.led_to(lead.node) if lead.node is not None else (self._empty, np.zeros(0))
+        nodes, weights = _heaviest(parts, linked)
+        readable = self.indexes.nodes.among(nodes, self.graphs, "memory")
+        if not readable.all():
+            nodes, weights = nodes[readable], weights[readable]
+        return nodes, self._used.weights(lead.iri, nodes, weights)
 
     def _shares(self, memories: Ids) -> Weights:
         """(n,) how much each of some memories is about any one of the things that it is about."""
@@ -233,9 +230,41 @@ class Leads:
             return None
         return Lead(iri=phrase_iri(phrase.name.casefold()), name=phrase.name, type=phrase.type)
 
+    def _rarest(self, phrases: Sequence[Phrase]) -> list[Phrase]:
+        """Those of some phrases that may lead elsewhere, the rarest first; no more than a walker looks at."""
+        times = {phrase: self._frequency(phrase) for phrase in phrases}
+        there = [phrase for phrase in phrases if 1 < times[phrase] <= self._common]
+        return sorted(there, key=lambda phrase: (-phrase.weight, times[phrase]))[:_MOST_PHRASES]
+
+    def _frequency(self, phrase: Phrase) -> int:
+        """How many memories have the rarest word of a phrase."""
+        return min((sum(some.frequency(stem) for some in self._postings) for stem in phrase.stems), default=0)
+
     def _mentioning(self, phrase: str) -> Ids:
         """The memories without keys of their own that mention a phrase."""
-        postings = self.indexes.words(self.graphs, "memory")
-        most = max(_FEW, int(_COMMON * sum(map(len, postings))))
-        found = mentioning(tokens(phrase), postings, most)
-        return found[~self.indexes.keys.given(found)] if found.size else found
+        known = self._mentions.get(phrase)
+        if known is None:
+            known = mentioning(tokens(phrase), self._postings, self._common)
+            known = self._mentions[phrase] = known[~self.indexes.keys.given(known)] if known.size else known
+        return known
+
+
+def _heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weights]) -> tuple[Ids, Weights]:
+    """Each node once, ascending, with the weight of its link if it has one, else with its largest weight."""
+    if sum(len(nodes) for nodes, _ in parts) + len(linked[0]) <= _FEW:  # most keys: quicker than arrays
+        found: dict[int, float] = {}
+        for nodes, weights in parts:
+            for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+                found[node] = max(found.get(node, 0.0), weight)
+        found |= dict(zip(linked[0].tolist(), linked[1].tolist(), strict=True))
+        ordered = sorted(found)
+        return np.array(ordered, dtype=np.int32), np.array([found[node] for node in ordered], dtype=np.float64)
+    nodes = np.concatenate([linked[0], *(some for some, _ in parts)])
+    # A link counts before all else, however light it is.
+    heavy = np.concatenate([linked[1] + 2 * dynamics.HEAVIEST, *(weights for _, weights in parts)])
+    order = np.lexsort((-heavy, nodes))
+    nodes, heavy = nodes[order], heavy[order]
+    first = np.ones(len(nodes), dtype=np.bool_)
+    first[1:] = nodes[1:] != nodes[:-1]
+    nodes, heavy = nodes[first], heavy[first]
+    return nodes, np.where(heavy > 2 * dynamics.HEAVIEST, heavy - 2 * dynamics.HEAVIEST, heavy)

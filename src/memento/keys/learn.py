@@ -46,9 +46,9 @@ def learned(lesson: Lesson, lead: Lead, memory: IRI, desk: Desk, knobs: KeysSett
     return Change(tuple(adds))
 
 
-def counted(lead: Lead, phrase: str, scope: Scope, parts: Backends) -> list[Effect]:
+def counted(key: IRI, phrase: str, scope: Scope, parts: Backends) -> list[Effect]:
     """That a phrase which a key has learned was of use; nothing when it is one of its other names."""
-    node = learned_iri(lead.iri, folded(phrase))
+    node = learned_iri(key, folded(phrase))
     is_learned = parts.graph.select("search/statements", [scope.graph], node=node)
     return [Counted(node=node, graph=scope.graph)] if is_learned else []
 

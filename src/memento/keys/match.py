@@ -193,7 +193,8 @@ def _meant(asked: Asked, leads: Leads, found: Matched, floor: float) -> None:
 def _compare(one: Candidate, nodes: Ids, cosines: Values, asked: Asked, leads: Leads) -> None:
     """How near the question is to the memories that a key leads to; those that are nearest of all are known."""
     shown = leads.shown(one.lead)
-    among = np.isin(nodes, shown)
+    place = np.minimum(np.searchsorted(shown, nodes), max(len(shown) - 1, 0))
+    among = shown[place] == nodes if shown.size else np.zeros(len(nodes), dtype=np.bool_)
     if among.any():
         one.content = float(cosines[among].max())
     elif shown.size:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from memento.search.words import STOP_WORDS, Postings, tokens
 MENTIONED = dynamics.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""
 
+_LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the word for its memories
 _MOST = 40  # phrases of one text that are looked at
 _NOUN = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]+)*")
 # What is no noun, or one that says nothing of a text.
@@ -58,16 +60,18 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase of a text, as it is written there, and how surely the text is about it: 1 for its subject."""
+    """
+    A phrase of a text, as it is written there, how surely the text is about it (1 for its subject), and what it is compared by.
+    """
 
     name: str
     type: KeyType
     weight: float
+    stems: tuple[str, ...]
 
-    @property
-    def stems(self) -> tuple[str, ...]:
-        """What it is compared by."""
-        return tuple(tokens(self.name))
+    @classmethod
+    def of(cls, name: str, type: KeyType = "concept", weight: float = MENTIONED) -> Self:
+        return cls(name, type, weight, tuple(tokens(name)))
 
 
 def phrases_of(content: str, title: str | None = None) -> list[Phrase]:
@@ -83,9 +87,9 @@ def phrases_of(content: str, title: str | None = None) -> list[Phrase]:
         _add(found, _subject(_spelt(name, f"{title or ''} {content}"), weight))
     for label in sorted(read(content).spans, key=lambda label: _place(label, content)):
         if not label.isdecimal():
-            _add(found, Phrase(_spelt(label, content), "proper_noun", MENTIONED))
+            _add(found, Phrase.of(_spelt(label, content), "proper_noun"))
     for noun in nouns_of(content):
-        _add(found, Phrase(noun, "concept", MENTIONED))
+        _add(found, Phrase.of(noun))
     return list(found.values())[:_MOST]
 
 
@@ -124,15 +128,16 @@ def mentioning(stems: Sequence[str], postings: Sequence[Postings], most: int) ->
     ordered = sorted(times, key=lambda stem: times[stem])
     if not ordered or not 0 < times[ordered[0]] <= most:
         return np.zeros(0, dtype=np.int32)
-    found = [some.having(ordered[0]) for some in postings]
-    nodes = np.unique(np.concatenate([one[0] for one in found if one is not None]))
+    nodes = np.sort(np.concatenate([some.nodes(ordered[0]) for some in postings]))
     for stem in ordered[1:]:
-        if times[stem] > most:  # to read all of those would take longer than to look at these few
+        if len(nodes) <= _LOOKED_UP:
             has = [any(some.has(stem, node) for some in postings) for node in nodes.tolist()]
             nodes = nodes[np.array(has, dtype=np.bool_)]
         else:
-            others = [one[0] for some in postings if (one := some.having(stem)) is not None]
-            nodes = nodes[np.isin(nodes, np.concatenate(others))] if others else nodes[:0]
+            has_it = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.bool_)
+            for others in (some.nodes(stem) for some in postings):
+                has_it[others[others < len(has_it)]] = True
+            nodes = nodes[has_it[nodes]]
     return nodes
 
 
@@ -145,7 +150,7 @@ def _add(found: dict[tuple[str, ...], Phrase], phrase: Phrase) -> None:
 def _subject(name: str, weight: float) -> Phrase:
     """What a text is about: a kind of thing after an article and in small letters, else a name."""
     bare = _ARTICLE.sub("", name)
-    return Phrase(bare, "concept", weight) if bare.islower() else Phrase(name, "proper_noun", weight)
+    return Phrase.of(bare, "concept", weight) if bare.islower() else Phrase.of(name, "proper_noun", weight)
 
 
 def _place(label: str, text: str) -> int:

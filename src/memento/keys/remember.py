@@ -20,7 +20,6 @@ from memento.backends import Backends
 from memento.errors import InputError
 from memento.graph.mapping import attributed, invalidates, quads
 from memento.keys.leads import Lead, Leads
-from memento.keys.phrases import phrases_of
 from memento.keys.settle import Settled, Settling, sanitised, types_of
 from memento.keys.thresholds import Thresholds
 from memento.model import (
@@ -78,17 +77,14 @@ class Written:
 
 def wanted(item: ToRemember) -> dict[str, KeyType]:
     """
-    The keys of a text and their types: those that were given, else those that the text itself offers.
+    The keys of a text and their types; none when none were given, as it is then reached by its own names and nouns.
 
     Raises:
-        InputError: none of those that were given can be used.
+        InputError: none of those that were given can be used, or a type that is none.
     """
     if item.keys is None:
-        found = [one for one in phrases_of(item.content) if one.weight >= 1 or one.type != "concept"]
-        keys = {one.name: one.type for one in found or phrases_of(item.content)}
-    else:
-        given = sanitised(item.keys)
-        keys = types_of(given, item.types)
+        return {}
+    keys = types_of(sanitised(item.keys), item.types)
     if not keys:
         raise InputError("keys must have one text of two characters at least, as a name or a short phrase")
     if len(keys) > MOST_KEYS:
@@ -128,8 +124,10 @@ def remembered(item: ToRemember, desk: Desk) -> Written:
     )
     graph = desk.scope.graph
     change = _memory(memory, item.source, desk.scope, note)
-    change += linked(memory.iri, {one.lead: 1.0 for one in settled}, settled, desk)
-    change += auto_linked(memory.iri, item.content, vector, given, desk)
+    if settled:
+        change += Change(((memory.iri, MEM.source, REMEMBERED, graph),))
+        change += linked(memory.iri, {one.lead: 1.0 for one in settled}, settled, desk)
+        change += auto_linked(memory.iri, item.content, vector, given, desk)
     told = Remembered(saved=memory.iri, keys=tuple(one.lead.iri for one in settled), expires_at=memory.expires_at)
     if old is not None:
         iri = desk.parts.indexes.nodes.iri(old)
@@ -209,7 +207,6 @@ def _memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
             attributed(note.iri, scope.user, graph),
             (note.iri, MEM.source, source, graph),
             *quads(memory, graph),
-            (memory.iri, MEM.source, REMEMBERED, graph),
         )
     )
 

@@ -6,7 +6,7 @@ From a key to its memories, from a memory to its keys: `read_key`, `read_memory`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -34,10 +34,13 @@ from memento.model import (
     RelatedMemory,
     Strength,
     Trodden,
+    Value,
 )
 from memento.ports import Graph, Vectors
 from memento.reinforcement import Reinforcement
 from memento.vocabulary import IRI, MEM, TYPE, namespace_of
+
+Said = Mapping[IRI, Sequence[Value]]
 
 MOST_RELATED = 20
 _EXPLICIT = 1.0  # what a link that was drawn by hand counts, beside the rarity of each shared key
@@ -67,6 +70,17 @@ class Way:
         """When a memory was written."""
         ms = int(self.leads.indexes.nodes.created(np.array([node]))[0])
         return datetime.fromtimestamp(ms / 1000, tz=self.now.tzinfo)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A memory as it is shown: what the graph says of it, what took its place, and whether it is current."""
+
+    memory: Memory
+    graph: IRI
+    said: Said
+    successor: IRI | None
+    is_current: bool
 
 
 def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) -> KeyPage:
@@ -117,7 +131,7 @@ def opened(iri: str, via: str | None, way: Way, *, past: bool) -> tuple[OpenedMe
         NotFound: the reader has no such memory, or it is forgotten.
         InputError: it was superseded: names the one that took its place; or the key does not lead there.
     """
-    memory, graph, node = found(iri, way)
+    memory, graph, node, said = found(iri, way)
     is_shown = bool(way.leads.visible[node])
     successor = _successor(memory, way)
     if not is_shown and not past:
@@ -135,12 +149,13 @@ def opened(iri: str, via: str | None, way: Way, *, past: bool) -> tuple[OpenedMe
         effects.append(Read(memory=memory.iri, graph=graph, at=way.now))
         if trodden:
             effects.append(step(trodden[0], memory.iri, graph, trodden[1], way))
-    return _shown(memory, graph, node, leading, trodden, way, is_shown, successor), effects
+    shown = Shown(memory=memory, graph=graph, said=said, successor=successor, is_current=is_shown)
+    return _opened(shown, leading, trodden, way), effects
 
 
 def related(iri: str, way: Way) -> Related:
     """The neighbours of a memory: by shared keys, each counting its rarity, and by hand; best first, 20 at most."""
-    memory, _, node = found(iri, way)
+    memory, _, node, _ = found(iri, way)
     scores: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
     for lead, _ in way.leads.leads_of(node, memory.content, memory.title):
@@ -175,22 +190,17 @@ def related(iri: str, way: Way) -> Related:
     )
 
 
-def found(iri: str, way: Way) -> tuple[Memory, IRI, int]:
-    """
-    A memory of the readable graphs, the graph that describes it, and its id.
-
-    Raises:
-        NotFound: there is none.
-    """
+def found(iri: str, way: Way) -> tuple[Memory, IRI, int, Said]:
+    """A memory of the readable graphs, its graph, its id, and all that the graph says of it; raises `NotFound`."""
     node = way.leads.indexes.nodes.find(IRI(iri))
-    if node is None or node >= len(way.leads.inside) or not way.leads.inside[node]:
+    if node is None or not way.leads.is_inside(node):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
     graph = way.leads.indexes.nodes.graph(node)
     rows = way.graph.select("search/statements", [graph], node=IRI(iri))
     said = statements((IRI(iri), cast(IRI, row["predicate"]), row["value"], graph) for row in rows).get(IRI(iri), {})
     if MEM.Memory not in said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
-    return noun(Memory, IRI(iri), said), graph, node
+    return noun(Memory, IRI(iri), said), graph, node, said
 
 
 def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Trodden:
@@ -237,27 +247,21 @@ def _trodden(via: str, node: int, way: Way) -> tuple[Lead, float]:
     return lead, weight
 
 
-def _shown(
-    memory: Memory,
-    graph: IRI,
-    node: int,
-    leading: Sequence[tuple[Lead, float]],
-    trodden: tuple[Lead, float] | None,
-    way: Way,
-    is_shown: bool,
-    successor: IRI | None,
+def _opened(
+    shown: Shown, leading: Sequence[tuple[Lead, float]], trodden: tuple[Lead, float] | None, way: Way
 ) -> OpenedMemory:
-    strength = way.used.strength(memory.iri)
-    if is_shown:
+    memory, strength = shown.memory, way.used.strength(shown.memory.iri)
+    if shown.is_current:
         strength = Strength(
             depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=way.now
         )
-    beside = beside_of([memory.iri], way.graph, way.readable)
-    keys = [_key(lead, weight, trodden if is_shown else None, way) for lead, weight in leading]
+    rows = way.graph.select("keys/linked", way.leads.graphs, memory=memory.iri)
+    related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
+    keys = [_key(lead, weight, trodden if shown.is_current else None, way) for lead, weight in leading]
     return OpenedMemory(
         memory=memory.iri,
         content=memory.content,
-        namespace=namespace_of(graph),
+        namespace=namespace_of(shown.graph),
         created_at=memory.created_at,
         valid_at=memory.valid_at,
         depth=round(strength.depth, 9),
@@ -268,10 +272,10 @@ def _shown(
         last_accessed_at=strength.last_accessed_at,
         invalid_at=memory.invalid_at,
         expires_at=memory.expires_at,
-        supersedes=next(iter(beside.get((memory.iri, MEM.supersedes), ())), None),
-        superseded_by=successor,
-        related_to=tuple(beside.get((memory.iri, MEM.relatedTo), ())),
-        contradicts=tuple(beside.get((memory.iri, MEM.contradicts), ())),
+        supersedes=next((cast(IRI, one) for one in shown.said.get(MEM.supersedes, ())), None),
+        superseded_by=shown.successor,
+        related_to=tuple(related_to),
+        contradicts=tuple(cast(IRI, one) for one in shown.said.get(MEM.contradicts, ())),
     )
 
 

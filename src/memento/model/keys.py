@@ -134,8 +134,8 @@ class ToRemember:
     """
     A text to be remembered under some keys.
 
-    `types` says of keys whether they are names or proper nouns; those that it does not name are concepts. Without `keys` the text
-    is read for them. `ttl_s` is how many seconds it is to be remembered, `source` says how it came in.
+    `types` says of keys whether they are names or proper nouns; those that it does not name are concepts. Without `keys` it is
+    reached by its own names and nouns. `ttl_s` is how many seconds it is to be remembered, `source` says how it came in.
     """
 
     content: str

@@ -171,7 +171,7 @@ class KeyGraph:
 
     def worded(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
         """The concepts whose words are those of a phrase but for their endings."""
-        return self._stemmed.named(_stems(phrase), graphs)
+        return self._stemmed.named(_stems(phrase), graphs) if self._stemmed else []
 
     def fill(self, links: Mapping[int, Mapping[int, float]]) -> None:
         """Link many memories where none is linked: the same as `link` for each, in a fraction of the time."""

@@ -27,7 +27,8 @@ FLAT = 200_000
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
 _PROBES = 24  # lists that are looked through first
-_POOL = 1000  # rows that their signs bring in
+_EXACT = 4_000  # rows up to which all are compared even where it need not be exact
+_POOL = 256  # rows that their signs bring in
 _FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
 
 
@@ -187,7 +188,7 @@ class VectorIndex:
 
         A node whose cosine stands out is found; among those that are all far, some are missed for others as far.
         """
-        if self._used <= _FEW or not len(inside):
+        if self._used <= _EXACT or not len(inside):
             return self.search(asked, k, inside)
         owner = self._owner[: self._used]
         allowed = (owner >= 0) & (owner < len(inside))

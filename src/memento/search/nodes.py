@@ -141,6 +141,14 @@ class Nodes:
         """(size,) True for the nodes of a kind in some graphs, whatever their time."""
         return self._inside(self._codes(graphs), kind)
 
+    def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
+        """(n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        inside: Mask = self._kind[nodes] == _KINDS[kind]
+        of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
+        for code in self._codes(graphs):
+            within |= of == code
+        return inside & within
+
     def current(
         self,
         graphs: Sequence[IRI],

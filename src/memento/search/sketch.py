@@ -46,17 +46,20 @@ class Sketch:
 
     def nearest(self, asked: Vectors, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """
-        The `count` rows whose signs differ least from those of `asked` (d,), in no order; fewer where fewer are allowed.
+        The `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little as these.
 
         Args:
-            allowed: (rows,) those that may be found.
+            allowed: (rows,) those that may be found; fewer come back where fewer are allowed.
         """
         distances = np.zeros(self._used, dtype=np.uint16)
         for column, signs in zip(self._columns, self._signs(asked[None, :])[0], strict=True):
             distances += np.bitwise_count(column[: self._used] ^ signs)
-        distances[~allowed] = np.iinfo(np.uint16).max
-        near = np.argpartition(distances, count)[:count] if count < self._used else np.arange(self._used)
-        return np.asarray(near[allowed[near]], dtype=np.int64)
+        distances[~allowed] = self._words * _WORD + 1
+        # Distances are few different numbers: to count them is quicker than to sort.
+        within = np.cumsum(np.bincount(distances, minlength=self._words * _WORD + 2)[:-1])
+        most = int(np.searchsorted(within, min(count, int(within[-1]))))
+        near = np.flatnonzero(distances <= most)
+        return np.asarray(near[distances[near] <= self._words * _WORD], dtype=np.int64)
 
     def _signs(self, rows: Vectors) -> NDArray[np.uint64]:
         bits = np.packbits(np.asarray(rows) > 0, axis=1)

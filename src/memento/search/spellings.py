@@ -21,6 +21,7 @@ from memento.vocabulary import IRI
 SHORTEST = 2
 """Characters of a phrase, unless it is a character of a script in which one is a word."""
 
+_PLAIN = re.compile(r"[0-9A-Za-z]+")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -41,7 +42,9 @@ def folded(text: str) -> str:
     >>> folded("  Ｎew\\n York "), folded("STRASSE") == folded("Straße")
     ('new york', True)
     """
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(text.casefold().split())
 
 
 def words_of(text: str) -> list[Word]:
@@ -51,6 +54,8 @@ def words_of(text: str) -> list[Word]:
     >>> [word.text for word in words_of("c++, node.js 我喜欢")]
     ['c', 'node', 'js', '我', '喜', '欢']
     """
+    if text.isascii():  # most texts: six times as fast
+        return [Word(found[0], found.start(), found.end()) for found in _PLAIN.finditer(text)]
     return list(_words(text))
 
 
@@ -112,13 +117,17 @@ class Spellings:
         self._tables: dict[IRI, dict[str, list[tuple[str, int]]]] = defaultdict(dict)
         self._placed: dict[int, tuple[IRI, tuple[str, ...]]] = {}
 
+    def __len__(self) -> int:
+        return len(self._placed)
+
     def put(self, node: int, graph: IRI, phrases: Iterable[str]) -> None:
         """Let a node go by some phrases, in place of those it had; one that cannot be looked for is passed over."""
         self.drop(node)
         texts = tuple(dict.fromkeys(folded(phrase) for phrase in phrases if is_spelt(phrase)))
         for text in texts:
             self._tables[graph].setdefault(_slot(words_of(text), 0), []).append((text, node))
-        self._placed[node] = (graph, texts)
+        if texts:
+            self._placed[node] = (graph, texts)
 
     def drop(self, node: int) -> None:
         """Forget a node's phrases; harmless when it has none."""
@@ -134,6 +143,8 @@ class Spellings:
 
     def named(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
         """The nodes that go by a phrase, in the order of the graphs and then of their ids."""
+        if not any(self._tables.get(graph) for graph in graphs):
+            return []
         text = folded(phrase)
         words = words_of(text)
         if not words:

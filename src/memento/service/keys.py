@@ -8,8 +8,10 @@ from memento.keys import direct, learn, listing, match, walk
 from memento.keys.thresholds import thresholds
 from memento.keys.walk import Page, Way
 from memento.model import (
+    Change,
     DirectRecall,
     FoundKeys,
+    KeyOf,
     KeyPage,
     MemoryRow,
     MemoryStats,
@@ -19,6 +21,7 @@ from memento.model import (
     TurnRow,
 )
 from memento.ports import Vectors
+from memento.search.spellings import folded
 from memento.service.held import Held
 from memento.vocabulary import IRI
 
@@ -112,8 +115,9 @@ class Keys(Held):
             opened, effects = walk.opened(iri, via, way, past=past)
         if effects and self._access.may("write"):
             self._reinforcement.note(*effects)
-            if via and self.settings.keys.autokey:
-                self._learn(via, opened.memory, scope)
+            trodden = next((one for one in opened.keys if one.is_traversed), None)
+            if trodden and self.settings.keys.autokey:
+                self._learn(trodden, opened.memory, scope)
         return opened
 
     def related(self, iri: str, *, namespace: str | None = None) -> Related:
@@ -201,20 +205,19 @@ class Keys(Held):
             self._reinforcement.note(*effects)
         return DirectRecall(query=query, namespace=scope.namespace, memories=tuple(found))
 
-    def _learn(self, via: str, memory: IRI, scope: Scope) -> None:
+    def _learn(self, trodden: KeyOf, memory: IRI, scope: Scope) -> None:
         """Let the key that was trodden learn from the question that led to it, when it did so often enough."""
-        at, knobs = now(), self.settings.keys
-        with self._parts.indexes.lock:
-            lead = self._leads(scope, at).lead(via)
-        if lead is None:
-            return
-        if phrase := self._trail.named(lead.iri, scope.graph, at):
-            self._reinforcement.note(*learn.counted(lead, phrase, scope, self._parts))
-        lesson = self._trail.taken(lead.iri, scope.graph, at, knobs.autokey_after)
+        at, knobs, key = now(), self.settings.keys, trodden.key
+        phrase = self._trail.named(key, scope.graph, at)
+        if phrase and phrase != folded(trodden.name):
+            self._reinforcement.note(*learn.counted(key, phrase, scope, self._parts))
+        lesson = self._trail.taken(key, scope.graph, at, knobs.autokey_after)
         if lesson is None:
             return
         with self._writing, self._parts.indexes.lock:
-            change = learn.learned(lesson, lead, memory, self._desk(scope, at), knobs)
+            desk = self._desk(scope, at)
+            lead = desk.leads.lead(key)
+            change = learn.learned(lesson, lead, memory, desk, knobs) if lead else Change()
             if change.adds:
                 self._parts.commit(change, scope)
 

@@ -39,7 +39,7 @@ class Remembering(Held):
         Keep a text under some keys, in one atomic write and without a model; see `Remembered` for what becomes of what is known.
 
         Args:
-            keys: names and short phrases that lead to it; default those that the text itself offers.
+            keys: names and short phrases that lead to it; without any it is reached by its own names and nouns, as a note is.
             types: which keys are names (`name`, `proper_noun`), found by spelling alone; all others are concepts.
             ttl_s: seconds after which it is forgotten.
             related_to: memories to link it to; those that do not exist are passed over.

@@ -23,7 +23,10 @@ TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 NUMBER: Schema = {"type": "number"}
 ITEM: Mapping[str, Schema] = {
     "content": TEXT,
-    "keys": {**TEXTS, "description": "names and short phrases that lead to it; default those that the text offers"},
+    "keys": {
+        **TEXTS,
+        "description": "names and short phrases that lead to it; without any, its own names and nouns do",
+    },
     "types": TYPES,
     "ttl_s": {"type": "number", "exclusiveMinimum": 0, "description": "seconds after which it is forgotten"},
     "related_to": {**TEXTS, "description": "memories to link it to"},
