@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memento.keys.settle import sanitised
 from memento.mcp.key_arguments import (
     BatchArguments,
     BatchItem,
@@ -240,7 +241,7 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
     source = asked.source or {}
     return ToRemember(
         content=asked.content,
-        keys=(asked.keys,) if isinstance(asked.keys, str) else tuple(asked.keys),
+        keys=tuple(sanitised(asked.keys)),
         types=asked.key_types,
         ttl_s=asked.ttl_seconds,
         related_to=tuple(asked.related_to or ()),

@@ -52,7 +52,7 @@ class Remembering(Held):
         """
         item = ToRemember(
             content=content,
-            keys=None if keys is None else tuple(keys) if not isinstance(keys, str) else (keys,),
+            keys=None if keys is None else tuple(sanitised(keys)),
             types=dict(types or {}),
             ttl_s=ttl_s,
             related_to=tuple(related_to),
