@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash docs clean
+.PHONY: run test install format lint types unit wheel bench crash docs yasgui clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -47,6 +47,12 @@ crash: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/memento config docs > docs/settings.md
 	$(BIN)/memento connect docs > docs/clients.md
+	$(BIN)/memento ontology docs > docs/ontology.md
+	$(BIN)/memento ontology context > ontology/context.jsonld
+
+# Needs npm and the network; what it fetches is committed.
+yasgui:
+	sh tests/web/yasgui.sh
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -170,11 +170,29 @@ def test_sparql_comes_as_an_argument_a_file_or_standard_input(tmp_path: Path) ->
     assert "SERVICE" in failed("query", "SELECT * { SERVICE <urn:x> { ?s ?p ?o } }", code=2)
 
 
+def test_sparql_updates_and_whole_graphs_go_in_and_out(tmp_path: Path) -> None:
+    (tmp_path / "add.ru").write_text("INSERT DATA { GRAPH <urn:memento:data:local:company> { <urn:a> <urn:b> 1 , 2 } }")
+    (tmp_path / "people.nt").write_text("<urn:a> <urn:b> <urn:c> .")
+
+    assert printed("update", str(tmp_path / "add.ru")) == "Quads: 2 added, 0 removed.\n"
+    assert printed("graph", "put", "company", "-", input="<urn:a> <urn:b> 3 .") == "Quads: 1 added, 2 removed.\n"
+    assert (
+        printed("graph", "add", "urn:memento:data:local:company", str(tmp_path / "people.nt"), "--json")["added"] == 1
+    )
+    assert set(printed("graph", "get", "company", "--accept", "application/n-triples").splitlines()) == {
+        '<urn:a> <urn:b> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+        "<urn:a> <urn:b> <urn:c> .",
+    }
+    assert printed("graph", "delete", "company", "--json")["removed"] == 2
+    assert "no graph" in failed("graph", "delete", "company", code=2)
+    assert "not yours" in failed("update", "DROP GRAPH <urn:memento:ontology>", code=2)
+
+
 def test_status_check_and_rebuild() -> None:
     run("note", "I live in Lisbon.")
 
     assert printed("status", "--json")["memories"] == 1
-    assert "memories       1" in printed("status")
+    assert "memories        1" in printed("status")
     assert printed("check") == "All is well.\n"
     assert printed("check", "--json") == []
     assert printed("rebuild", "--json")["embedded"] > 0
@@ -394,3 +412,42 @@ def test_each_step_of_a_walk_is_a_command() -> None:
     assert "Known already" in printed("remember", "Newton saw an apple fall.", "-k", "apple")
     assert "MEMENTO_KEYS_DIRECT" in failed("keys", "recall", "apple", code=2)
     assert "no key <urn:x>" in failed("keys", "open", "urn:x", code=2)
+
+
+def test_a_memory_is_exported_and_imported_by_commands(tmp_path: Path) -> None:
+    printed("note", "I work at Google.")
+    printed("note", "I paint.", "--namespace", "hobby")
+    said = printed("export", str(tmp_path / "all.trig.gz"))
+    told = printed("export", str(tmp_path / "hobby.nq"), "--namespace", "hobby", "--json")
+    again = printed("import", str(tmp_path / "all.trig.gz"))
+    moved = printed(
+        "import", str(tmp_path / "hobby.nq"), "--namespace", "arts", "--json", "--home", str(tmp_path / "new")
+    )
+
+    assert "statements written to" in said
+    assert "0 of them new" in again
+    assert (moved["memories"], moved["statements"]) == (1, told["statements"])
+    assert "paint" in printed("list", "--namespace", "arts", "--home", str(tmp_path / "new"))
+    (tmp_path / "bad.trig").write_text("GRAPH <urn:g> { <urn:a> <urn:b> }")
+    assert "bad.trig line 1, column" in failed("import", str(tmp_path / "bad.trig"), code=2)
+    (tmp_path / "own.ttl").write_text("<urn:a> <urn:b> 3 .")
+    assert "outside of any graph" in failed("import", str(tmp_path / "own.ttl"), code=2)
+    assert printed("import", str(tmp_path / "own.ttl"), "--data", "own", "--json")["added"] == 1
+
+
+def test_a_memory_is_backed_up_and_put_back_by_commands(tmp_path: Path) -> None:
+    printed("note", "I work at Google.")
+    made = printed("backup", str(tmp_path / "backups"), "--keep", "2", "--json")
+    printed("note", "I paint.")
+    said = printed("restore", str(tmp_path / "backups"))
+    listed = printed("list")
+
+    assert made["folder"].startswith(str(tmp_path / "backups"))
+    assert "before-restore-" in said
+    assert "Google" in listed and "paint" not in listed
+    assert "no backup" in failed("restore", code=2)
+
+
+def test_the_ontology_is_printed_as_a_page_and_as_a_context() -> None:
+    assert printed("ontology", "docs").startswith("# The ontology\n")
+    assert json.loads(printed("ontology", "context"))["@context"]["content"].endswith("content")

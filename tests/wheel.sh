@@ -1,5 +1,5 @@
 # Builds the wheel, installs it without its dependencies beside those of the virtual environment, and lets it check itself in an
-# empty folder: proves that the ontology, the queries and the prompts are inside.
+# empty folder: proves that the ontology, the queries, the prompts and the page at /sparql are inside.
 set -eu
 python=$(cd "$(dirname "${PYTHON:-.venv/bin/python}")" && pwd)/$(basename "${PYTHON:-python}")
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,4 +15,5 @@ where=$(PYTHONPATH="$work/site" "$python" -c 'import memento; print(memento.__fi
 case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"; exit 1 ;; esac
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
 PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models.prompts import digest; print("prompts", digest()[:12])'
+PYTHONPATH="$work/site" "$python" -c 'from memento.web.yasgui import digest; print("page", digest())'
 echo "the wheel is complete"

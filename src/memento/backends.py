@@ -11,8 +11,13 @@ from pathlib import Path
 import faiss
 
 from memento import assets
+from memento.backup.putting import finish
 from memento.errors import GraphError, StaleIndex
+from memento.graph.delta import Delta
+from memento.graph.exact import until_released
+from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, rewrite
+from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
 from memento.model import Change, Scope, Value
 from memento.ports import Embedder, Graph
@@ -26,25 +31,33 @@ from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE
 
 logger = logging.getLogger(__name__)
 
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl")
+_PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
+_AT_MOST_S = 600.0
+_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
 
 
 @dataclass(frozen=True, slots=True)
 class Keeper:
-    """Somebody who keeps copies of what memories say: how they give them up, and how they let go of files and connections."""
+    """
+    Somebody who keeps copies of what memories say: how they give some up, how they let go of files and connections, and how they
+    give all of them up.
+    """
 
     forget: Callable[[Sequence[IRI]], None]
     close: Callable[[], None]
+    clear: Callable[[], None]
 
 
 @dataclass(slots=True)
 class Backends:
     """The parts that everything above works with."""
 
-    graph: Graph
+    graph: Oxigraph
     embedder: Cached
     indexes: Indexes
     home: Home
+    snapshots: Snapshots
+    inferences: Inferences
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -91,6 +104,28 @@ class Backends:
             self.indexes.recount(memories, graphs)
             done()
 
+    def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
+        """
+        Write what somebody's update changes, then let the indexes follow: when this returns, the next recall sees it.
+
+        Args:
+            touched: the nodes that the indexes are to look at again, in `graphs`.
+            texts: what is gone, of which every copy goes too, as in `erase`.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if texts:
+            self.home.erased.touch()
+            self._is_erased = True
+        if touched and delta.removed:
+            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+        self.graph.amend(delta, touched)
+        self.indexes.revise(touched, graphs)
+        if texts:
+            self.snapshots.drop()
+            self.embedder.discard(texts)
+
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
@@ -116,6 +151,8 @@ class Backends:
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
+        self.inferences.forget(scope.tenant)
+        self.snapshots.drop()
         self.embedder.discard(texts)
 
     def close(self) -> None:
@@ -129,6 +166,8 @@ class Backends:
             if not self._is_erased:  # words of what was erased are still in them
                 _kept(self.home, self.indexes)
         finally:
+            self.snapshots.close()
+            self.inferences.close()
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
@@ -144,13 +183,46 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     """
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
+    embedder = embedder_of(settings.embedding, cache_folder())
+    discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
+    graph, indexes, inferences = _opened(home, settings, embedder)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences)
+
+
+def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
+    """
+    Let go of store and vectors while `change` puts others in their place, and open whatever is there then. Nobody may write
+    meanwhile; who reads gets a `GraphError`.
+
+    Raises:
+        GraphError: the store could not be let go of, or not be opened again.
+    """
+    for keeper in parts.keepers:
+        keeper.clear()
+    old = parts.graph
+    parts.inferences.close()
+    old.close()
+    parts.indexes.file.close()
+    try:
+        until_released(parts.home.store, wait_s=_PATIENCE_S)
+        change()
+    finally:
+        until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        parts.graph.follow(old)
+        parts.snapshots.turn_to(parts.graph)
+        parts._is_erased = False
+
+
+def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+    """Store and indexes of a data folder, after whatever an earlier process left to be done."""
+    finish(home)
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
     before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:
-        embedder = embedder_of(settings.embedding, cache_folder())
         indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.flat)
         is_ours = keeping.began(indexes, before)
         load_ontology(graph)
@@ -159,10 +231,12 @@ def open_backends(home: Home, settings: Settings) -> Backends:
             reconcile(graph, indexes)
             _kept(home, indexes)
         graph.before_write = indexes.file.touch
+        inferences = Inferences(graph, settings.inference.most)
+        graph.after_write = inferences.touched
     except BaseException:
         graph.close()
         raise
-    return Backends(graph, embedder, indexes, home)
+    return graph, indexes, inferences
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

@@ -10,9 +10,12 @@ Every way Memento fails.
     │   ├── TooLong              more text than a note or a question may have    413
     │   ├── Unauthorised         no token, or one that is not known here         401
     │   ├── Forbidden            what this caller may not do                     403
+    │   ├── Busy                 more queries wait than may                      429
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
+    │   ├── TimedOut             a query that took longer than it may            504
+    │   ├── TooMuch              a query that took more memory, rows or bytes than it may
     │   ├── EmbeddingError       the embedder
     │   ├── ModelError           the language model
     │   └── Unreachable          no service answers where one should
@@ -88,6 +91,16 @@ class Forbidden(InputError):
     status = 403
 
 
+class Busy(InputError):
+    """All workers are taken and the queue is full, or the wait was too long; `retry_after_s` is when to ask again."""
+
+    status = 429
+
+    def __init__(self, message: str, retry_after_s: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class ShapeViolation(InputError):
     """Data that breaks a SHACL shape; `report` is the validation report as text."""
 
@@ -106,6 +119,16 @@ class BackendError(MementoError):
 
 class GraphError(BackendError):
     """The store refused a query or a write."""
+
+
+class TimedOut(BackendError):
+    """A query took longer than it may; the message names the limit."""
+
+    status = 504
+
+
+class TooMuch(BackendError):
+    """A query took more memory, rows or bytes than it may; the message names the limit."""
 
 
 class EmbeddingError(BackendError):

@@ -2,10 +2,14 @@
 The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
+    {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
+    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, lock and owner of its own
     {home}/vectors.sqlite derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
+    {home}/backups/       copies of the memory at some times, unless they lie elsewhere
+    {home}/before-restore-… what was here before a backup was put in its place
     {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
@@ -81,6 +85,14 @@ class Home:
         return self.path / "store"
 
     @property
+    def snapshots(self) -> Path:
+        return self.path / "snapshots"
+
+    @property
+    def bare(self) -> Path:
+        return self.path / "bare"
+
+    @property
     def vectors(self) -> Path:
         return self.path / "vectors.sqlite"
 
@@ -100,6 +112,10 @@ class Home:
     @property
     def erased(self) -> Path:
         return self.path / "erased"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
 
     @property
     def tokens(self) -> Path:

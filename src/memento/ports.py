@@ -60,16 +60,6 @@ class Graph(Protocol):
         """
         ...
 
-    def answer(self, sparql: str, readable: Sequence[IRI], accept: str) -> tuple[bytes, str]:
-        """
-        The serialised answer to somebody else's read-only query and its media type.
-
-        Raises:
-            InputError: the query is not SPARQL, or no offered media type fits `accept`.
-            GraphError: the store failed.
-        """
-        ...
-
     def graphs(self) -> list[IRI]:
         """Every named graph that holds something, sorted."""
         ...

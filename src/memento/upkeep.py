@@ -17,12 +17,13 @@ from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
 from memento.retrieval import gate
 from memento.search import reconcile
-from memento.settings import GateSettings
+from memento.settings import Settings
 from memento.vocabulary import IRI, MEM, graph_iri, namespace_of
 
 
-def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, knobs: GateSettings) -> Status:
+def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, settings: Settings) -> Status:
     """Counts over the readable graphs of a scope, and how the service stands."""
+    inferred = parts.inferences.current(scope, now) if settings.inference.on else None
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
@@ -47,8 +48,10 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         invalidations=counts.get(MEM.Invalidation, 0),
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
+        inferred=inferred.triples if inferred else 0,
+        contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.described(parts.embedder.fingerprint, knobs),
+        gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
     )
 
@@ -80,7 +83,7 @@ def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = reconcile.differences(parts.graph, parts.indexes)
     # All graphs at once: a memory of one namespace may be about an entity of another.
-    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES, _PROVENANCE))]
+    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES, _PROVENANCE, _AUDIT))]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [
         Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
@@ -100,3 +103,4 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 _MEMORIES = "urn:memento:graph:"
 _SELVES = "urn:memento:self:"
 _PROVENANCE = "urn:memento:provenance:"
+_AUDIT = "urn:memento:audit:"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -32,13 +33,42 @@ class Namespace:
 MEM = Namespace("http://purl.org/memento/")
 RDF = Namespace("http://www.w3.org/1999/02/22-rdf-syntax-ns#")
 RDFS = Namespace("http://www.w3.org/2000/01/rdf-schema#")
+OWL = Namespace("http://www.w3.org/2002/07/owl#")
 SKOS = Namespace("http://www.w3.org/2004/02/skos/core#")
+OWL = Namespace("http://www.w3.org/2002/07/owl#")
+SH = Namespace("http://www.w3.org/ns/shacl#")
 PROV = Namespace("http://www.w3.org/ns/prov#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
+
+PREFIXES: Mapping[str, str] = {
+    "mem": MEM.base,
+    "owl": OWL.base,
+    "prov": PROV.base,
+    "rdf": RDF.base,
+    "rdfs": RDFS.base,
+    "skos": SKOS.base,
+    "xsd": XSD.base,
+    **{
+        kind: f"urn:memento:{kind}:"
+        for kind in ("agent", "entity", "invalidation", "memory", "note", "session", "user")
+    },
+}
+"""What IRIs are shortened by where people read them; those that we mint are, too."""
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
 _ENTITY, _KEY, _PHRASE = "urn:memento:entity:", "urn:memento:key:", "urn:memento:phrase:"
+
+
+def shortened(iri: str) -> str:
+    """
+    An IRI with a prefix in the place of its beginning, where it has one of `PREFIXES`.
+
+    >>> shortened("http://purl.org/memento/about"), shortened("urn:other:1")
+    ('mem:about', 'urn:other:1')
+    """
+    found = (f"{prefix}:{iri[len(base) :]}" for prefix, base in PREFIXES.items() if iri.startswith(base))
+    return next(found, iri)
 
 
 def mint(kind: str) -> IRI:
@@ -56,6 +86,16 @@ def graph_iri(tenant: str, namespace: str) -> IRI:
     return IRI(f"urn:memento:graph:{quote(tenant, safe='')}:{quote(namespace, safe='')}")
 
 
+def data_iri(tenant: str, name: str) -> IRI:
+    """
+    A named graph of the user's own, in which any RDF may stand.
+
+    >>> data_iri("local", "my company")
+    'urn:memento:data:local:my%20company'
+    """
+    return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
+
+
 def self_iri(tenant: str) -> IRI:
     """The named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
@@ -64,6 +104,22 @@ def self_iri(tenant: str) -> IRI:
 def provenance_iri(tenant: str) -> IRI:
     """The named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
+
+
+def audit_iri(tenant: str) -> IRI:
+    """The named graph that says who changed the tenant's graphs by SPARQL, when, and by how many quads."""
+    return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
+
+
+def inferred_iri(tenant: str, namespace: str, *, alone: bool = False) -> IRI:
+    """
+    The named graph of what follows from the graphs that a reader of a namespace sees.
+
+    Args:
+        alone: for a reader who does not see `main`.
+    """
+    graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
+    return IRI(f"{graph}:alone" if alone else graph)
 
 
 def agent_iri(name: str) -> IRI:

@@ -29,6 +29,11 @@ def caller(address: str = "127.0.0.1", method: str = "GET", is_proxied: bool = F
         caller(method="POST", origin="http://localhost:6366"),
         caller(origin="https://elsewhere.example"),
         caller(is_proxied=True, authorization="Bearer sk-key-of-a-provider"),
+        caller(sec_fetch_site="same-origin", sec_fetch_dest="empty"),
+        caller(sec_fetch_site="same-site", sec_fetch_dest="empty"),
+        caller(sec_fetch_site="none", sec_fetch_dest="document"),
+        caller(sec_fetch_site="cross-site", sec_fetch_dest="document"),
+        caller(method="OPTIONS", sec_fetch_site="cross-site", sec_fetch_dest="empty"),
     ],
 )
 def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -> None:
@@ -47,6 +52,9 @@ def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -
         (caller(host=""), Forbidden),
         (caller(method="POST", origin="https://evil.example"), Forbidden),
         (caller(method="DELETE", origin="null"), Forbidden),
+        (caller(sec_fetch_site="cross-site", sec_fetch_dest="empty"), Forbidden),
+        (caller(sec_fetch_site="cross-site", sec_fetch_dest="image"), Forbidden),
+        (caller(sec_fetch_site="cross-site", sec_fetch_dest="iframe"), Forbidden),
         (caller(authorization="Bearer sk-no-token-of-ours"), Unauthorised),
         (caller(is_proxied=True, authorization="Bearer mem_unknown"), Unauthorised),
         (caller(is_proxied=True, x_memento_token="mem_unknown"), Unauthorised),

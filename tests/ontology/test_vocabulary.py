@@ -13,13 +13,13 @@ from memento.assets import folder
 from memento.model import KINDS
 from memento.vocabulary import MEM
 
-DOCUMENTS = ("memento.ttl", "alignment.ttl", "shapes.ttl", "world.trig")
+DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "world.trig")
 # fmt: off
 CLASSES = [
-    "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Anchor", "Entity", "User",
+    "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
     "Key", "Tag", "CodeEntity",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
-    "Policy", "Profile",
+    "Policy", "Profile", "Inference", "Contradiction", "QueryService",
 ]
 # fmt: on
 
@@ -122,7 +122,7 @@ def test_every_class_is_used_by_a_property_a_shape_or_another_class(
     assert [name for name in CLASSES if URIRef(MEM[name]) not in used] == []
 
 
-@pytest.mark.parametrize("name", ["alignment.ttl", "shapes.ttl", "world.trig"])
+@pytest.mark.parametrize("name", ["alignment.ttl", "rules.ttl", "shapes.ttl", "world.trig"])
 def test_no_document_uses_a_term_that_does_not_exist(name: str, ontology: rdflib.Graph) -> None:
     document = read(name)
     own = {term for term in named(document) if term.endswith(("Shape", "/shapes", "/alignment"))}

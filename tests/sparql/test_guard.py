@@ -1,12 +1,8 @@
-"""The guard of foreign SPARQL: what must pass, what must not, and that nothing it passes ends the process."""
+"""The guard of foreign SPARQL: what must pass, what must not, and what it reads from either."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from bisect import bisect_left
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -14,7 +10,7 @@ from hypothesis import strategies as st
 
 from memento.errors import Forbidden, InputError, MementoError, TooLong
 from memento.settings import LimitsSettings
-from memento.sparql.guard import check
+from memento.sparql.guard import read
 
 LIMITS = LimitsSettings()
 EVIL = "<http://127.0.0.1:1/>"
@@ -22,7 +18,7 @@ EVIL = "<http://127.0.0.1:1/>"
 
 def passes(sparql: str) -> bool:
     try:
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
     except MementoError:
         return False
     return True
@@ -45,37 +41,93 @@ def passes(sparql: str) -> bool:
     ],
 )
 def test_a_query_that_only_reads_passes(sparql: str) -> None:
-    check(sparql, LIMITS)
+    read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
-    ("sparql", "word"),
+    "sparql",
     [
-        (f"ASK {{ SERVICE {EVIL} {{ ?s ?p ?o }} }}", "SERVICE"),
-        (f"ASK {{ service silent {EVIL} {{ ?s ?p ?o }} }}", "SERVICE"),
-        (f"ASK {{ SERVICESILENT{EVIL}{{?s ?p ?o}} }}", "SERVICE"),
-        (f"ASK {{ ?s ?p 1SERVICE{EVIL}{{?s ?p ?o}} }}", "SERVICE"),
-        ("PREFIX : <urn:x> ASK { ?s ?p true.SERVICE:x{?s ?p ?o} }", "SERVICE"),
-        ("PREFIX SERVICEe: <urn:x> PREFIX e: <urn:y> ASK { SERVICEe:x {?s ?p ?o} }", "SERVICE"),
-        (f"ASK {{ ?s ?p 'x'@enSERVICE{EVIL}{{?s ?p ?o}} }}", "SERVICE"),
-        (f"ASK {{ ?s ?p 'x'@en--ltrSERVICE{EVIL}{{?s ?p ?o}} }}", "SERVICE"),
-        ("LOAD <http://x/>", "LOAD"),
-        ("INSERT DATA { <urn:a> <urn:b> <urn:c> }", "INSERT"),
-        ("delete where { ?s ?p ?o }", "DELETE"),
-        ("WITH <urn:g> DELETE { ?s ?p ?o } WHERE {}", "WITH"),
-        ("CLEAR ALL", "CLEAR"),
-        ("DROP GRAPH <urn:g>", "DROP"),
-        ("CREATE GRAPH <urn:g>", "CREATE"),
-        ("COPY <urn:a> TO <urn:b>", "COPY"),
-        ("MOVE <urn:a> TO <urn:b>", "MOVE"),
-        ("ADD <urn:a> TO <urn:b>", "ADD"),
-        ("SELECT * FROM <urn:g> { ?s ?p ?o }", "FROM"),
-        ("SELECT * from named <urn:g> { ?s ?p ?o }", "FROM"),
+        f"ASK {{ SERVICE {EVIL} {{ ?s ?p ?o }} }}",
+        f"ASK {{ service silent {EVIL} {{ ?s ?p ?o }} }}",
+        f"ASK {{ SERVICE # {{}}\n {EVIL} {{ ?s ?p ?o }} }}",
+        "ASK { VALUES ?e { <http://127.0.0.1:1/> } SERVICE ?e { ?s ?p ?o } }",
+        f"ASK {{ SERVICESILENT{EVIL}{{?s ?p ?o}} }}",
+        f"ASK {{ ?s ?p 1SERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"ASK {{ ?s ?p 1.SERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"ASK {{ ?s ?p 1e5SERVICE{EVIL}{{?s ?p ?o}} }}",
+        "PREFIX : <urn:x> ASK { ?s ?p true.SERVICE:x{?s ?p ?o} }",
+        f"PREFIX ex: <urn:x> ASK {{ ?s ?p ex:a.b.SERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"PREFIX ex: <urn:x> ASK {{ ?s ?p ex:a%20.b.SERVICE{EVIL}{{?s ?p ?o}} }}",
+        "PREFIX ex: <urn:x> ASK { ?s ?p ex:a.b.SERVICE ex:x {?s ?p ?o} }",
+        "PREFIX SERVICEe: <urn:x> PREFIX e: <urn:y> ASK { SERVICEe:x {?s ?p ?o} }",
+        f"ASK {{ ?s ?p 'x'@enSERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"ASK {{ ?s ?p 'x'@en--ltrSERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"ASK {{ ?s ?p ''SERVICE{EVIL}{{?s ?p ?o}} }}",
+        f"SELECT * {{ {{ SELECT * {{ FILTER EXISTS {{ SERVICE {EVIL} {{ ?s ?p ?o }} }} }} }} }}",
+        f"INSERT {{ ?s ?p ?o }} WHERE {{ SERVICE {EVIL} {{ ?s ?p ?o }} }}",
     ],
 )
-def test_what_reaches_out_or_writes_is_forbidden_by_name(sparql: str, word: str) -> None:
-    with pytest.raises(Forbidden, match=word):
-        check(sparql, LIMITS)
+def test_what_reaches_out_is_forbidden_in_every_spelling(sparql: str) -> None:
+    with pytest.raises(Forbidden, match=r"line [12], column"):
+        read(sparql, LIMITS)
+    with pytest.raises(Forbidden):
+        read(sparql, LIMITS, services=["http://example.org/other"])
+
+
+@pytest.mark.parametrize(
+    ("sparql", "form"),
+    [
+        ("PREFIX select: <urn:a> # SELECT\n ASK { }", "ask"),
+        ("BASE <urn:ask> PREFIX : <urn:b> construct where { }", "construct"),
+        ("SELECT * { { SELECT ?ask {} } }", "select"),
+        ("describe <urn:a>", "describe"),
+        ("LOAD <http://x/>", "update"),
+        ("PREFIX : <urn:x> INSERT DATA { <urn:a> <urn:b> <urn:c> }", "update"),
+        ("delete where { ?s ?p ?o }", "update"),
+        ("WITH <urn:g> DELETE { ?s ?p ?o } WHERE {}", "update"),
+        ("CLEAR ALL", "update"),
+        ("DROP GRAPH <urn:g>", "update"),
+        ("CREATE GRAPH <urn:g>", "update"),
+        ("COPY <urn:a> TO <urn:b>", "update"),
+        ("MOVE <urn:a> TO <urn:b>", "update"),
+        ("ADD <urn:a> TO <urn:b>", "update"),
+    ],
+)
+def test_the_form_is_read(sparql: str, form: str) -> None:
+    assert read(sparql, LIMITS).form == form
+
+
+def test_the_dataset_is_read_with_every_name_resolved() -> None:
+    sparql = "BASE <http://b/x/> PREFIX g: <urn:g:> SELECT * FROM <../y> FROM g:\\.a from named <\\u0061:b> { }"
+
+    found = read(sparql, LIMITS)
+
+    assert found.default_graphs == ("http://b/y", "urn:g:.a")
+    assert found.named_graphs == ("a:b",)
+    assert read("ASK { ?from ?p 'FROM <urn:a>' } # FROM <urn:b>", LIMITS).default_graphs is None
+
+
+def test_functions_are_read_with_every_name_resolved() -> None:
+    sparql = "PREFIX f: <urn:f#> ASK { FILTER(f:a(1) && <urn:b>(f:c, ?x) || CONCAT('<urn:no>(', ?y) = 1) ?s f:p ?o }"
+
+    assert read(sparql, LIMITS).functions == ("urn:f#a", "urn:b")
+
+
+def test_an_allowed_service_is_read_with_its_place() -> None:
+    sparql = "PREFIX m: <urn:m#> SELECT * { ?s ?p ?o . SERVICE SILENT m:search { ?m m:matches '}' { } } FILTER(?s) }"
+
+    [service] = read(sparql, LIMITS, services=["urn:m#search"]).services
+
+    assert service.iri == "urn:m#search"
+    assert service.is_silent
+    assert sparql[service.start : service.end] == "SERVICE SILENT m:search { ?m m:matches '}' { } }"
+    assert sparql[service.inside : service.end - 1] == " ?m m:matches '}' { } "
+
+
+@pytest.mark.parametrize("sparql", ["ASK { SERVICE <urn:m> ?x }", "ASK { SERVICE <urn:m> {", "ASK { SERVICE <urn:m>"])
+def test_a_service_without_a_group_is_no_sparql(sparql: str) -> None:
+    with pytest.raises(InputError, match="line 1, column 7"):
+        read(sparql, LIMITS, services=["urn:m"])
 
 
 @pytest.mark.parametrize(
@@ -85,12 +137,24 @@ def test_what_reaches_out_or_writes_is_forbidden_by_name(sparql: str, word: str)
         f"ASK {{ ?a ?b ?c FILTER(?a<?b#>'''\n)SERVICE{EVIL}\n{{?s ?p ?o}} #'''\n }}",
         f"ASK {{ ?a ?b ?c FILTER(?a<'>'''' )SERVICE{EVIL}{{?s ?p ?o}} #'''\n }}",
         "PREFIX urn: <urn:> ASK { ?a ?b ?c FILTER(?a<urn:x#>'''\n)SERVICE urn:y{} #'''\n }",
-        "ASK { FILTER(?a<" + "(" * 5000 + "1>0" + ")" * 5001 + " }",
     ],
 )
 def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str) -> None:
     with pytest.raises(InputError, match="IRI or as a comparison"):
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
+
+
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "ASK { ?a ?b ?c FILTER(?a<?b#>\n) }",
+        "ASK { ?x ?p (?a <urn:b#c>) }",
+        "ASK { FILTER(?a<" + "(" * 900 + "1>0) }",
+        "ASK { FILTER(?a<(1>0)) }",
+    ],
+)
+def test_an_iri_that_hides_nothing_passes_however_it_is_read(sparql: str) -> None:
+    read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -105,38 +169,43 @@ def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str)
         ("ASK { \x00 }", "not SPARQL"),
         ("ASK { \ud800 }", "not SPARQL"),
         ("ASK { ?s ?p ( } )", "closes nothing"),
-        ("ASK " + "{" * 51 + "}" * 51, "nested deeper than 50"),
-        ("ASK { ?s ?p " + "[" * 60 + "]" * 60 + "}", "nested"),
-        (f"SELECT ({'!' * 300}1 AS ?x) {{}}", "operators"),
-        (f"SELECT ({'- ' * 300}1 AS ?x) {{}}", "operators"),
-        (f"SELECT (?a<{'!' * 300}1> 0 AS ?x) {{}}", "operators"),
-        (f"PREFIX : <urn:x> ASK {{ ?s {':p/' * 300}:p ?o }}", "operators"),
-        (f"ASK {{ ?s ?p {'?o , ' * 2000} ?o }}", "VALUES"),
-        (f"ASK {{ {'OPTIONAL{?s ?p ?o}' * 1000} }}", "VALUES"),
+        ("ASK " + "{" * 201 + "}" * 201, "nested deeper than 200"),
+        ("ASK { ?s ?p " + "[" * 300 + "]" * 300 + "}", "query_depth"),
+        ("SELECT (" + "(" * 10_000 + "1" + ")" * 10_000 + " AS ?x) {}", "column 208"),
     ],
 )
-def test_what_the_engine_could_not_take_is_refused_with_a_reason(sparql: str, said: str) -> None:
+def test_what_is_no_sparql_or_absurdly_deep_is_refused_with_its_place(sparql: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        check(sparql, LIMITS)
+        read(sparql, LIMITS)
 
 
 def test_a_query_over_the_limit_is_too_long() -> None:
-    with pytest.raises(TooLong, match="65536"):
-        check("ASK {} #" + "x" * 65_536, LIMITS)
+    with pytest.raises(TooLong, match="262144"):
+        read("ASK {} #" + "x" * 262_144, LIMITS)
 
 
-def test_thousands_of_values_pass() -> None:
-    check("SELECT * { VALUES ?m { " + "<urn:uuid:0-1-2-3> " * 3000 + "} ?m ?p ?o }", LIMITS)
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "SELECT * { VALUES ?m { " + "<urn:uuid:0-1-2-3> " * 10_000 + "} ?m ?p ?o }",
+        f"PREFIX : <urn:x> ASK {{ ?s {':p/' * 2_000}:p ?o }}",
+        f"SELECT ({'1+' * 5_000}1 AS ?x) {{}}",
+        f"ASK {{ {'OPTIONAL{?s ?p ?o}' * 2_000} }}",
+        "ASK { " + "{" * 150 + "}" * 150 + " }",
+    ],
+)
+def test_a_long_query_passes(sparql: str) -> None:
+    read(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
     "part", ["a.", "a.a", "<", "<a ", "'", "''", "a:", "a:.", "?", "(1<a>", "_:a.", "\\", "@a-", "1.", "..", "é-·"]
 )
 def test_the_time_it_takes_is_linear(part: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     passes("ASK { " + part * (60_000 // len(part.encode())))
 
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0  # of this process, however busy the machine is
 
 
 PIECES = [
@@ -214,40 +283,3 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=60), st.sampled_from(["", " "]))
 def test_it_raises_nothing_but_our_own_errors(pieces: list[str], between: str) -> None:
     passes(between.join(pieces))
-
-
-def nested(open: str, inside: str, close: str) -> Callable[[int], str]:
-    return lambda n: open * n + inside + close * n
-
-
-SHAPES: list[tuple[str, Callable[[int], str]]] = [
-    ("SELECT (%s AS ?x) {}", nested("(", "1", ")")),
-    ("SELECT (%s AS ?x) {}", nested("IF(1,2,", "1", ")")),
-    ("SELECT (%s AS ?x) {}", nested("!(", "1", ")")),
-    ("SELECT (%s1 AS ?x) {}", lambda n: "!" * n),
-    ("SELECT (%s1 AS ?x) {}", lambda n: "1+" * n),
-    ("SELECT (%s1 AS ?x) {}", lambda n: "1||" * n),
-    ("SELECT %s {}", lambda n: "".join(f"(1 AS ?x{i})" for i in range(n))),
-    ("ASK { FILTER(?a<%s1>0) }", lambda n: "1*" * n),
-    ("ASK { %s }", nested("{", "?s ?p ?o", "}")),
-    ("ASK { %s }", nested("OPTIONAL{", "?s ?p ?o", "}")),
-    ("ASK { %s }", nested("FILTER EXISTS{", "?s ?p ?o", "}")),
-    ("ASK { %s }", nested("{SELECT*{", "?s ?p ?o", "}}")),
-    ("ASK { %s }", lambda n: "OPTIONAL{?s ?p ?o}" * n),
-    ("ASK { %s }", lambda n: "MINUS{?s ?p ?o}" * n),
-    ("ASK { %s }", lambda n: "".join(f"BIND(1 AS ?x{i})" for i in range(n))),
-    ("ASK { {}%s }", lambda n: "UNION{}" * n),
-    ("ASK { ?s %s ?o }", nested("^(", "<urn:p>", ")")),
-    ("ASK { ?s %s<urn:p> ?o }", lambda n: "<urn:p>/" * n),
-    ("ASK { ?s ?p <<( <urn:a> <urn:b> %s )>> }", nested("<<( <urn:a> <urn:b> ", "1", ")>>")),
-]
-
-
-@pytest.mark.parametrize(("frame", "fill"), SHAPES)
-def test_the_deepest_query_that_passes_does_not_end_the_process(frame: str, fill: Callable[[int], str]) -> None:
-    size = bisect_left(range(3000), True, key=lambda n: not passes(frame % fill(n))) - 1
-    engine = "import sys, pyoxigraph as ox\ntry: ox.Store().query(sys.stdin.read())\nexcept SyntaxError: pass"
-    run = subprocess.run([sys.executable, "-c", engine], input=frame % fill(size), text=True, timeout=20, check=False)
-
-    assert size >= 16
-    assert run.returncode == 0

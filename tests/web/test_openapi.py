@@ -25,7 +25,7 @@ from memento.web import openapi
 from memento.web.app import create_app
 
 load_all_checks()
-SLOW = ("/memory/check", "/memory/rebuild")
+SLOW = ("/memory/check", "/memory/rebuild", "/memory/backup", "/memory/restore")
 
 
 @pytest.fixture(scope="module")

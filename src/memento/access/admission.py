@@ -13,6 +13,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from memento.access.tokens import OWNER, PREFIX, Access, Tokens, bearer
@@ -49,7 +50,8 @@ def admitted(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
 
     Raises:
         Unauthorised: no token where one is needed, or one that is not known.
-        Forbidden: the Host header, or the Origin of anything but a read, names another machine, and no token came along.
+        Forbidden: the Host header, or the Origin of anything but a read, names another machine, or the page of another site asks,
+            and no token came along.
     """
     if token := caller.token:
         return tokens.access(token)
@@ -61,9 +63,12 @@ def admitted(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
     if origin and caller.method not in _READS and not is_loopback(_host_of(origin)):
         raise Forbidden(f"a page from {origin[:80]!r} may not write here")
+    if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):
+        raise Forbidden("a page of another site may not ask here without a token of its own")
     return OWNER
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """
     Whether a name or an address can only mean this machine.
@@ -75,6 +80,11 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
+    """Whether a browser says that a page of another site asks, and not the user by following a link."""
+    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
 
 
 def _host_of(url: str) -> str:

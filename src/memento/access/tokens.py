@@ -35,14 +35,19 @@ class Access:
     right: Right = "read"
     name: str = "owner"
 
-    def needs(self, right: Right) -> None:
-        """Raises `Forbidden` when the caller may not do what takes this right."""
-        if not self.may(right):
-            raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
+    @property
+    def caller(self) -> str:
+        """Who that is when shares are counted: programs of this machine without a token are one caller."""
+        return f"{self.tenant} {self.name}"
 
     def may(self, right: Right) -> bool:
         """Whether the caller may do what takes this right."""
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
+
+    def needs(self, right: Right) -> None:
+        """Raises `Forbidden` when the caller may not do what takes this right."""
+        if not self.may(right):
+            raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
 
     def namespace(self, wanted: str | None, usual: str) -> str:
         """

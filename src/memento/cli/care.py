@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +13,15 @@ from memento.cli.door import command, common, main
 from memento.cli.opened import Chosen, namespace_of, opened, running
 from memento.errors import FolderInUse
 
+if TYPE_CHECKING:
+    from memento.settings import Settings
+
 
 @command("serve")
 @click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
-def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
+@click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
+def served(chosen: Chosen, host: str | None, port: int | None, bare: bool) -> None:
     """Serve the memory over HTTP until stopped."""
     from memento.client import Client
     from memento.telemetry import configure_logging, trace_to
@@ -26,15 +31,30 @@ def serve(chosen: Chosen, host: str | None, port: int | None) -> None:
     knobs = configured.server
     if configured.telemetry.otlp_endpoint:
         trace_to(configured.telemetry.otlp_endpoint)
+    port = knobs.port if port is None else port
+    if bare:
+        _serve_bare(chosen, configured, host or "127.0.0.1", port)
+        return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
     with opened(chosen, "serve") as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
-        from memento.web.server import serve as serve_memory
+        from memento.web.server import asgi, serve
 
         memento.resume()
-        serve_memory(memento, host or knobs.host, knobs.port if port is None else port, _announce)
+        serve(memento, lambda busy: asgi(memento, busy), host or knobs.host, port, _announce)
+
+
+def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
+    from memento.service.bare import Bare
+    from memento.web.bare import asgi
+    from memento.web.server import serve
+
+    with Bare(chosen.folder, configured, wait_s=configured.server.lock_wait_s) as bare:
+        serve(
+            bare, lambda busy: asgi(bare, busy), host, port, lambda address: click.echo(f"SPARQL is ready at {address}")
+        )
 
 
 @command("mcp")

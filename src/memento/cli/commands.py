@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento.cli import shown
-from memento.cli.door import FAILED, Instant, command
+from memento.cli.door import FAILED, Instant, bar, command, printed
 from memento.cli.opened import Chosen, ask, opened
 from memento.errors import InputError, NotFound
 
 if TYPE_CHECKING:
     from memento.client import Client
-    from memento.ports import Progress
     from memento.service import Memento
 
 
@@ -36,7 +32,7 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
     """Remember TEXT, or standard input when it is -."""
     with opened(chosen, "note") as memento:
         answer = ask(memento, "note", content=text_of(text), **details)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("recall")
@@ -59,7 +55,7 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
             click.echo(_rendered(chosen, memento, form, question, details))
             return
         answer = ask(memento, "recall", question=question, **details)
-    _print(chosen, answer, lambda: shown.recollection(answer))
+    printed(chosen, answer, lambda: shown.recollection(answer))
 
 
 @command("correct")
@@ -71,7 +67,7 @@ def correct(chosen: Chosen, iri: str, text: str, at: datetime | None, keys: tupl
     """Put TEXT, which is right, in the place of the memory IRI."""
     with opened(chosen, "correct") as memento:
         answer = ask(memento, "correct", iri=iri, content=text_of(text), at=at, keys=list(keys) or None)
-        _print(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
 @command("undo")
@@ -81,7 +77,7 @@ def undo(chosen: Chosen, iri: str) -> None:
     with opened(chosen, "undo") as memento:
         answer = ask(memento, "undo", iri=iri)
         contents = {one: shown.content_of(ask(memento, "get", iri=answer[one])) for one in ("restored", "invalidator")}
-    _print(chosen, answer, lambda: shown.undone(contents))
+    printed(chosen, answer, lambda: shown.undone(contents))
 
 
 @command("sources")
@@ -90,7 +86,7 @@ def sources(chosen: Chosen, iri: str) -> None:
     """Who told the memory IRI, or the memories of a note, and what made them of it."""
     with opened(chosen, "sources") as memento:
         answer = ask(memento, "sources", iri=iri)
-    _print(chosen, answer, lambda: shown.sources(answer))
+    printed(chosen, answer, lambda: shown.sources(answer))
 
 
 @command("note-status")
@@ -99,7 +95,7 @@ def note_status(chosen: Chosen, iri: str) -> None:
     """How far the note IRI has come."""
     with opened(chosen, "note-status") as memento:
         answer = ask(memento, "note_status", iri=iri)
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("retry")
@@ -107,7 +103,7 @@ def retry(chosen: Chosen) -> None:
     """Try every note now that is still to be understood."""
     with opened(chosen, "retry") as memento:
         answer = ask(memento, "retry")
-    _print(chosen, answer, lambda: shown.tried(answer))
+    printed(chosen, answer, lambda: shown.tried(answer))
 
 
 @command("get")
@@ -116,7 +112,7 @@ def get(chosen: Chosen, iri: str) -> None:
     """Everything known of a note, a memory, an entity or the user."""
     with opened(chosen, "get") as memento:
         answer = ask(memento, "get", iri=iri)
-    _print(chosen, answer, lambda: shown.described(answer))
+    printed(chosen, answer, lambda: shown.described(answer))
 
 
 @command("list")
@@ -127,7 +123,7 @@ def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
     """The memories, the latest first."""
     with opened(chosen, "list") as memento:
         answer = ask(memento, "list", limit=limit, offset=offset, past=past)
-    _print(chosen, answer, lambda: shown.listing(answer))
+    printed(chosen, answer, lambda: shown.listing(answer))
 
 
 @command("timeline")
@@ -139,7 +135,7 @@ def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
     """The history of SUBJECT: the name of an entity, an IRI, or `me`."""
     with opened(chosen, "timeline") as memento:
         answer = ask(memento, "timeline", subject=subject, **details)
-    _print(chosen, answer, lambda: shown.timeline(answer))
+    printed(chosen, answer, lambda: shown.timeline(answer))
 
 
 @command("forget")
@@ -149,29 +145,7 @@ def forget(chosen: Chosen, iri: str, erase: bool) -> None:
     """Hide a memory, or the memories of a note or of an agent, from now on."""
     with opened(chosen, "forget") as memento:
         answer = ask(memento, "forget", iri=iri, erase=erase)
-    _print(chosen, answer, lambda: shown.forgotten(answer))
-
-
-@command("import")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--keep", is_flag=True, help="Keep each row as one memory of its own text, and retire nothing.")
-def imported(chosen: Chosen, file: Path, keep: bool) -> None:
-    """Note every row of FILE: JSON lines, a JSON array, or text with blank lines between notes."""
-    from memento.intake.portable import rows
-    from memento.wire import plain
-
-    listed = rows(file)
-    with opened(chosen, "import") as memento, _bar("Importing") as progress:
-        answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    _print(
-        chosen,
-        answer,
-        lambda: (
-            f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
-            f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
-            + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
-        ),
-    )
+    printed(chosen, answer, lambda: shown.forgotten(answer))
 
 
 @command("query")
@@ -181,8 +155,16 @@ def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with opened(chosen, "query") as memento:
-        body, _ = memento.query(_query(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+        body, _ = memento.query(text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
     click.echo(body, nl=not body.endswith(b"\n"))
+
+
+@command("infer")
+def infer(chosen: Chosen) -> None:
+    """How much follows from what the graphs of the namespace state, by the rules it follows by."""
+    with opened(chosen, "infer") as memento:
+        answer = ask(memento, "infer")
+    printed(chosen, answer, lambda: shown.inferred(answer))
 
 
 @command("status")
@@ -190,7 +172,7 @@ def status(chosen: Chosen) -> None:
     """What the memory holds and how it stands."""
     with opened(chosen, "status") as memento:
         answer = ask(memento, "status")
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 @command("check")
@@ -198,7 +180,7 @@ def check(chosen: Chosen) -> None:
     """Compare the indexes with the graph, and the graph with its shapes; exit code 1 when they differ."""
     with opened(chosen, "check") as memento:
         answer = ask(memento, "check")
-    _print(chosen, answer, lambda: shown.differences(answer))
+    printed(chosen, answer, lambda: shown.differences(answer))
     if answer:
         sys.exit(FAILED)
 
@@ -206,13 +188,9 @@ def check(chosen: Chosen) -> None:
 @command("rebuild")
 def rebuild(chosen: Chosen) -> None:
     """Make every index anew from the graph alone."""
-    with opened(chosen, "rebuild") as memento, _bar("Embedding") as progress:
+    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
-    _print(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
-
-
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
 def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
@@ -241,8 +219,8 @@ def text_of(argument: str) -> str:
         raise InputError(f"standard input is not UTF-8: {error}") from error
 
 
-def _query(argument: str) -> str:
-    """The query itself: SPARQL cannot be mistaken for the name of a file that exists."""
+def text_or_file(argument: str) -> str:
+    """The SPARQL itself, which cannot be mistaken for the name of a file that exists."""
     if argument == "-":
         return text_of(argument)
     try:
@@ -251,19 +229,3 @@ def _query(argument: str) -> str:
         if "{" in argument:
             return argument
         raise NotFound(f"{argument[:80]} cannot be read: {error}") from error
-
-
-@contextmanager
-def _bar(task: str) -> Iterator[Progress | None]:
-    """A progress bar on stderr, when somebody looks."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        one = bars.add_task(task, total=None)
-        yield lambda done, total: bars.update(one, completed=done, total=total)

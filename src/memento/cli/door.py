@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from memento import __version__
 from memento.cli.opened import Chosen
 from memento.errors import InputError, MementoError, SettingsError
+
+if TYPE_CHECKING:
+    from memento.ports import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,6 +104,27 @@ def command(name: str) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+    """Print an answer: as JSON where that was wanted, else for people."""
+    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+
+
+@contextmanager
+def bar(task: str) -> Iterator[Progress | None]:
+    """A progress bar on stderr, when somebody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        one = bars.add_task(task, total=None)
+        yield lambda done, total: bars.update(one, completed=done, total=total)
 
 
 def _choose(context: click.Context, parameter: click.Parameter, value: object) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from memento.cli import walked
 from memento.cli.commands import text_of
-from memento.cli.door import command, common, main
+from memento.cli.door import command, common, main, printed
 from memento.cli.opened import Chosen, ask, opened
 from memento.cli.walk import Walk
 
@@ -48,7 +47,7 @@ def remember(chosen: Chosen, text: str, keys: tuple[str, ...], types: tuple[tupl
     more["related_to"] = list(more["related_to"])
     with opened(chosen, "remember") as memento:
         answer = ask(memento, "remember", content=text_of(text), keys=list(keys) or None, types=dict(types), **more)
-    _print(chosen, answer, lambda: walked.remembered(answer))
+    printed(chosen, answer, lambda: walked.remembered(answer))
 
 
 @main.group("keys")
@@ -64,7 +63,7 @@ def find(chosen: Chosen, query: str, k: int) -> None:
     """The keys that QUERY leads to."""
     with opened(chosen, "keys find") as memento:
         answer = ask(memento, "find_keys", query=query, k=k)
-    _print(chosen, answer, lambda: walked.keys(answer))
+    printed(chosen, answer, lambda: walked.keys(answer))
 
 
 @group.command("open")
@@ -77,7 +76,7 @@ def open_key(chosen: Chosen, key: str, query: str | None, limit: int, offset: in
     """Where KEY leads: an IRI as `find` shows it, or an entity's."""
     with opened(chosen, "keys open") as memento:
         answer = ask(memento, "read_key", iri=key, query=query, limit=limit, offset=offset)
-    _print(chosen, answer, lambda: walked.page(answer))
+    printed(chosen, answer, lambda: walked.page(answer))
 
 
 @group.command("read")
@@ -89,7 +88,7 @@ def read(chosen: Chosen, memory: str, via: str | None, past: bool) -> None:
     """MEMORY in full, with the keys that lead on; it grows deeper."""
     with opened(chosen, "keys read") as memento:
         answer = ask(memento, "read_memory", iri=memory, via=via, past=past)
-    _print(chosen, answer, lambda: walked.memory(answer))
+    printed(chosen, answer, lambda: walked.memory(answer))
 
 
 @group.command("related")
@@ -99,7 +98,7 @@ def related(chosen: Chosen, memory: str) -> None:
     """The memories that share keys with MEMORY."""
     with opened(chosen, "keys related") as memento:
         answer = ask(memento, "related", iri=memory)
-    _print(chosen, answer, lambda: walked.related(answer))
+    printed(chosen, answer, lambda: walked.related(answer))
 
 
 @group.command("recall")
@@ -111,7 +110,7 @@ def recall(chosen: Chosen, query: str, k: int, hops: int) -> None:
     """The memories for QUERY at once, over keys; where the setting keys.direct is on."""
     with opened(chosen, "keys recall") as memento:
         answer = ask(memento, "recall_memories", query=query, k=k, hops=hops)
-    _print(chosen, answer, lambda: walked.direct(answer))
+    printed(chosen, answer, lambda: walked.direct(answer))
 
 
 @group.command("list")
@@ -122,7 +121,7 @@ def listed(chosen: Chosen, limit: int, offset: int) -> None:
     """The memories, the latest first, with their keys."""
     with opened(chosen, "keys list") as memento:
         answer = ask(memento, "list_memories", limit=limit, offset=offset)
-    _print(chosen, answer, lambda: walked.listing(answer))
+    printed(chosen, answer, lambda: walked.listing(answer))
 
 
 @group.command("conversation")
@@ -133,7 +132,7 @@ def conversation(chosen: Chosen, session: str, turn: int | None) -> None:
     """What was said in SESSION."""
     with opened(chosen, "keys conversation") as memento:
         answer = ask(memento, "conversation", session=session, turn=turn)
-    _print(chosen, answer, lambda: walked.turns(answer))
+    printed(chosen, answer, lambda: walked.turns(answer))
 
 
 @group.command("cleanup")
@@ -142,7 +141,7 @@ def cleanup(chosen: Chosen) -> None:
     """Let go of what is over, and of learned names that nobody used."""
     with opened(chosen, "keys cleanup") as memento:
         answer = ask(memento, "cleanup_expired")
-    _print(chosen, answer, lambda: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.")
+    printed(chosen, answer, lambda: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.")
 
 
 @group.command("stats")
@@ -153,12 +152,8 @@ def stats(chosen: Chosen) -> None:
 
     with opened(chosen, "keys stats") as memento:
         answer = ask(memento, "memory_stats")
-    _print(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields(answer))
 
 
 for one in (find, open_key, read, related, recall, listed, conversation, cleanup, stats):
     common(one)
-
-
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())

@@ -75,6 +75,20 @@ def tried(found: Sequence[Json]) -> str:
     return "\n".join(lines) or "No note is waiting."
 
 
+def inferred(found: Json) -> str:
+    """How many triples follow, a line for each rule with what it says, and how many contradictions there are."""
+    if not found["is_complete"]:
+        return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
+    if not found["triples"] and not found["contradictions"]:
+        return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
+    from memento.graph.inference.stated import sentence
+
+    lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
+    lines += [f"{count:>9,}  {rule:<8}  {sentence(rule)}" for rule, count in sorted(found["by_rule"].items())]
+    lines += [f"{found['contradictions']:>9,}  prp-fp    {sentence('prp-fp')}"] if found["contradictions"] else []
+    return "\n".join(lines)
+
+
 def listing(memories: Iterable[Json]) -> str:
     """A line for each memory: since when, its text, its IRI, and whether it is over."""
     lines = []

@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from memento.client.connection import addressed, made
+from memento.client.documents import Documents
 from memento.client.keys import KeyCalls
+from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         Difference,
         Forgotten,
         Imported,
+        Inferred,
         KeyType,
         Listed,
         Noted,
@@ -45,7 +48,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(KeyCalls):
+class Client(KeyCalls, Sparql, Documents):
     """The memory behind a running service; a context manager."""
 
     def note(
@@ -201,12 +204,11 @@ class Client(KeyCalls):
         when = {"as_of": as_of, "believed_at": believed_at}
         return made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
 
-    def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
-        """See `Memento.query`."""
-        headers = {"Content-Type": "application/sparql-query", "Accept": accept or "*/*"}
-        path = addressed("/sparql", {"namespace": namespace or self.namespace})
-        answer = self.send("POST", path, sparql.encode("utf-8", errors="replace"), headers)
-        return answer.body, answer.media
+    def infer(self, *, namespace: str | None = None) -> Inferred:
+        """See `Memento.infer`."""
+        from memento.model import Inferred
+
+        return made(Inferred, self.ask("infer", namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

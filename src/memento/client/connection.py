@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from memento.errors import InputError, MementoError, Unreachable
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 T = TypeVar("T")
 
@@ -31,7 +34,10 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "list": ("GET", "/memory/list"),
     "entities": ("GET", "/memory/entities"),
     "timeline": ("GET", "/memory/timeline"),
+    "infer": ("GET", "/memory/inferred"),
     "status": ("GET", "/memory/status"),
+    "backup": ("POST", "/memory/backup"),
+    "restore": ("POST", "/memory/restore"),
     "check": ("GET", "/memory/check"),
     "rebuild": ("POST", "/memory/rebuild"),
     "find_keys": ("GET", "/memory/keys"),
@@ -47,6 +53,10 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "memory_stats": ("GET", "/memory/stats"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
+
+
+PIECE = 1 << 16
+"""Bytes of an answer that are read together where it may be long."""
 
 
 class Answer(NamedTuple):
@@ -95,26 +105,58 @@ class Connection:
 
     def send(self, verb: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
         """One request and its answer; raises as `ask`."""
+        with self._asked(verb, path, body or None, headers or {}) as response, self._failures():
+            return Answer(response.status, response.headers.get_content_type(), response.read())
+
+    @contextmanager
+    def streamed(
+        self, verb: str, path: str, body: IO[bytes] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Iterator[tuple[Message, Iterator[bytes]]]:
+        """The headers and, a piece at a time, the body of an answer of any length; what is sent may be a file. Raises as `ask`."""
+        with self._asked(verb, path, body, headers or {}) as response:
+            yield response.headers, self._pieces(response)
+
+    def _pieces(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        while True:
+            with self._failures():
+                piece = response.read(PIECE)
+            if not piece:
+                return
+            yield piece
+
+    @contextmanager
+    def _asked(
+        self, verb: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The answer to a request, as long as it is read; raises as `ask`."""
         address = urlsplit(self.address)
         kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
         connection = kind(address.netloc, timeout=self._timeout_s)
-        sent = {**(headers or {}), **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
+        sent = {**headers, **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
         try:
-            with suppress(
-                BrokenPipeError, ConnectionResetError
-            ):  # too long, perhaps: the answer may lie there all the same
-                connection.request(verb, path, body or None, sent)
-            response = connection.getresponse()
-            answer = Answer(response.status, response.headers.get_content_type(), response.read())
-        except UnicodeEncodeError as error:
-            raise InputError(f"this cannot be sent: {error}") from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise Unreachable(f"no service answers at {self.address}: start it with `memento serve`") from error
+            with self._failures():
+                with suppress(
+                    BrokenPipeError, ConnectionResetError
+                ):  # too long, perhaps: the answer may lie there all the same
+                    connection.request(verb, path, body, sent)
+                response = connection.getresponse()
+                if response.status >= 400:
+                    answer = Answer(response.status, response.headers.get_content_type(), response.read())
+                    raise _failure(answer, self.address)
+            yield response
         finally:
             connection.close()
-        if answer.status >= 400:
-            raise _failure(answer, self.address)
-        return answer
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except UnicodeEncodeError as error:
+            raise InputError(f"this cannot be sent: {error}") from error
+        except http.client.IncompleteRead as error:
+            raise Unreachable(f"the service at {self.address} broke off in the middle: its log says why") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Unreachable(f"no service answers at {self.address}: start it with `memento serve`") from error
 
 
 def error_called(code: str, message: str) -> MementoError:
@@ -140,15 +182,16 @@ def _failure(answer: Answer, address: str) -> MementoError:
         return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
 
 
+def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+    given = parameters.items() if isinstance(parameters, Mapping) else parameters
+    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], errors='replace')}"
+
+
 def made(cls: type[T], body: bytes) -> T:
-    """A noun, or several, from the JSON of an answer."""
+    """The noun that a service has answered with."""
     from memento.wire import decode
 
     return decode(cls, body)
-
-
-def addressed(path: str, parameters: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, errors='replace')}"
 
 
 def _written(value: object) -> object:

@@ -4,12 +4,11 @@ The embedded store: one Oxigraph folder, owned by this process.
 *Guarantees:* `apply` is one atomic update: after a kill, all of a change is there or nothing of it. Reads see only the
 graphs they name.
 
-*But:* no query can be stopped once it runs; foreign SPARQL must pass `sparql/guard.py` first.
+*But:* no query can be stopped once it runs: foreign SPARQL runs in a worker on a snapshot (`sparql/pool.py`), never here.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,27 +17,20 @@ from shutil import rmtree
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, InputError, NotAcceptable
+from memento.errors import GraphError
+from memento.graph.after import After
 from memento.graph.binding import bound
+from memento.graph.delta import Delta, apply, exact
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
 from memento.vocabulary import IRI, MEM
 
-_ROW_FORMATS = {
-    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
-    "application/json": ox.QueryResultsFormat.JSON,
-    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
-    "application/xml": ox.QueryResultsFormat.XML,
-    "text/csv": ox.QueryResultsFormat.CSV,
-    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
-}
-_GRAPH_FORMATS = {
-    "text/turtle": ox.RdfFormat.TURTLE,
-    "application/n-triples": ox.RdfFormat.N_TRIPLES,
-    "application/rdf+xml": ox.RdfFormat.RDF_XML,
-    "application/ld+json": ox.RdfFormat.JSON_LD,
-}
+MANY = 10_000
+"""Lines of what can be derived anew from which on they are written as files."""
+
+Line = tuple[str, str, str]
+"""Subject, predicate and object as N-Triples writes them."""
 
 
 class Oxigraph:
@@ -55,9 +47,11 @@ class Oxigraph:
         with _failures():
             self._open: ox.Store | None = ox.Store(folder) if folder else ox.Store()
         self._in_folder = folder is not None
-        self._one_writer = threading.Lock()
+        self._one_writer = _OneWriter()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
+        self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
+        """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text = bound(query, dict(slots))
@@ -83,19 +77,8 @@ class Oxigraph:
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
-
-    def answer(self, sparql: str, readable: Sequence[IRI], accept: str) -> tuple[bytes, str]:
-        try:
-            found = self._query(sparql, readable)
-        except SyntaxError as error:
-            raise InputError(f"this is not SPARQL: {error}") from error
-        except (OSError, ValueError, RuntimeError) as error:
-            raise GraphError(f"the query failed: {error}") from error
-        is_graph = isinstance(found, ox.QueryTriples)
-        formats = _GRAPH_FORMATS if is_graph else _ROW_FORMATS
-        media = _negotiated(accept, list(formats))
-        with _failures():
-            return found.serialize(format=formats[media]), media  # type: ignore[arg-type, return-value]
+            if self.after_write is not None:
+                self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def graphs(self) -> list[IRI]:
         with _failures():
@@ -115,12 +98,120 @@ class Oxigraph:
                     known = predicates[predicate] = IRI(predicate)
                 yield (IRI(name), known, to_value(found.object), graph)
 
+    def has(self, graph: IRI) -> bool:
+        """Whether there is such a named graph, empty or not."""
+        with _failures():
+            return self._store.contains_named_graph(ox.NamedNode(graph))
+
+    def after(self, delta: Delta, graphs: Sequence[IRI]) -> After:
+        """Some graphs as they would be after a delta."""
+        with _failures():
+            return After(self._store, delta, graphs)
+
+    def exact(self, delta: Delta) -> Delta:
+        """A delta without what is not there to go, or there already."""
+        with _failures():
+            return exact(delta, self._store)
+
+    def amend(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
+        """
+        Write what an update would change, all of it or nothing.
+
+        Args:
+            touched: the nodes whose indexes it outdates.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        if self.before_write is not None:
+            self.before_write(dict.fromkeys(touched))
+        with self._one_writer, _failures():
+            apply(delta, self._store)
+
+    def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
+        """
+        Add quads to the letter, all of them or nothing.
+
+        Args:
+            subjects: whom they are about, for `before_write`.
+            many: more than fit into memory, so that new files are written at once.
+        """
+        if self.before_write is not None and subjects:
+            self.before_write(subjects)
+        with self._one_writer, _failures():
+            (self._store.bulk_extend if many else self._store.extend)(quads)
+        if self.after_write is not None:
+            self.after_write(None)
+
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
             self._store.update(f"DROP SILENT GRAPH {name} ; INSERT DATA {{ GRAPH {name} {{ {data} }} }}")
+            if self.after_write is not None:
+                self.after_write(None)
+
+    @contextmanager
+    def reading(self) -> Iterator[ox.Store]:
+        """The store itself, for the rest of this room."""
+        with _failures():
+            yield self._store
+
+    def lines(self, graph: IRI) -> Iterator[Line]:
+        """The triples of one named graph, each term as N-Triples writes it."""
+        with _failures():
+            for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
+                yield (str(quad.subject), str(quad.predicate), str(quad.object))
+
+    def derive(self, graph: IRI, gone: Sequence[Line], come: Sequence[Line]) -> None:
+        """
+        Take lines out of one named graph and put others in: what can be derived anew, and is nobody's statement.
+
+        Up to `MANY` lines are one atomic write; more come as files, several times faster.
+        """
+        name = to_term(graph)
+        is_bulk = len(come) > MANY
+        operations = [("DELETE", gone[at : at + MANY]) for at in range(0, len(gone), MANY)]
+        if not is_bulk:
+            operations.append(("INSERT", come))
+        steps = [
+            f"{verb} DATA {{ GRAPH {name} {{ {' '.join(f'{s} {p} {o} .' for s, p, o in found)} }} }}"
+            for verb, found in operations
+            if found
+        ]
+        with self._one_writer, _failures():
+            for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
+                self._store.update(step)
+            if is_bulk:
+                quads = "".join(f"{s} {p} {o} {name} .\n" for s, p, o in come)
+                self._store.bulk_extend(ox.parse(quads, ox.RdfFormat.N_QUADS))
+
+    def clear(self, graph: IRI) -> None:
+        """Let go of one named graph."""
+        with self._one_writer, _failures():
+            self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
+
+    def follow(self, other: Oxigraph) -> None:
+        """Count writes from where the store ended in whose place this one is: what was learned of that one holds no more."""
+        self._one_writer.turns = other.writes + 1
+
+    @property
+    def writes(self) -> int:
+        """How many writes were made or tried: a snapshot that was taken after as many holds all there is."""
+        return self._one_writer.turns
+
+    def backup(self, folder: Path) -> None:
+        """
+        Copy the store to a folder that is not there yet: by hard links, in milliseconds, on the same file system.
+
+        Raises:
+            GraphError: the store is in memory or closed, or the disk has no room.
+        """
+        if not self._in_folder:
+            raise GraphError("a store in memory has no files to take a snapshot of: open one in a folder")
+        with _failures():
+            self._store.backup(folder)
 
     def close(self) -> None:
         if self._open is not None:
@@ -138,6 +229,21 @@ class Oxigraph:
         if self._open is None:
             raise GraphError("the store is closed")
         return self._open
+
+
+class _OneWriter:
+    """The turn to write: one thread at a time, and counted."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self.turns += 1
+        self._lock.release()
 
 
 def rewrite(folder: Path) -> None:
@@ -168,28 +274,6 @@ def _written(quad: Quad) -> str:
     return f"GRAPH {to_term(graph)} {{ {to_term(subject)} {to_term(predicate)} {to_term(value)} }}"
 
 
-def _negotiated(accept: str, offered: list[str]) -> str:
-    """The offered media type that an Accept header likes best; the first one when it says nothing."""
-    best, best_quality = "", 0.0
-    for part in accept.split(",") if accept.strip() else ["*/*"]:
-        wanted, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((_quality(p[2:]) for p in parameters if p.startswith("q=")), 1.0)
-        pattern = re.compile(re.escape(wanted.lower()).replace(r"\*", ".*"))
-        found = next((media for media in offered if pattern.fullmatch(media)), None)
-        if found and quality > best_quality:
-            best, best_quality = found, quality
-    if not best:
-        raise NotAcceptable(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
-    return best
-
-
-def _quality(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
-
-
 @contextmanager
 def _failures(query: str = "") -> Iterator[None]:
     """The store signals with Python's own exceptions; none of them leaves this room."""
@@ -198,23 +282,3 @@ def _failures(query: str = "") -> Iterator[None]:
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
         where = f" in queries/{query}.rq" if query else ""
         raise GraphError(f"the store failed{where}: {error}") from error
-
-
-def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:
-    """
-    The quads of a TriG document, or of a Turtle document put into `graph`.
-
-    Raises:
-        InputError: the document is not well formed.
-    """
-    try:
-        for found in ox.parse(document, ox.RdfFormat.TRIG):
-            name = graph or IRI(getattr(found.graph_name, "value", ""))
-            yield (
-                IRI(str(getattr(found.subject, "value", ""))),
-                IRI(found.predicate.value),
-                to_value(found.object),
-                name,
-            )
-    except (SyntaxError, ValueError) as error:
-        raise InputError(f"this is not TriG: {error}") from error

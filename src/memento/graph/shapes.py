@@ -19,6 +19,8 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import pyoxigraph as ox
+
 from memento.assets import read
 from memento.errors import GraphError
 from memento.model import Quad, Value
@@ -58,12 +60,30 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
         GraphError: the quads could not be validated at all.
         MissingPart: the shapes are not part of this installation.
     """
+    return _held((_name(subject), _name(predicate), _term(value)) for subject, predicate, value, _ in quads)
+
+
+def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
+    """The same of quads to the letter: a text in a language, or a number that is none, is not what a string or a number is."""
+    return _held((_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in statements)
+
+
+@cache
+def looked_back() -> frozenset[IRI]:
+    """The predicates along which the shapes go from an object to its subjects: those must be given with it to be judged."""
+    from rdflib.namespace import SH
+
+    shapes = _parsed("ontology/shapes.ttl")
+    return frozenset(IRI(str(one)) for how in (SH.inversePath, SH.targetObjectsOf) for one in shapes.objects(None, how))
+
+
+def _held(triples: Iterable[tuple[Node, Node, Node]]) -> list[Violation]:
     with _ALONE:
-        report, shapes = _validated(quads)
+        report, shapes = _validated(triples)
         return sorted(_found(report, shapes))
 
 
-def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
+def _validated(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
     import pyshacl
     import rdflib
 
@@ -71,8 +91,8 @@ def _validated(quads: Iterable[Quad]) -> tuple[Graph, Graph]:
     try:
         data = rdflib.Graph()
         data += ontology  # not `ont_graph`, which carries classes over but not individuals such as mem:Similar
-        for subject, predicate, value, _ in quads:
-            data.add((_name(subject), _name(predicate), _term(value)))
+        for triple in triples:
+            data.add(triple)
         _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
     except _FAILURES as error:
         raise GraphError(f"the quads could not be held against the shapes: {error}") from error
@@ -123,6 +143,16 @@ def _name(iri: str) -> URIRef:
     from rdflib import URIRef
 
     return URIRef(iri)
+
+
+def _exact(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Node:
+    from rdflib import XSD, BNode, Literal, URIRef
+
+    if isinstance(term, ox.Literal):
+        datatype = URIRef(term.datatype.value)
+        typed = None if term.language or datatype == XSD.string else datatype  # rdflib tells "x" from "x"^^xsd:string
+        return Literal(term.value, lang=term.language, datatype=typed, normalize=False)
+    return URIRef(term.value) if isinstance(term, ox.NamedNode) else BNode(str(term))
 
 
 def _term(value: Value) -> URIRef | Literal:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
-from memento.errors import GraphError
+from memento.errors import GraphError, InputError
 from memento.instants import iso
 from memento.model import Value
 from memento.vocabulary import IRI, XSD
@@ -75,4 +75,24 @@ def _of_literal(term: Literal) -> Value:
     if datatype == XSD.boolean:
         return text in ("true", "1")
     number = _NUMBERS.get(datatype)
-    return number(text) if number else text
+    try:
+        return number(text) if number else text
+    except ValueError:  # somebody's own RDF may call any text a number
+        return text
+
+
+def resolved(prologue: str, name: str, base: str | None) -> str:
+    """
+    The IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
+
+    Raises:
+        InputError: it stands for none: its prefix is not declared, or it is relative and there is no base.
+
+    >>> resolved("PREFIX ex: <http://ex.org/a/>", "<../b>", "http://ex.org/a/c"), resolved("PREFIX ex: <urn:x:>", "ex:b", None)
+    ('http://ex.org/b', 'urn:x:b')
+    """
+    try:
+        [quad] = parse(f"{prologue}\n{name} a {name} .", RdfFormat.TURTLE, base_iri=base)
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{name[:200]} is no IRI here: {error}") from error
+    return str(getattr(quad.subject, "value", ""))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import codecs
+import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from itertools import islice
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from memento.errors import TooMuch
 from memento.mcp.tools import Arguments, Reach, Told, Tool
 from memento.model import NoteRef, Recalled, Retired, Status, Timeline
+from memento.sparql.asking import Asked
 from memento.vocabulary import IRI
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
@@ -29,13 +34,15 @@ SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
 Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
 mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
 mem:validAt, and when it is over mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
-memento://ontology has every term. Updates, SERVICE and FROM are refused."""
+memento://ontology has every term. Updates and SERVICE are refused."""
 
 STATUS = """How many notes, memories and entities there are, in which namespaces, and how the service stands.
 
 Use when the user asks what is stored, or when another tool fails."""
 
 ROWS = 200
+MOST_BYTES = 262_144
+"""A longer answer is more than a model reads, and many times as long in memory before it is sent."""
 
 
 class RecallArguments(Arguments, frozen=True, kw_only=True):
@@ -119,26 +126,73 @@ def timeline(reach: Reach, asked: TimelineArguments) -> Told:
 
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
-    """The answer to a query."""
-    body, media = reach.memory.query(
-        asked.query,
-        accept="application/sparql-results+json, text/turtle;q=0.9",
-        namespace=reach.namespace,
+    """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
+    answer = reach.memory.answer(
+        Asked(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
-    if media == "text/turtle":
-        return Told(answer=SparqlAnswer(kind="turtle", turtle=body.decode()))
-    found: dict[str, Any] = json.loads(body)
-    if "boolean" in found:
-        return Told(answer=SparqlAnswer(kind="truth", truth=found["boolean"]))
-    columns, rows = found["head"]["vars"], found["results"]["bindings"]
+    try:
+        if answer.media == "text/turtle":
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bounded(answer.chunks).decode()))
+        if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
+            return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
+        portion = _Portion(answer.chunks)
+        csv.field_size_limit(MOST_BYTES)
+        rows = csv.reader(_lines(portion))
+        columns = next(rows)
+        found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
+        if portion.is_cut:
+            found = found[:-1]  # the last of them is not whole
+            if not found:
+                raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
+    finally:
+        answer.close()
     return Told(
         answer=SparqlAnswer(
             kind="rows",
             columns=tuple(columns),
-            rows=tuple(tuple(row.get(name, {}).get("value", "") for name in columns) for row in rows[: asked.limit]),
-            more=len(rows) > asked.limit,
+            rows=tuple(found[: asked.limit]),
+            more=portion.is_cut or len(found) > asked.limit,
         )
     )
+
+
+class _Portion:
+    """The beginning of an answer, as much as may be shown; `is_cut` once there was more."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.is_cut = False
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MOST_BYTES
+        for chunk in self._chunks:
+            if len(chunk) > left:
+                self.is_cut = True
+                yield chunk[:left]
+                return
+            left -= len(chunk)
+            yield chunk
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a text, ends included, as they come."""
+    rest = ""
+    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last letter may be cut
+        *lines, rest = (rest + text).split("\n")
+        yield from (f"{line}\n" for line in lines)
+    if rest:
+        yield rest
+
+
+def _bounded(chunks: Iterable[bytes]) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise TooMuch(f"the graph has more than {MOST_BYTES // 1024} KiB of Turtle: add a LIMIT to the query")
+    return b"".join(parts)
 
 
 def status(reach: Reach, asked: StatusArguments) -> Told:

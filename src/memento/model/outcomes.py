@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -76,6 +77,11 @@ class Source:
     rules: tuple[str, ...] = ()
     prompts: str | None = None
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_source(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
@@ -117,3 +123,82 @@ class Imported:
     invalidated: int
     skipped: int = 0
     pending: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What a change by SPARQL came to: quads that had not been there, quads that had, and the graphs it wrote to."""
+
+    added: int
+    removed: int
+    graphs: tuple[IRI, ...] = ()
+    is_new: bool = False
+    """Whether a graph came into being that was written to the graph store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """
+    What follows from the graphs that a namespace reads, and lies in `graph`.
+
+    `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
+    several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
+    """
+
+    namespace: str
+    graph: IRI
+    triples: int = 0
+    contradictions: int = 0
+    by_rule: Mapping[str, int] = field(default_factory=dict)
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A document that was written: where, in which format, and how long; `statements` are those beside vectors."""
+
+    file: str
+    form: str
+    statements: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """
+    What became of a document: the graphs that its statements went to, and how many of them were new.
+
+    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories` and `notes`
+    count those of which something was new; of the texts of these, `vectors` came with the document and `embedded` were made.
+    """
+
+    graphs: tuple[IRI, ...]
+    statements: int
+    added: int
+    kept: int = 0
+    passed_over: int = 0
+    memories: int = 0
+    notes: int = 0
+    vectors: int = 0
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was made: its folder, how much it holds, and which earlier ones were let go of."""
+
+    folder: str
+    bytes: int
+    statements: int
+    vectors: int
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup that is the memory now: which one, how much it holds, and where what was here before lies."""
+
+    folder: str
+    statements: int
+    vectors: int
+    aside: str | None

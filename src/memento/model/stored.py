@@ -13,7 +13,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from memento.vocabulary import IRI, MEM, ONTOLOGY, PROV, SKOS, graph_iri, provenance_iri, self_iri, user_iri
+from memento.vocabulary import (
+    IRI,
+    MEM,
+    ONTOLOGY,
+    PROV,
+    SKOS,
+    graph_iri,
+    inferred_iri,
+    provenance_iri,
+    self_iri,
+    user_iri,
+)
 
 Value = IRI | str | int | float | bool | datetime
 """What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
@@ -75,6 +86,11 @@ class Scope:
     def provenance(self) -> IRI:
         """The named graph of the tenant's runs: who made which memory of which note."""
         return provenance_iri(self.tenant)
+
+    @property
+    def inferred(self) -> IRI:
+        """The named graph of what follows from the graphs that this scope reads."""
+        return inferred_iri(self.tenant, self.namespace, alone=not self.with_main and self.namespace != "main")
 
     @property
     def user(self) -> IRI:
@@ -248,7 +264,21 @@ class Reversal:
     reason: str = prop(MEM.reason)
 
 
-Node = Session | Note | Entity | User | Memory | Key | KeyLink | Invalidation | Agent | Consolidation | Reversal
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What is written down of a change by SPARQL: when, by which token, in which graphs, and by how many quads."""
+
+    iri: IRI
+    at: datetime = prop(MEM.at)
+    token: str = prop(MEM.token)
+    graphs: tuple[IRI, ...] = prop(MEM.graph, ())
+    added: int = prop(MEM.added)
+    removed: int = prop(MEM.removed)
+
+
+Node = (
+    Session | Note | Entity | User | Memory | Key | KeyLink | Invalidation | Agent | Consolidation | Reversal | Update
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,22 +70,13 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         BackendError: store or embedder failed.
     """
     watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
-    with indexes.lock:
-        question, stripped = _read(asked, parts, settings)
-    with watch.phase("embed"):
-        vectors = parts.embedder.embed(parts.embedder.windows(stripped))
-    limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
+    question, stripped, vectors = _embedded(asked, parts, settings, watch)
     with indexes.lock:
         moment = now()
         heard = Heard(question, stripped, vectors, asked.view(parts, moment))
-        most = max(asked.k, gate.TOP) if limits else asked.k
-        if settings.land.engine == "published":
-            found = _found_as_published(heard, most, scope, parts, settings, watch)
-        else:
-            found = _found(heard, most, scope, parts, settings, watch)
-        is_closed = limits is not None and _is_closed(heard, found, limits, watch)
+        found, is_closed = _chosen(heard, asked, parts, settings, watch)
         chosen = [] if is_closed else found.chosen[: asked.k]
-        named = [Scored(indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
+        named = _named(chosen, parts)
         reasons = _reasons(chosen, heard, found, settings) if asked.explained else {}
     with watch.phase("trace"):
         memories, entities = trace(named, parts.graph, scope.readable, scope.user, asked.believed_at)
@@ -101,6 +92,40 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         anchors=found.anchors if asked.explained and not is_closed else (),
         sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
     )
+
+
+def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI]]:
+    """The memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
+    watch = Stopwatch("ranked")
+    question, stripped, vectors = _embedded(asked, parts, settings, watch)
+    with parts.indexes.lock:
+        heard = Heard(question, stripped, vectors, asked.view(parts, now()))
+        found, is_closed = _chosen(heard, asked, parts, settings, watch)
+        named = _named([] if is_closed else found.chosen[: asked.k], parts)
+    return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
+
+
+def _embedded(asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[str, str, Vectors]:
+    """The question as it is read, without the participants' names, and as vectors."""
+    with parts.indexes.lock:
+        question, stripped = _read(asked, parts, settings)
+    with watch.phase("embed"):
+        return question, stripped, parts.embedder.embed(parts.embedder.windows(stripped))
+
+
+def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[Found, bool]:
+    """What comes out of DISTILL, and whether the gate closes on it."""
+    limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
+    most = max(asked.k, gate.TOP) if limits else asked.k
+    if settings.land.engine == "published":
+        found = _found_as_published(heard, most, asked.scope, parts, settings, watch)
+    else:
+        found = _found(heard, most, asked.scope, parts, settings, watch)
+    return found, limits is not None and _is_closed(heard, found, limits, watch)
+
+
+def _named(chosen: list[Scored[int]], parts: Backends) -> list[Scored[IRI]]:
+    return [Scored(parts.indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
 
 
 def _read(asked: Asked, parts: Backends, settings: Settings) -> tuple[str, str]:

@@ -100,8 +100,7 @@ class Indexes:
             self.named(self.read(sorted(notes), graphs))
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
-        memories = {one.iri for one in found if one.kind == "memory"} | {one.link[1] for one in found if one.link}
-        self.link(sorted(memories), graphs)
+        self.link(sorted(_linked(found)), graphs)
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
@@ -121,6 +120,33 @@ class Indexes:
             for node in map(self.nodes.find, memories):
                 if node is not None:
                     self.keys.link(node, linked.get(node, {}))
+
+    def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """
+        Set all that derives from some nodes anew, whatever was known of them: for a write that need not be a note's.
+
+        Args:
+            iris: every node that was written of, with the invalidations of each memory among them.
+            graphs: where the nodes may be described; those that are known from elsewhere are left alone.
+        """
+        if not iris:
+            return
+        with self.lock:
+            mine = [iri for iri in iris if (node := self.nodes.find(iri)) is None or self.nodes.graph(node) in graphs]
+            known = [iri for iri in mine if self.file.id(iri) is not None]
+            for iri in mine:
+                self.drop(iri)
+                self.names.pop(iri, None)
+                self.retired_at.pop(iri, None)
+                self._turn_of.pop(iri, None)
+            found = self.read(mine, graphs) if mine else []
+            self.named(found)
+            notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
+            if unread := sorted(notes - self._turn_of.keys() - {""}):
+                self.named(self.read(unread, graphs))
+            held = {one.iri for one in found if one.kind is not None}
+            self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
+            self.link(sorted(_linked(found)), graphs)
 
     def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Found]:
         """Some nodes as the graph has them now; one that it says nothing of is left out."""
@@ -284,3 +310,9 @@ class Indexes:
         self.numbers.drop(node)
         self.adjacency.drop(node)
         self.nodes.drop(node)
+
+
+def _linked(found: Iterable[Found]) -> set[IRI]:
+    """The memories that a read has met, and those that links among it lead to."""
+    ends = {one.link[1] for one in found if one.link}
+    return {one.iri for one in found if one.kind == "memory"} | ends

@@ -12,7 +12,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -51,6 +51,7 @@ class VectorFile:
             GraphError: the file cannot be opened or is no such file.
         """
         self._lock = threading.RLock()
+        self._path = path
         with _failures(path):
             self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -190,6 +191,24 @@ class VectorFile:
             self._db.execute("DELETE FROM meta WHERE key = 'archive'")
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", (fingerprint,))
 
+    @contextmanager
+    def pinned(self) -> Iterator[Pinned]:
+        """The file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
+        with _failures(self._path):
+            if self._path is None:
+                raise GraphError("vectors in memory have no file to be copied")
+            db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            try:
+                yield Pinned(db)
+            finally:
+                db.close()
+
+    @staticmethod
+    def counted(path: Path) -> int:
+        """How many nodes have vectors in a file that nobody has open."""
+        with _failures(path), closing(sqlite3.connect(path)) as db:
+            return int(db.execute("SELECT count(*) FROM node").fetchone()[0])
+
     def close(self) -> None:
         with self._lock:
             self._db.close()
@@ -204,6 +223,27 @@ class VectorFile:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
+
+
+class Pinned:
+    """A vector file as it was at one instant."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def hold(self) -> None:
+        """This is the instant."""
+        self._db.execute("BEGIN")
+        self._db.execute("SELECT count(*) FROM meta").fetchone()  # what pins it is the first read
+
+    def copy(self, path: Path) -> None:
+        """Write it to a new file, without what belongs to the running store and without what was deleted."""
+        with closing(sqlite3.connect(path, isolation_level=None)) as target:
+            self._db.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+            target.execute("DELETE FROM meta WHERE key IN ('archive', 'store')")
+            target.execute("DELETE FROM touched")
+            target.execute("VACUUM")
 
 
 @contextmanager

@@ -12,6 +12,6 @@ and is seen by the next recall. Methods may be called from many threads; writes 
 """
 
 from memento.service.memento import Memento
-from memento.service.opening import open_memento
+from memento.service.opening import open_memento, restored
 
-__all__ = ["Memento", "open_memento"]
+__all__ = ["Memento", "open_memento", "restored"]

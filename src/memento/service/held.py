@@ -28,6 +28,9 @@ from memento.keys.trail import Trail
 from memento.model import Scope
 from memento.reinforcement import Reinforcement
 from memento.settings import Settings
+from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
+from memento.sparql.pool import Pool
 from memento.vocabulary import IRI
 from memento.worker import Worker
 
@@ -62,9 +65,14 @@ class Held:
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
+        self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
         self._worker = Worker(self._work, "consolidation")
         self._reinforcement = Reinforcement(backends, self._writing)
         self._trail = Trail()
+        self._workers = Pool(backends.snapshots, settings.sparql)
+        self._statistics = Statistics(self._workers)
+        self._endpoints = Endpoints.of(settings.sparql)
+        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:
@@ -73,6 +81,8 @@ class Held:
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
+        if access == self._access:
+            return self
         seen = copy.copy(self)
         seen._access = access
         return seen

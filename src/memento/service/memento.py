@@ -11,6 +11,7 @@ from memento.service.care import Care
 from memento.service.keys import Keys
 from memento.service.reading import Reading
 from memento.service.remembering import Remembering
+from memento.service.updating import Updating
 from memento.service.writing import Writing
 
 _PATIENCE_S = 2.0
@@ -18,7 +19,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Remembering, Care):
+class Memento(Writing, Reading, Keys, Remembering, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -40,7 +41,8 @@ class Memento(Writing, Reading, Keys, Remembering, Care):
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:
-        """Tell other processes where this one answers."""
+        """Tell other processes where this one answers, and have workers ready for their queries."""
+        self._workers.start()
         token = self.tokens.for_owner()
         self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
@@ -50,6 +52,7 @@ class Memento(Writing, Reading, Keys, Remembering, Care):
         if self._models:
             self._models.close()
         self._reinforcement.close(_PATIENCE_S)
+        self._workers.close()
         with self._writing:  # never between the two halves of a write
             self._parts.close()
         self.home.release()

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from memento import settings
 from memento.backends import open_backends
+from memento.backup.putting import finish, put, readied
 from memento.client import Client
 from memento.errors import FolderInUse
 from memento.home import Home, default_home
-from memento.model import Scope
+from memento.instants import now
+from memento.model import Restored, Scope
 from memento.service.memento import Memento
 from memento.settings import Settings
 
@@ -60,3 +62,25 @@ def open_memento(
     if resume:
         memento.resume()
     return memento
+
+
+def restored(path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0) -> Restored:
+    """
+    Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
+
+    Args:
+        folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder.
+        wait_s: seconds to wait for an owner.
+
+    Raises:
+        NotFound: there is no backup.
+        InputError: it is damaged, or newer than this version; everything is as it was.
+        FolderInUse: somebody has the folder open: of a service ask `restore` itself.
+    """
+    home = Home(Path(path))
+    home.acquire("memento restore", wait_s)
+    with home:
+        finish(home)  # of an earlier one that was killed
+        found = readied(Path(folder) if folder else home.backups, home, now())
+        put(home, found)
+    return found

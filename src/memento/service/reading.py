@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
-from memento import library, settings, upkeep
+from memento import library, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
 from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline
 from memento.retrieval import pipeline as retrieval
-from memento.retrieval.explain import MOST as MOST_EXPLAINED
-from memento.service.held import Held
-from memento.sparql import guard
+from memento.service.questions import Questions
 
 
-class Reading(Held):
-    """Questions, look-ups, listings and queries; none of them changes anything."""
+class Reading(Questions):
+    """Questions, look-ups and listings; none of them changes anything."""
 
     def recall(
         self,
@@ -48,22 +45,16 @@ class Reading(Held):
             InputError: empty question, k out of range, unknown profile or engine.
             TooLong: question over `limits.text_bytes`.
         """
-        chosen = settings.with_profile(self.settings, profile) if profile else self.settings
-        if engine:
-            chosen = settings.with_engine(chosen, engine)
-        if gate is not None:
-            chosen = replace(chosen, gate=replace(chosen.gate, on=gate))
-        self._checked(question, "question")
-        most = min(self.settings.limits.results, MOST_EXPLAINED) if explain else self.settings.limits.results
-        if k is not None and not 1 <= k <= most:
-            raise InputError(f"k must be from 1 to {most}{', explained,' if explain else ''} not {k}")
-        asked = retrieval.Asked(
+        asked, chosen = self._asked(
             question,
             self._in(namespace),
-            k=k or min(chosen.distill.top_k, most),
-            as_of=None if as_of is None else instant(as_of, "as_of", self._zone),
-            believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
-            explained=explain,
+            k=k,
+            as_of=as_of,
+            believed_at=believed_at,
+            profile=profile,
+            engine=engine,
+            gate=gate,
+            explain=explain,
         )
         return retrieval.recall(asked, self._parts, chosen)
 
@@ -131,24 +122,9 @@ class Reading(Held):
             believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
         )
 
-    def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
-        """
-        The answer to a read-only SPARQL query over the namespace's graphs, serialised, and its media type.
-
-        Args:
-            accept: an HTTP Accept header; default JSON for rows and Turtle for graphs.
-
-        Raises:
-            InputError: no SPARQL, or no offered media type fits.
-            Forbidden: an update, or a query that reaches out of the store.
-            TooLong: longer than `limits.query_bytes`.
-        """
-        guard.check(sparql, self.settings.limits)
-        return self._parts.graph.answer(sparql, self._in(namespace).readable, accept)
-
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings.gate)
+        return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings)
 
     def health(self, upstreams: Mapping[str, str]) -> Health:
         """

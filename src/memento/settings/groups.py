@@ -158,9 +158,50 @@ class ConsolidationSettings:
 @dataclass(frozen=True, slots=True)
 class LimitsSettings:
     text_bytes: int = knob(1_048_576, "longest note or question, in bytes of UTF-8")
-    query_bytes: int = knob(65_536, "longest SPARQL query, in bytes of UTF-8")
-    query_depth: int = knob(50, "deepest nesting of braces and parentheses in a SPARQL query")
+    query_bytes: int = knob(262_144, "longest SPARQL query, in bytes of UTF-8")
+    update_bytes: int = knob(1_048_576, "longest SPARQL update, in bytes of UTF-8")
+    update_quads: int = knob(100_000, "most quads that one update removes and adds", least=1)
+    update_nodes: int = knob(500, "most memories, notes and other nodes of namespaces that one update touches", least=1)
+    graph_bytes: int = knob(67_108_864, "longest document for the graph store, in bytes")
+    graph_quads: int = knob(1_000_000, "most quads that one document for the graph store adds", least=1)
+    query_depth: int = knob(200, "deepest nesting of braces and parentheses in a SPARQL query", least=1)
+    document_bytes: int = knob(
+        1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes, unpacked", least=1
+    )
     results: int = knob(1_000, "most memories that one recall or one page of a listing returns")
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlSettings:
+    workers: int = knob(
+        4, "processes that evaluate foreign SPARQL; one is kept for queries that promise a quick answer", least=2
+    )
+    share: int = knob(2, "workers that one caller may use at once for other queries", least=1)
+    query_s: float = knob(10.0, "seconds that a query may take; `timeout` may ask for less", least=0.05)
+    stall_s: float = knob(30.0, "seconds that a client may leave an answer unread, over all of it", least=0)
+    memory_mb: int = knob(512, "most memory of one worker, in MiB", least=64)
+    rows: int = knob(1_000_000, "most rows of one SELECT", least=1)
+    bytes: int = knob(268_435_456, "longest answer, in bytes", least=1024)
+    queue: int = knob(64, "queries that may wait for a worker; of one caller at most half as many", least=2)
+    wait_s: float = knob(10.0, "seconds that a query may wait for a worker", least=0)
+    services: str = knob(
+        "",
+        "endpoints that SERVICE may name, as https://query.wikidata.org/sparql, several with commas; none when empty",
+    )
+    service_bytes: int = knob(1_048_576, "longest answer of such an endpoint, in bytes", least=1024)
+    origins: str = knob(
+        "", "web pages that may query with a token of their own, as https://yasgui.org, several with commas; * is any"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceSettings:
+    on: bool = knob(
+        True, "let SPARQL queries see what follows from the axioms that you state; nothing does without any"
+    )
+    most: int = knob(
+        50_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +235,8 @@ class Settings:
     model: ModelSettings = ModelSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     limits: LimitsSettings = LimitsSettings()
+    sparql: SparqlSettings = SparqlSettings()
+    inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()

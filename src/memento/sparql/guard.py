@@ -1,198 +1,269 @@
 """
-Looks at somebody else's SPARQL before the engine does, and refuses what would reach out, change data or end the process.
+Reads somebody else's SPARQL before the engine does: what it is, what it names, and whether it would reach out of the store.
 
-*Guarantees:* linear in the length of the query, no recursion, and no exception but `InputError` and its kin.
+*Guarantees:* linear in the length of the text, no recursion, and no exception but `InputError` and its kin. A text that passes
+calls no SERVICE but those that the caller of `read` allowed.
 
-*But:* it is a lexer, not a parser. What it passes may still be wrong (the engine says so) or slow (nothing here stops it).
+*But:* it is a lexer, not a parser. What it passes may still be wrong (the engine says so), slow or bottomless: a worker that can
+be killed evaluates it. An update that comes as a query is not looked for inside: the engine takes none for a query.
 
 *Because:* the engine's grammar has no word boundaries: `SERVICEex:x`, `1SERVICE<x>` and `true.SERVICE:x` all call out of the store.
-So the word is refused inside every bare word and every prefix, not only where a reader would see it. And `<` is read by context:
-in `FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. Where both readings are possible and
-they differ in what follows, the query is refused. Inside strings, comments, IRIs, variables and local names every word is free.
+So the word is refused inside every bare word, every tag and every prefix, not only where a reader would see it. And `<` is read by
+context: in `FILTER(?a<?b#>` the engine sees a comparison and a comment where a lexer sees an IRI. Where both readings are possible
+and the text has the word SERVICE anywhere, it is refused; a text without it has nothing to hide, as the engine decodes `\\u0053`
+nowhere but in strings and IRIs. Inside strings, comments, IRIs, variables and local names every word is free.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, get_args
+from urllib.parse import urljoin
 
 from memento.errors import Forbidden, InputError, TooLong
 from memento.settings import LimitsSettings
+from memento.sparql.tokens import Token, tokens
 
-# pyoxigraph 0.5.13 overflows its stack at 4,000 to 20,000 links of a chain such as `1+1+1` or `:a/:b/:c`, or members of a list;
-# paths take seconds from 300 links on.
-MOST_OPERATORS = 200
-MOST_TOKENS = 2_000
+QueryForm = Literal["select", "ask", "construct", "describe"]
+Form = Literal["select", "ask", "construct", "describe", "update"]
+QUERY_FORMS: tuple[QueryForm, ...] = get_args(QueryForm)
 
-UPDATES = {"LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD", "WITH", "USING"}
-OPERATORS = {"!", "+", "-", "*", "/", "|", "^", "&&", "||", "<<", "<<("}
-CLOSES = {")": "(", "]": "[", "}": "{"}
-
-_ESCAPE = r"""\\[tbnrf"'\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"""
-_LOCAL = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
-_TOKEN = re.compile(
-    rf"""
-      (?P<space> [\ \t\r\n]+ | \#[^\r\n]* )
-    | (?P<iri> < (?: [^<>"{{}}|^`\\\x00-\x20] | \\u[0-9A-Fa-f]{{4}} | \\U[0-9A-Fa-f]{{8}} )*+ > )
-    | (?P<string> '''(?: '{{0,2}}+ (?: [^'\\] | {_ESCAPE} ) )*+ '''
-                | \"\"\"(?: "{{0,2}}+ (?: [^"\\] | {_ESCAPE} ) )*+ \"\"\"
-                | '(?!'') (?: [^'\\\r\n] | {_ESCAPE} )*+ '
-                | "(?!"") (?: [^"\\\r\n] | {_ESCAPE} )*+ " )
-    | (?P<variable> [?$]\w+ )
-    | (?P<name> (?: [^\W\d_] (?: [\w.\-·]* [\w\-·] )? )? : (?: (?: [\w:] | {_LOCAL} )
-                (?: (?: [\w:.\-·] | {_LOCAL} )* (?: [\w:\-·] | {_LOCAL} ) )? )? )
-    | (?P<blank> _:\w (?: [\w.\-·]* [\w\-·] )? )
-    | (?P<tag> @[A-Za-z]+ (?: -[A-Za-z0-9]+ )* )
-    | (?P<word> [^\W\d_] (?: [\w.\-·]* [\w\-·] )? )
-    | (?P<number> (?: \d+ (?: \.\d* )? | \.\d+ ) (?: [eE][+-]?\d+ )? )
-    | (?P<sign> <<\(? | \)?>> | && | \|\| | \^\^ | [<>!=]= | [{{}}()\[\]<>=!+\-*/|^.,;?~&] )
-    """,
-    re.VERBOSE,
-)
+_UPDATES = {"LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD", "WITH"}
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_ESCAPED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_BRACKETS = re.compile(r"[()\[\]'#]")
+_URL = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    line: int
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """
+    A SERVICE block: what it calls, and where it stands.
+
+    `sparql[start:end]` is the whole block from the word to the closing brace, `sparql[inside:end - 1]` what its braces hold;
+    `first` and `last` are the places of its first and last token in `Reading.tokens`, `opening` that of its opening brace.
+    """
+
+    iri: str
+    is_silent: bool
+    start: int
+    inside: int
+    end: int
+    first: int
+    opening: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    What a text is and names, read from its tokens.
+
+    `functions` are the IRIs that a parenthesis follows, most of which are function calls. `default_graphs` and `named_graphs` are
+    those of FROM and FROM NAMED, None where it has neither clause. `prefixes` are the declarations in force at the end.
+    """
+
+    sparql: str
+    form: Form
+    tokens: tuple[Token, ...]
+    prefixes: Mapping[str, str]
+    base: str
+    functions: tuple[str, ...]
+    services: tuple[Service, ...]
+    default_graphs: tuple[str, ...] | None
+    named_graphs: tuple[str, ...] | None
+
+    def named(self, token: Token) -> str | None:
+        """The IRI that an IRI or a prefixed name stands for; None where its prefix is not declared, or it is none."""
+        return _resolved(token, self.prefixes, self.base)
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Seen:
     """What has been seen so far."""
 
     depth: int
+    has_service: bool
+    is_ambiguous: bool = False
+    tokens: list[Token] = field(default_factory=list)
     nesting: list[str] = field(default_factory=list)
-    previous: _Token = _Token("sign", "", 1)
-    values: bool = False
-    values_nesting: int = 0
-    tokens: int = 0
-    operators: int = 0
-
-    @property
-    def in_data(self) -> bool:
-        """Inside the braces of VALUES: flat rows of terms, of which there may be many."""
-        return self.values_nesting > 0
+    prefixes: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+    form: Form | None = None
+    functions: dict[str, None] = field(default_factory=dict)
+    default_graphs: list[str] = field(default_factory=list)
+    named_graphs: list[str] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
 
 
-def check(sparql: str, limits: LimitsSettings) -> None:
+def read(sparql: str, limits: LimitsSettings, *, services: Collection[str] = (), is_update: bool = False) -> Reading:
     """
-    Pass a read-only query that stays inside the store and that the engine can take; say of any other what is wrong with it.
+    Read a query or an update, and refuse what no worker may see.
+
+    Args:
+        services: IRIs that a SERVICE may name; whoever allows them rewrites them before a worker sees the text.
+        is_update: whether it came as an update, which may be longer, or empty.
 
     Raises:
-        TooLong: longer than `limits.query_bytes`.
-        Forbidden: SERVICE, FROM, or a form of update.
-        InputError: empty, nested deeper than `limits.query_depth`, too many operators or terms, or no SPARQL at all.
+        TooLong: longer than `limits.query_bytes`, or as an update than `limits.update_bytes`.
+        Forbidden: a SERVICE that is not among `services`; names its line.
+        InputError: empty, nested deeper than `limits.query_depth`, unbalanced, or no SPARQL at all; names line and column.
     """
     size = len(sparql.encode("utf-8", errors="surrogatepass"))
-    if size > limits.query_bytes:
-        raise TooLong(
-            f"a query must have at most {limits.query_bytes} bytes, not {size}: put long lists in several queries"
-        )
-    reading = _Reading(limits.query_depth)
-    for token in _tokens(sparql):
-        if token.kind in ("word", "name", "tag"):
-            _word(token, reading)
-        elif token.kind == "iri":
-            _iri(token, reading)
-        elif token.kind == "sign":
-            _sign(token, reading)
-        _counted(token, reading)
-        reading.previous = token
-    if not reading.previous.text:
+    most = limits.update_bytes if is_update else limits.query_bytes
+    if size > most:
+        what = ("an update", "limits.update_bytes") if is_update else ("a query", "limits.query_bytes")
+        more = "split it, or send the data to the graph store" if is_update else "put long lists in several queries"
+        raise TooLong(f"{what[0]} must have at most {most} bytes ({what[1]}), not {size}: {more}")
+    seen = _Seen(limits.query_depth, "service" in sparql.lower())
+    for token in tokens(sparql):
+        _see(token, seen)
+        seen.tokens.append(token)
+    if not (seen.tokens or is_update):
         raise InputError("query must not be empty")
+    found = tuple(seen.tokens)
+    has_dataset = bool(seen.default_graphs or seen.named_graphs)
+    return Reading(
+        sparql=sparql,
+        form="update" if is_update else seen.form or "select",
+        tokens=found,
+        prefixes=seen.prefixes,
+        base=seen.base,
+        functions=tuple(seen.functions),
+        services=tuple(_service(place, found, seen, services) for place in seen.calls),
+        default_graphs=tuple(seen.default_graphs) if has_dataset else None,
+        named_graphs=tuple(seen.named_graphs) if has_dataset else None,
+    )
 
 
-def _tokens(sparql: str) -> Iterator[_Token]:
-    at, line = 0, 1
-    while at < len(sparql):
-        found = _TOKEN.match(sparql, at)
-        if found is None or found.lastgroup is None:
-            raise InputError(f"line {line} of the query: {_stray(sparql[at : at + 3])}")
-        if found.lastgroup != "space":
-            yield _Token(found.lastgroup, found.group(), line)
-        line += found.group().count("\n")
-        at = found.end()
+def _see(token: Token, seen: _Seen) -> None:
+    before = seen.tokens[-1] if seen.tokens else None
+    if token.kind == "sign":
+        _sign(token, before, seen)
+    elif token.kind in ("word", "name", "tag"):
+        _word(token, seen)
+    if token.kind in ("iri", "name"):
+        if token.kind == "iri" and _is_ambiguous(token, before, seen):
+            seen.is_ambiguous = True
+        _iri(token, before, seen)
 
 
-def _stray(text: str) -> str:
-    if text[0] in "'\"":
-        quote = text if text == 3 * text[0] else text[0]
-        return f"a string that begins with {quote} does not end, or has a wrong escape"
-    return f"{text[0]!r} is not SPARQL here"
-
-
-def _word(token: _Token, reading: _Reading) -> None:
+def _word(token: Token, seen: _Seen) -> None:
     bare = token.text.partition(":")[0].upper()
     if "SERVICE" in bare:
-        raise Forbidden(
-            f"line {token.line} of the query: SERVICE is refused, as a query reads this memory alone; "
-            "ask the other endpoint yourself (a prefix or a name must not contain the word either)"
-        )
-    if token.kind != "word":
-        return
-    if bare == "FROM":
-        raise Forbidden(
-            f"line {token.line} of the query: FROM is refused, as the namespace decides which graphs are read; "
-            "leave it out, or choose among them with GRAPH"
-        )
-    if bare in UPDATES:
-        raise Forbidden(
-            f"line {token.line} of the query: {bare} is refused, as only SELECT, ASK, CONSTRUCT and DESCRIBE run here; "
-            "write with note and forget"
-        )
-    reading.values = reading.values or bare == "VALUES"
+        if token.kind != "word" or bare != "SERVICE":
+            raise Forbidden(
+                f"{token.place}: SERVICE is refused, as a query reads this memory alone; "
+                "ask the other endpoint yourself (a prefix or a name must not contain the word either)"
+            )
+        seen.calls.append(len(seen.tokens))
+    if seen.form is None and token.kind == "word":
+        form = bare.lower()
+        seen.form = next((one for one in QUERY_FORMS if one == form), "update" if bare in _UPDATES else None)
 
 
-def _iri(token: _Token, reading: _Reading) -> None:
+def _iri(token: Token, before: Token | None, seen: _Seen) -> None:
+    """Take note of what an IRI declares or names: a base, a prefix, a graph of the dataset."""
+    last = before.text.upper() if before else ""
+    earlier = seen.tokens[-2].text.upper() if len(seen.tokens) > 1 else ""
+    if token.kind == "iri" and last == "BASE":
+        seen.base = _resolved(token, seen.prefixes, seen.base) or ""
+    elif token.kind == "iri" and earlier == "PREFIX" and before and before.kind == "name":
+        seen.prefixes[before.text.partition(":")[0]] = _resolved(token, seen.prefixes, seen.base) or ""
+    elif before and before.kind == "word" and (last == "FROM" or (last == "NAMED" and earlier == "FROM")):
+        graphs = seen.default_graphs if last == "FROM" else seen.named_graphs
+        if iri := _resolved(token, seen.prefixes, seen.base):  # else the engine says what is wrong with it
+            graphs.append(iri)
+
+
+def _sign(token: Token, before: Token | None, seen: _Seen) -> None:
+    sign = token.text.removeprefix("<<").removesuffix(">>")
+    if sign in _CLOSES.values():
+        seen.nesting.append(sign)
+        if len(seen.nesting) > seen.depth:
+            raise InputError(
+                f"{token.place}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
+            )
+        if sign == "(" and before and before.kind in ("iri", "name"):
+            iri = _resolved(before, seen.prefixes, seen.base)
+            if iri:
+                seen.functions[iri] = None
+    elif sign in _CLOSES:
+        if seen.nesting[-1:] == [_CLOSES[sign]]:
+            seen.nesting.pop()
+        elif not seen.is_ambiguous:  # else what it closes may have been read as a part of an IRI
+            raise InputError(f"{token.place}: {sign!r} closes nothing")
+
+
+def _is_ambiguous(token: Token, before: Token | None, seen: _Seen) -> bool:
     """
-    Count, or refuse, an IRI that could also be a comparison with what follows: after an operand, within parentheses.
+    Whether an IRI could also be a comparison with what follows: after an operand, within parentheses.
 
-    `<scheme://` cannot be one, as nothing may follow the second slash; nor can a term of VALUES.
+    `<scheme://` cannot be one, as nothing may follow the second slash.
+
+    Raises:
+        InputError: it could, in a text that says SERVICE.
     """
-    previous, body = reading.previous, token.text[1:-1]
-    follows_operand = previous.kind != "sign" or previous.text in (")", "]", "}", ">>", ")>>", "*", "+", "?")
-    compared = follows_operand and reading.nesting[-1:] == ["("] and not reading.in_data
-    if not compared or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", body):
-        return
-    if re.search(r"[()\[\]'#]", body):
+    follows_operand = before is not None and (
+        before.kind != "sign" or before.text in (")", "]", "}", ">>", ")>>", "*", "+", "?")
+    )
+    if not follows_operand or seen.nesting[-1:] != ["("] or not _BRACKETS.search(token.text) or _URL.match(token.text):
+        return False
+    if seen.has_service:
         raise InputError(
-            f"line {token.line} of the query: {token.text[:60]} can be read as an IRI or as a comparison: "
+            f"{token.place}: this can be read as an IRI or as a comparison, in a query that says SERVICE: "
             "put a space after <, or declare a PREFIX for the IRI"
         )
-    reading.operators += len(re.findall(r"[!+*/&=-]", body))
+    return True
 
 
-def _sign(token: _Token, reading: _Reading) -> None:
-    sign = token.text.removeprefix("<<").removesuffix(">>")
-    if sign in CLOSES.values():
-        reading.nesting.append(sign)
-        if len(reading.nesting) > reading.depth:
-            raise InputError(
-                f"line {token.line} of the query: brackets are nested deeper than {reading.depth}: "
-                "split the query, or raise limits.query_depth"
-            )
-        if sign == "{" and reading.values and not reading.in_data:
-            reading.values_nesting = len(reading.nesting)
-    elif sign in CLOSES:
-        if reading.nesting[-1:] != [CLOSES[sign]]:
-            raise InputError(f"line {token.line} of the query: {sign!r} closes nothing")
-        if len(reading.nesting) == reading.values_nesting:
-            reading.values, reading.values_nesting = False, 0
-        reading.nesting.pop()
-
-
-def _counted(token: _Token, reading: _Reading) -> None:
-    reading.operators += token.kind == "sign" and token.text in OPERATORS
-    reading.tokens += not reading.in_data
-    if reading.operators > MOST_OPERATORS:
-        raise InputError(
-            f"line {token.line} of the query: more than {MOST_OPERATORS} operators such as ! + - * / | ^ && ||: split the query"
+def _service(place: int, found: Sequence[Token], seen: _Seen, allowed: Collection[str]) -> Service:
+    """The block of the SERVICE at this place; raises `Forbidden` when it may not be called."""
+    word = found[place]
+    after = place + 1
+    is_silent = found[after].text.upper() == "SILENT" if after < len(found) else False
+    after += is_silent
+    iri = _resolved(found[after], seen.prefixes, seen.base) if after < len(found) else None
+    if iri is None or iri not in allowed:
+        raise Forbidden(
+            f"{word.place}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"
         )
-    if reading.tokens > MOST_TOKENS:
-        raise InputError(
-            f"line {token.line} of the query: more than {MOST_TOKENS} terms and signs outside VALUES: "
-            "put long lists in a VALUES block, or split the query"
-        )
+    opening = after + 1
+    if opening >= len(found) or found[opening].text != "{":
+        raise InputError(f"{word.place}: SERVICE <{iri}> must be followed by a group {{ … }}")
+    depth, last = 0, opening
+    for last in range(opening, len(found)):
+        depth += {"{": 1, "}": -1}.get(found[last].text, 0)
+        if depth == 0:
+            break
+    else:
+        raise InputError(f"{word.place}: the group of SERVICE <{iri}> does not end")
+    return Service(
+        iri=iri,
+        is_silent=is_silent,
+        start=word.start,
+        inside=found[opening].end,
+        end=found[last].end,
+        first=place,
+        opening=opening,
+        last=last,
+    )
+
+
+def _resolved(token: Token, prefixes: Mapping[str, str], base: str) -> str | None:
+    if token.kind == "iri":
+        iri = _ESCAPED.sub(_decoded, token.text[1:-1])
+        return iri if _SCHEME.match(iri) or not base else urljoin(base, iri)
+    if token.kind == "name":
+        prefix, _, local = token.text.partition(":")
+        start = prefixes.get(prefix)
+        return None if start is None else start + local.replace("\\", "")
+    return None
+
+
+def _decoded(found: re.Match[str]) -> str:
+    code = int(found.group(1) or found.group(2), 16)
+    return chr(code) if code < 0x110000 else "\ufffd"

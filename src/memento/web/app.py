@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import lru_cache
+from time import time
 
 from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
@@ -16,12 +18,19 @@ from werkzeug.http import http_date
 
 from memento import __version__, telemetry
 from memento.access import Caller, admitted
-from memento.errors import MementoError, Unauthorised
+from memento.errors import Busy, MementoError, Unauthorised
 from memento.service import Memento
+from memento.settings import LimitsSettings
+from memento.web.documents import IMPORT as DOCUMENT
+from memento.web.documents import Documents
 from memento.web.keys import KeyRest
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
-from memento.web.sparql import Sparql
+from memento.web.sparql.description import Descriptions, described
+from memento.web.sparql.graphs import Graphs
+from memento.web.sparql.query import Sparql
+from memento.web.sparql.update import Updates
+from memento.web.yasgui import FILES, Yasgui
 
 logger = logging.getLogger(__name__)
 
@@ -29,42 +38,74 @@ IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
+SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
+
 
 def create_app(memento: Memento) -> Flask:
     """The application; it does not close the memory."""
-    app = Flask(__name__)
+    app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
-    # JSON may write a character with six, so this only stops what cannot be right; the service counts the text itself.
-    note_bytes = 2 * memento.settings.limits.text_bytes + 65_536
+    yasgui = Yasgui(memento.settings)
 
     @app.before_request
-    def limited() -> None:
-        if request.path not in OPEN:
+    def limited() -> Response | None:
+        if yasgui.is_wanted():  # it holds nothing of a memory
+            return yasgui.page()
+        # A browser asks without a token whether a page may send one.
+        is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
+        if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.memory = _admitted(memento)
-        if request.path.startswith(PROXIED):
-            request.max_content_length = BODY_BYTES
-        else:
-            request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+        request.max_content_length = most_bytes(request.path, memento.settings.limits)
+        return None
+
+    app.register_blueprint(Documents().blueprint())
+    app.register_blueprint(Rest().blueprint())
+    app.register_blueprint(KeyRest().blueprint())
+    app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
+    app.register_blueprint(Descriptions().blueprint())
+    app.register_blueprint(Updates().blueprint())
+    app.register_blueprint(Graphs().blueprint())
+    app.register_blueprint(yasgui.blueprint())
+    proxy = Proxy(memento)
+    app.register_blueprint(proxy.blueprint())
+    _add_pages(app, memento, proxy)
+    add_manners(app)
+    return app
+
+
+def add_manners(app: Flask) -> None:
+    """What every application here does alike: how it tells errors, and that an answer is dated."""
 
     @app.after_request
     def dated(response: Response) -> Response:
         # The server adds none: a provider's answer has one already.
         if "Date" not in response.headers:
-            response.headers["Date"] = http_date()
+            response.headers["Date"] = _date(int(time()))
         return response
 
-    app.register_blueprint(Rest().blueprint())
-    app.register_blueprint(KeyRest().blueprint())
-    app.register_blueprint(Sparql().blueprint())
-    proxy = Proxy(memento)
-    app.register_blueprint(proxy.blueprint())
-    _add_pages(app, memento, proxy)
     app.register_error_handler(MementoError, _failed)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(Exception, _broken)
-    return app
+
+
+@lru_cache(1)
+def _date(second: int) -> str:
+    return http_date(second)
+
+
+def most_bytes(path: str, limits: LimitsSettings) -> int:
+    """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
+    if path.startswith(PROXIED):
+        return BODY_BYTES
+    if path == "/memory/import":
+        return IMPORT_BYTES
+    if path == DOCUMENT:
+        return limits.document_bytes
+    if path.startswith(GRAPHS):
+        return limits.graph_bytes + 65_536
+    return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
 
 
 def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
@@ -87,19 +128,25 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
 
 def _admitted(memento: Memento) -> Memento:
     """The memory as the caller may see it; raises `Unauthorised` or `Forbidden`."""
-    caller = Caller(
+    return memento.seen_by(admitted(caller(), memento.tokens, required=memento.settings.server.token_required))
+
+
+def caller() -> Caller:
+    """What the request tells of who sent it."""
+    return Caller(
         address=request.remote_addr or "",
         method=request.method,
         headers={name.lower(): value for name, value in request.headers.items()},
         is_proxied=request.path.startswith(PROXIED),
     )
-    return memento.seen_by(admitted(caller, memento.tokens, required=memento.settings.server.token_required))
 
 
 def _failed(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
     response = _told(error.status, error.code, str(error))
+    if isinstance(error, Busy):
+        response.headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, Unauthorised):
         response.headers["WWW-Authenticate"] = 'Bearer realm="memento"'
     return response

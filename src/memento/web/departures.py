@@ -1,8 +1,9 @@
 """
-A client that leaves is noticed, and an answer that breaks off is seen to break off, although Flask is told neither.
+A client that leaves is noticed, and an answer or a request that breaks off is seen to break off, although Flask is told of none.
 
-WSGI has no word for either: a generator is never told that nobody listens, and one that ends has ended well. So each request
-carries a `Presence`, which Flask finds in its environment and whoever waits on another service hands its socket to.
+WSGI has no word for them: a generator is never told that nobody listens, one that ends has ended well, and so has a body. So each
+request carries a `Presence`, which Flask finds in its environment and whoever waits on another service hands its socket to, and a
+body that its sender left unfinished raises where it is read: half of an update may be an update.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
+
+from memento.errors import InputError
+from memento.web.patience import Patience
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -25,6 +29,10 @@ KEY = "memento.presence"
 
 class BrokenOff(Exception):
     """The answer ended before it was complete; the server closes the connection, as it was closed to us."""
+
+
+class Unfinished(InputError):
+    """The sender of a request left before its end; nobody reads this."""
 
 
 class Presence:
@@ -67,6 +75,8 @@ def watched(app: App) -> App:
             return
         presence = scope[KEY] = Presence()
         watch: list[asyncio.Task[None]] = []
+        first: list[Event] = []
+        patience = Patience()
 
         async def until_gone() -> None:
             while (await receive())["type"] != "http.disconnect":
@@ -74,16 +84,23 @@ def watched(app: App) -> App:
             presence.leave()
 
         async def received() -> Event:
-            event = await receive()
+            event = first.pop() if first else await patience.wait(receive)
+            patience.took(len(event.get("body", b"")))
             if event["type"] == "http.disconnect":
                 presence.leave()
-            elif not event.get("more_body", False):
+                raise Unfinished("the request ended before its body was complete")
+            if not event.get("more_body", False) and not watch:
                 watch.append(asyncio.ensure_future(until_gone()))
             return event
+
+        if not _has_body(scope):  # which nobody would read, and so nobody would notice who leaves
+            first.append(await received())
 
         async def sent(event: Event) -> None:
             if presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
                 raise BrokenOff
+            if patience.is_over and event["type"] == "http.response.start":
+                event["headers"] = [*event["headers"], (b"connection", b"close")]  # or it would wait for the rest
             await send(event)
 
         try:
@@ -94,6 +111,14 @@ def watched(app: App) -> App:
             presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
 
     return watching
+
+
+def _has_body(scope: Scope) -> bool:
+    """Whether a body follows the head of a request."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )
 
 
 def scope_of(request: MutableMapping[str, Any]) -> Scope | None:

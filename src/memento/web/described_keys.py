@@ -17,7 +17,7 @@ from memento.model import (
     Remembered,
     TurnRow,
 )
-from memento.web.described import FLAG, NAMESPACE, PAGE, TEXT, TYPES, Operation, Schema
+from memento.web.operation import FLAG, NAMESPACE, PAGE, TEXT, TYPES, Operation, Schema
 
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 NUMBER: Schema = {"type": "number"}

@@ -7,10 +7,9 @@ are described by the nouns themselves. A test holds the page and the addresses t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -21,6 +20,7 @@ from memento.model import (
     Forgotten,
     Health,
     Imported,
+    Inferred,
     Listed,
     Noted,
     NoteRow,
@@ -32,33 +32,10 @@ from memento.model import (
     Timeline,
     Undone,
 )
-from memento.settings import ENGINES
-from memento.web.described import FLAG, NAMESPACE, PAGE, TEXT, TIME, TYPES, Operation, Schema
+from memento.web import documented
 from memento.web.described_keys import keys
+from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, TYPES, Operation, Schema
 from memento.wire import encode, schema_of_iri
-
-SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
-ASKED: Mapping[str, Schema] = {
-    "query": TEXT,
-    "k": {"type": "integer", "minimum": 1, "maximum": 300},
-    "as_of": {**TIME, "description": "what was true then"},
-    "believed_at": {**TIME, "description": "what Memento believed then"},
-    "profile": {"enum": ["seed", "half"]},
-    "engine": {"enum": list(ENGINES), "description": "what ranks; default signals"},
-    "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
-    "explain": FLAG,
-}
-ERROR: Schema = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message"],
-            "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
-        }
-    },
-}
 
 
 def _note() -> Schema:
@@ -102,6 +79,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             needed=("subject",),
             fails=(404, 413),
         ),
+        ("get", "/memory/inferred"): Operation(does="How much follows from what is stated", answers=Inferred),
         ("get", "/memory/status"): Operation(
             does="What the namespace holds, and how the service stands", answers=Status
         ),
@@ -121,6 +99,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         **_amendments(),
         **keys(),
+        **documented.operations(),
     }
 
 
@@ -200,6 +179,7 @@ def page() -> bytes:
     paths: dict[str, dict[str, Any]] = {}
     for ((verb, path), one), schema in zip(table.items(), schemas[:-1], strict=True):
         paths.setdefault(path, {})[verb] = _described(verb, path, one, schema)
+    components = cast("dict[str, Any]", _even(components))
     components["Health"]["required"] = ["status"]  # all that a stranger is told
     paths["/health"] = {"get": _health(schemas[-1])}
     return encode(
@@ -216,6 +196,18 @@ def page() -> bytes:
     )
 
 
+def _even(schema: Any) -> Any:
+    """A schema whose pairs are lists of two of a kind, which all readers of JSON Schema understand alike."""
+    if isinstance(schema, list):
+        return [_even(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    pair = schema.get("prefixItems", [])
+    even = {"items": pair[0]} if pair and all(one == pair[0] for one in pair) else {}
+    kept = {key: _even(value) for key, value in schema.items() if not (even and key == "prefixItems")}
+    return {**kept, **even}
+
+
 def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str, Any]:
     parameters = [_parameter(name, of, name in one.needed) for name, of in one.parameters.items()]
     parameters.append(_parameter("namespace", NAMESPACE, needed=False))
@@ -223,6 +215,9 @@ def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str
         parameters.append({"name": "iri", "in": "path", "required": True, "schema": TEXT})
     statuses = [200, *([201] if one.created else []), *([202] if one.accepted else [])]
     answers = {str(status): _answer(status, schema) for status in statuses}
+    if one.documents:
+        content = {media: {"schema": of} for media, of in one.documents.items()}
+        answers["200"] = {"description": HTTPStatus(200).phrase, "content": content}
     answers |= {str(status): _answer(status, {"$ref": "#/components/schemas/Error"}) for status in _failing(one)}
     told: dict[str, Any] = {"summary": one.does, "operationId": _name(verb, path), "parameters": parameters}
     if one.body is not None:

@@ -43,6 +43,7 @@ class Rest:
         routes.get("/list")(self.list)
         routes.get("/entities")(self.entities)
         routes.get("/timeline")(self.timeline)
+        routes.get("/inferred")(self.inferred)
         routes.get("/status")(self.status)
         routes.get("/check")(self.check)
         routes.get("/openapi.json")(self.openapi)
@@ -188,6 +189,11 @@ class Rest:
         """Hide a memory or the memories of a note; with `erase=true` delete their text."""
         erase = Parameters("erase").flag("erase")
         return answered(memory().forget(iri, erase=erase, namespace=namespace()))
+
+    def inferred(self) -> Response:
+        """How much follows from what is stated, once it is brought up to date."""
+        Parameters()
+        return answered(memory().infer(namespace=namespace()))
 
     def status(self) -> Response:
         """How the service stands."""

@@ -7,21 +7,28 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import uvicorn
 from a2wsgi import WSGIMiddleware
+from flask import Flask
 
-from memento.access import is_loopback
+from memento.access import Tokens, is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.mcp import server as mcp
 from memento.service import Memento
 from memento.web.app import create_app
 from memento.web.departures import App, watched
+from memento.web.patience import Impatient
 
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
+
+SWITCH_S = 0.0005
+"""How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
+Python's own five milliseconds each time nothing is left of a short answer while a long query is being read."""
 
 
 class Busy:
@@ -61,11 +68,30 @@ class _Answer:
             self._closed()
 
 
-def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) -> None:
+class Served(Protocol):
+    """What a process serves: a memory, or a plain dataset."""
+
+    tokens: Tokens
+
+    def warm_up(self) -> None:
+        """Load what the first request would wait for; raises `MementoError`."""
+        ...
+
+    def serve_at(self, address: str) -> None:
+        """Tell other processes where this one answers."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        ...
+
+
+def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, ready: Callable[[str], None]) -> None:
     """
     Answer requests until SIGINT or SIGTERM; the caller closes the memory afterwards.
 
     Args:
+        app: makes the application, which counts its requests.
         port: 0 picks a free one.
         ready: called with the address, once, when the first question would be answered at full speed.
 
@@ -76,7 +102,7 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
     with listening(host, port, has_tokens=bool(memento.tokens.issued())) as listener:
         address = _address(host, listener.getsockname()[1])
         busy = Busy()
-        server = uvicorn.Server(configuration(asgi(memento, busy)))
+        server = uvicorn.Server(configuration(app(busy)))
         failures: list[MementoError] = []
 
         def warm_up() -> None:
@@ -88,6 +114,7 @@ def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) 
                 server.should_exit = True
 
         memento.serve_at(address)
+        sys.setswitchinterval(SWITCH_S)
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
         # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -141,15 +168,18 @@ def _address(host: str, port: int) -> str:
 
 def asgi(memento: Memento, busy: Busy) -> App:
     """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
-    app = create_app(memento)
+    return _composed(mcp.app(memento), hosted(create_app(memento), busy, memento.settings.server.threads))
+
+
+def hosted(app: Flask, busy: Busy, threads: int) -> App:
+    """A Flask application as an ASGI application, told when a client leaves; so many requests are served at once."""
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         # Without it a body sent in chunks, which has no length, would be read as empty.
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
-    flask = cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=memento.settings.server.threads))
-    return _composed(mcp.app(memento), watched(flask))
+    return watched(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=threads)))
 
 
 def configuration(app: App) -> uvicorn.Config:
@@ -158,6 +188,7 @@ def configuration(app: App) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
         cast(Any, app),
+        http=Impatient,
         log_config=None,
         proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
@@ -169,11 +200,11 @@ def configuration(app: App) -> uvicorn.Config:
     )
 
 
-def _composed(mcp_app: App, flask: App) -> App:
+def _composed(mcp_app: App, rest: App) -> App:
     """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         mine = scope["type"] == "lifespan" or scope.get("path", "").rstrip("/") == mcp.PATH
-        await (mcp_app if mine else flask)(scope, receive, send)
+        await (mcp_app if mine else rest)(scope, receive, send)
 
     return app

@@ -37,7 +37,7 @@ class Proxy:
         self._relay = Relay(knobs.connect_s, memento.settings.server.threads)
         self._sticky = Sticky(memento.home, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
-        memento.add_keeper(self._sticky.forget, self.close)
+        memento.add_keeper(self._sticky.forget, self.close, self._sticky.clear)
 
     def blueprint(self) -> Blueprint:
         """The routes; every path of a provider is served."""

@@ -129,6 +129,20 @@ class Sticky:
         if not self._attempt(delete):
             self._delete_all()
 
+    def clear(self) -> None:
+        """
+        Remove every block; others may be made afterwards.
+
+        Raises:
+            GraphError: the file could not be deleted.
+        """
+        with self._lock:
+            if self._db:
+                self._db.close()
+                self._db = None
+            self._count = 0
+            self._delete_all()
+
     def close(self) -> None:
         """Let go of the file; calling it twice is harmless."""
         with self._lock:

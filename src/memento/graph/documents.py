@@ -1,0 +1,194 @@
+"""
+RDF documents of any size, written and read a piece at a time: TriG, N-Quads and JSON-LD with named graphs, Turtle, N-Triples
+and RDF/XML to be read into one graph.
+
+*Guarantees:* what is written and read again is the same set of quads: text, languages, datatypes and names to the letter. No
+blank node is written: one that somebody's own RDF has goes by a name, `urn:memento:genid:…`, and comes back as itself. Nothing is
+fetched, whatever a document says.
+
+*But:* JSON-LD is read at once, and cannot hold RDF 1.2 triple terms; other formats do.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, islice
+from typing import IO, cast
+
+import pyoxigraph as ox
+
+from memento.errors import InputError, NotAcceptable
+from memento.graph import jsonld
+from memento.vocabulary import PREFIXES
+
+HEAD = b"# Memento export\n"
+"""The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""
+
+Node = ox.NamedNode | ox.BlankNode
+Term = Node | ox.Literal | ox.Triple
+
+_GENID = "urn:memento:genid:"
+_HEADER = re.compile(rb"\A(?:@prefix [^\n]*\n)+")
+_CHUNK = 2_000
+_LABEL = re.compile(r"\w+")
+_TAIL = re.compile(rb"# (\d+) statements\s*\Z")
+_PLACE = re.compile(r"^Parser error .*?(?:columns? \d+(?: and (?:line \d+ column )?\d+)?|line \d+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A format: what it is called here, on the web, and at the end of a file's name."""
+
+    name: str
+    media: str
+    suffixes: tuple[str, ...]
+    of: ox.RdfFormat
+    has_graphs: bool = True
+
+
+FORMS: tuple[Form, ...] = (
+    Form("trig", "application/trig", (".trig",), ox.RdfFormat.TRIG),
+    Form("nquads", "application/n-quads", (".nq", ".nquads"), ox.RdfFormat.N_QUADS),
+    Form("jsonld", "application/ld+json", (".jsonld",), ox.RdfFormat.JSON_LD),
+    Form("turtle", "text/turtle", (".ttl", ".turtle"), ox.RdfFormat.TURTLE, has_graphs=False),
+    Form("ntriples", "application/n-triples", (".nt", ".ntriples"), ox.RdfFormat.N_TRIPLES, has_graphs=False),
+    Form("rdfxml", "application/rdf+xml", (".rdf", ".owl"), ox.RdfFormat.RDF_XML, has_graphs=False),
+)
+
+
+def form_called(name: str) -> Form:
+    """
+    A format by its name, media type, or file name, packed or not.
+
+    Raises:
+        InputError: it is none; names those there are.
+
+    >>> form_called("trig").media, form_called("a.nq.gz").name, form_called("application/ld+json").name
+    ('application/trig', 'nquads', 'jsonld')
+    """
+    wanted = name.strip().lower().removesuffix(".gz")
+    for form in FORMS:
+        if wanted in (form.name, form.media) or wanted.endswith(form.suffixes):
+            return form
+    known = ", ".join(f"{form.name} ({form.suffixes[0]})" for form in FORMS)
+    raise InputError(f"{name[:80]!r} is no RDF format that is known here: {known}")
+
+
+def writable(form: Form) -> Form:
+    """The format itself; raises `NotAcceptable` when it cannot hold named graphs."""
+    if not form.has_graphs:
+        raise NotAcceptable(f"{form.name} has no named graphs: export as trig, nquads or jsonld")
+    return form
+
+
+def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
+    """
+    The document of some graphs' quads, a piece at a time; those of one subject should stand together.
+
+    Raises:
+        InputError: JSON-LD cannot hold one of them.
+    """
+    grounded = (map(_grounded, quads) for quads in graphs)
+    if form.name == "jsonld":
+        yield from jsonld.written(grounded)
+        return
+    yield HEAD
+    count, every = 0, chain.from_iterable(grounded)
+    if form.name == "trig":
+        yield "".join(f"@prefix {prefix}: <{base}> .\n" for prefix, base in PREFIXES.items()).encode()
+    while chunk := list(islice(every, _CHUNK)):
+        count += len(chunk)
+        data = ox.serialize(chunk, format=form.of, prefixes=dict(PREFIXES)) or b""
+        yield _HEADER.sub(b"", data, count=1)  # each piece has one of its own
+    yield b"# %d statements\n" % count
+
+
+def read(source: IO[bytes], form: Form, name: str) -> Iterator[ox.Quad]:
+    """
+    The quads of a document; those outside of any graph are in the default graph.
+
+    Args:
+        source: at its beginning; is read twice, so it must be able to go back.
+        name: what errors call it.
+
+    Raises:
+        InputError: it is not well formed, names a context that would have to be fetched, or its end is missing; says where.
+    """
+    mark = _checked(source, name)
+    names: dict[str, ox.BlankNode] = {}
+
+    def own(quad: ox.Quad) -> ox.Quad:
+        is_plain = all(
+            isinstance(term, ox.Literal) or (isinstance(term, ox.NamedNode) and not term.value.startswith(_GENID))
+            for term in (quad.subject, quad.object)
+        )
+        return quad if is_plain else _mapped(quad, lambda term: _blank(term, names, mark))
+
+    try:
+        given: IO[bytes] = (
+            io.BytesIO(jsonld.with_known_context(source.read(), name)) if form.name == "jsonld" else source
+        )
+        yield from map(own, ox.parse(given, form.of))
+    except SyntaxError as error:
+        raise InputError(_told(error, name)) from error
+    except ValueError as error:
+        raise InputError(f"{name} is not usable {form.name}: {error}") from error
+
+
+def _checked(source: IO[bytes], name: str) -> str:
+    """A digest of the document, which is then at its beginning again; raises `InputError` when its end is missing."""
+    digest, head, tail = sha256(), b"", b""
+    while piece := source.read(1 << 20):
+        digest.update(piece)
+        head = head or piece[: len(HEAD)]
+        tail = (tail + piece)[-100:]
+    source.seek(0)
+    if head == HEAD and not _TAIL.search(tail):
+        raise InputError(f"{name} was cut off: its last line must say how many statements there are; export it again")
+    return digest.hexdigest()
+
+
+def _told(error: SyntaxError, name: str) -> str:
+    """What is wrong, and where: line and column count from 1."""
+    where = f" line {error.lineno}" + (f", column {error.offset}" if error.offset else "") if error.lineno else ""
+    message = _PLACE.sub("", str(error.msg or error)).strip()
+    return f"{name}{where}: {message}"
+
+
+def _grounded(quad: ox.Quad) -> ox.Quad:
+    """The quad with names in the place of its blank nodes."""
+    is_plain = isinstance(quad.subject, ox.NamedNode) and isinstance(quad.object, ox.NamedNode | ox.Literal)
+    return quad if is_plain else _mapped(quad, _named)
+
+
+def _named(term: Node) -> Node:
+    return ox.NamedNode(f"{_GENID}{term.value}") if isinstance(term, ox.BlankNode) else term
+
+
+def _blank(term: Node, names: dict[str, ox.BlankNode], mark: str) -> Node:
+    """Our name for a blank node as that node; a document's own as the n-th of this document, the same each time it is read."""
+    if isinstance(term, ox.NamedNode):
+        label = term.value.removeprefix(_GENID)
+        return ox.BlankNode(label) if _LABEL.fullmatch(label) and label != term.value else term
+    if isinstance(term, ox.BlankNode):
+        if term.value not in names:
+            names[term.value] = ox.BlankNode(sha256(f"{mark} {len(names)}".encode()).hexdigest()[:32])
+        return names[term.value]
+    return term
+
+
+def _mapped(quad: ox.Quad, change: Callable[[Node], Node]) -> ox.Quad:
+    """The quad with other nodes, those inside of triple terms too."""
+
+    def inside(term: Term) -> Term:
+        if isinstance(term, ox.NamedNode | ox.BlankNode):
+            return change(term)
+        if isinstance(term, ox.Triple):
+            return ox.Triple(cast(Node, inside(term.subject)), term.predicate, inside(term.object))
+        return term
+
+    return ox.Quad(cast(Node, inside(quad.subject)), quad.predicate, inside(quad.object), quad.graph_name)

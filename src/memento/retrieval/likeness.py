@@ -1,0 +1,74 @@
+"""How like a text, or a memory, everything is that a reader may see: a table for `mem:similarity`, made in one product."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.backends import Backends
+from memento.graph.likeness import key
+from memento.model import Scope
+from memento.ports import Vectors
+from memento.search.indexes import Indexes
+from memento.search.nodes import Kind
+from memento.vocabulary import IRI
+
+Keys = NDArray[np.uint64]
+
+KINDS: tuple[Kind, ...] = ("memory", "anchor")
+
+_KEYS: WeakKeyDictionary[Indexes, Keys] = WeakKeyDictionary()
+"""The digest of the IRI of each id, 0 for ids that are not in use; an id keeps its IRI."""
+
+
+def table(text: str, scope: Scope, parts: Backends) -> bytes:
+    """
+    A table of the cosines of a text and every memory and entity of a scope, past ones included. Of windows the best counts.
+
+    Raises:
+        EmbeddingError: the text cannot be embedded.
+    """
+    return _table(parts.embedder.embed(parts.embedder.windows(text)), scope, parts.indexes)
+
+
+def table_of(iri: IRI, scope: Scope, parts: Backends) -> bytes:
+    """The same for what a memory or an entity of the scope says; an empty table when there is none of that name."""
+    indexes = parts.indexes
+    with indexes.lock:
+        node = indexes.nodes.find(iri)
+        if node is None or not any(_inside(scope, indexes, kind)[node] for kind in KINDS):
+            return b""
+        own = indexes.vectors[indexes.nodes.kind(node)].vectors([node])
+        return _table(own, scope, indexes)
+
+
+def _table(asked: Vectors, scope: Scope, indexes: Indexes) -> bytes:
+    with indexes.lock:
+        keys, scores = [], []
+        for kind in KINDS:
+            nodes = np.flatnonzero(_inside(scope, indexes, kind))
+            cosines = indexes.vectors[kind].likeness(asked, indexes.nodes.size)[nodes]
+            keys.append(_keys(nodes, indexes))
+            scores.append(cosines)
+    every, cosine = np.concatenate(keys), np.concatenate(scores)
+    order = np.argsort(every)
+    return every[order].astype("<u8").tobytes() + cosine[order].astype("<f4").tobytes()
+
+
+def _inside(scope: Scope, indexes: Indexes, kind: Kind) -> NDArray[np.bool_]:
+    graphs = (*scope.memory_graphs, scope.self_graph)
+    return indexes.nodes.within(graphs, kind)
+
+
+def _keys(nodes: NDArray[np.integer[Any]], indexes: Indexes) -> Keys:
+    """(len(nodes),) the digests of the IRIs of some ids in use."""
+    known: Keys = _KEYS.get(indexes, np.zeros(0, dtype=np.uint64))
+    if len(known) < indexes.nodes.size:
+        known = np.concatenate([known, np.zeros(indexes.nodes.size - len(known), dtype=np.uint64)])
+        _KEYS[indexes] = known
+    for node in nodes[known[nodes] == 0].tolist():
+        known[node] = key(indexes.nodes.iri(node))
+    return np.asarray(known[nodes])

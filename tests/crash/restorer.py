@@ -1,0 +1,50 @@
+"""
+Makes or puts back a backup and kills itself at a named step.
+
+    python restorer.py HOME FOLDER STEP
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from crash.writer import SETTINGS, deadly
+from memento.backup import manifest, putting, taking
+from memento.search.vectors import Pinned
+from memento.service import Memento, open_memento, restored
+
+TAKING: dict[str, tuple[object, str, bool]] = {
+    "before the vectors are copied": (Pinned, "copy", True),
+    "before the backup is described": (manifest, "written", True),
+    "before the backup has its name": (taking, "put_on_disk", False),
+}
+PUTTING: dict[str, tuple[object, str, bool]] = {
+    "before the files lie ready": (putting, "put_on_disk", True),
+    "after the files lie ready": (putting, "put_on_disk", False),
+    "before the mark is set": (putting, "_mark", True),
+    "after the mark is set": (putting, "_mark", False),
+    "before the old files are aside": (Path, "rename", True),
+    "after one old file is aside": (Path, "rename", False),
+    "before the mark is gone": (Path, "unlink", True),
+}
+
+
+def main(home: str, folder: str, step: str, state: str) -> None:
+    if step in TAKING:
+        with open_memento(Path(home), configured=SETTINGS) as memento:
+            deadly(*TAKING[step][:2], 0, before=TAKING[step][2])
+            memento.backup(folder)
+    elif state == "open":
+        opened = open_memento(Path(home), configured=SETTINGS)
+        assert isinstance(opened, Memento)
+        with opened:
+            deadly(*PUTTING[step][:2], 0, before=PUTTING[step][2])
+            opened.restore(folder)
+    else:
+        deadly(*PUTTING[step][:2], 0, before=PUTTING[step][2])
+        restored(home, folder)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

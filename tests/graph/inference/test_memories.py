@@ -1,0 +1,115 @@
+"""What memories say of a slot is a premise as long as they hold: notes come and go, and with them what follows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from conftest import OFFLINE
+from memento.errors import Forbidden
+from memento.graph.shapes import violations
+from memento.model import Scope
+from memento.service import Memento, open_memento
+from memento.settings import InferenceSettings
+from memento.vocabulary import data_iri
+
+COMPANY = data_iri("local", "company")
+AXIOMS = """
+@prefix ex: <http://example.org/> . @prefix mem: <http://purl.org/memento/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:worksFor mem:ofSlot "employer" ; rdfs:subPropertyOf ex:affiliatedWith .
+"""
+WHO = """PREFIX ex: <http://example.org/> PREFIX mem: <http://purl.org/memento/>
+SELECT ?name { <urn:memento:user:local> ex:affiliatedWith ?who . ?who mem:name ?name } ORDER BY ?name"""
+
+
+def declare(memento: Memento, turtle: str = AXIOMS) -> None:
+    """Put a document into the free graph of the company."""
+    memento._parts.graph.load(turtle.encode(), COMPANY)
+
+
+def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[list[str]]:
+    body, _ = memento.query(sparql, accept="text/csv", namespace=namespace)
+    return list(csv.reader(io.StringIO(body.decode())))[1:]
+
+
+def test_a_slot_is_a_relation_to_the_entity_of_that_name_and_what_follows_from_it(memento: Memento) -> None:
+    declare(memento)
+    memento.note("I work at Google.")
+
+    assert rows(memento, WHO) == [["Google"]]
+    assert memento.infer().by_rule == {"slot": 1, "prp-spo1": 1}
+    assert (memento.status().inferred, memento.status().contradictions) == (2, 0)
+
+
+def test_a_note_that_ends_a_belief_takes_what_followed_from_it_along(memento: Memento) -> None:
+    declare(memento)
+    memento.note("I work at Google.")
+    rows(memento, WHO)
+    memento.note("I work at Microsoft now.")
+
+    assert rows(memento, WHO) == [["Microsoft"]]
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_what_is_forgotten_or_erased_carries_nothing_any_more(memento: Memento, erase: bool) -> None:
+    declare(memento)
+    [memory] = memento.note("I work at Google.").memories
+    assert rows(memento, WHO)
+    memento.forget(memory, erase=erase)
+    if erase:  # at once, and not when somebody asks
+        assert list(memento._parts.graph.lines(Scope().inferred)) == []
+
+    assert rows(memento, WHO) == []
+    assert list(memento._parts.graph.lines(Scope().inferred)) == []
+
+
+def test_what_an_invalidation_took_comes_back_with_what_is_undone(memento: Memento) -> None:
+    declare(memento)
+    memento.note("I work at Google.")
+    [ended] = memento.note("I work at Microsoft now.").invalidated
+    rows(memento, WHO)
+    memento.undo(ended)
+
+    assert rows(memento, WHO) == [["Google"], ["Microsoft"]]
+
+
+def test_a_proof_leads_to_the_memory_and_its_note(memento: Memento) -> None:
+    declare(memento)
+    noted = memento.note("I work at Google.")
+    told = rows(
+        memento,
+        """PREFIX ex: <http://example.org/> PREFIX mem: <http://purl.org/memento/> PREFIX prov: <http://www.w3.org/ns/prov#>
+        PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+        SELECT DISTINCT ?memory ?note {
+          ?statement rdf:predicate ex:affiliatedWith ; (^mem:concludes/mem:premise)+/prov:wasDerivedFrom ?memory .
+          ?memory mem:extractedFrom ?note }""",
+    )
+
+    assert told == [[noted.memories[0], noted.note]]
+    assert violations(memento._parts.graph.quads(Scope().inferred)) == []
+
+
+def test_a_memory_of_another_namespace_is_no_premise_in_main(memento: Memento) -> None:
+    declare(memento)
+    memento.note("I work at Google.", namespace="work")
+
+    assert rows(memento, WHO, "work") == [["Google"]]
+    assert rows(memento, WHO) == []
+
+
+def test_switched_off_nothing_is_inferred(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    opened = open_memento(tmp_path / "off", configured=replace(OFFLINE, inference=InferenceSettings(on=False)))
+    assert isinstance(opened, Memento)
+    with opened as memento:
+        declare(memento)
+        memento.note("I work at Google.")
+
+        assert rows(memento, WHO) == []
+        with pytest.raises(Forbidden, match=r"inference\.on"):
+            memento.infer()

@@ -1,0 +1,1 @@
+PREFIX : <http://example.org/> DROP GRAPH :moved

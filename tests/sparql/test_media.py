@@ -1,0 +1,46 @@
+"""Which media type an answer has."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento.errors import NotAcceptable
+from memento.sparql.guard import Form
+from memento.sparql.media import GRAPHS, ROWS, chosen
+
+
+@pytest.mark.parametrize(
+    ("accept", "form", "media"),
+    [
+        ("", "select", "application/sparql-results+json"),
+        ("*/*", "ask", "application/sparql-results+json"),
+        ("text/csv;q=0.5, application/sparql-results+xml", "select", "application/sparql-results+xml"),
+        ("text/*", "select", "text/csv"),
+        ("text/csv, text/tab-separated-values", "select", "text/csv"),
+        ("text/tab-separated-values, text/csv", "select", "text/tab-separated-values"),
+        ("text/csv, text/turtle;q=0.9, */*;q=0.1", "describe", "text/turtle"),
+        ("text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", "construct", "text/turtle"),
+        ("Application/N-Quads ; charset=utf-8 ; q=1.0", "construct", "application/n-quads"),
+        ("text/*;q=0.9, text/csv;q=0", "select", "text/tab-separated-values"),
+        ("*/*;q=0.1, text/csv;q=0.2", "select", "text/csv"),
+    ],
+)
+def test_the_best_offered_media_type_is_taken(accept: str, form: Form, media: str) -> None:
+    assert chosen(accept, form) == media
+
+
+@pytest.mark.parametrize("accept", ["image/png", "text/csv;q=0", "*/*;q=0", ",", "text/turtle"])
+def test_a_media_type_that_cannot_be_had_is_an_error_that_lists_those_that_can(accept: str) -> None:
+    with pytest.raises(NotAcceptable, match="text/csv"):
+        chosen(accept, "select")
+
+
+@given(st.text(max_size=40))
+def test_no_header_raises_anything_else(accept: str) -> None:
+    try:
+        assert chosen(accept, "construct") in GRAPHS
+        assert chosen(accept, "select") in ROWS
+    except NotAcceptable:
+        pass
