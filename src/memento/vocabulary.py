@@ -197,6 +197,46 @@ def learned_iri(key: str, phrase: str) -> IRI:
     return IRI(f"urn:memento:learned:{uuid5(NAMESPACE_URL, f'{key} {phrase}')}")
 
 
+def association_iri(source: str, relation: str, target: str) -> IRI:
+    """The association of that kind from one memory to another; there is one at most."""
+    return IRI(f"urn:memento:association:{uuid5(NAMESPACE_URL, f'{source} {relation} {target}')}")
+
+
+def relation_iri(name: str) -> IRI:
+    """
+    A kind of association by its name; those of the ontology by their own.
+
+    >>> relation_iri("similar"), relation_iri("leads to")
+    ('http://purl.org/memento/Similar', 'urn:memento:relation:leads%20to')
+    """
+    known = "".join(word.capitalize() for word in name.replace("-", " ").split())
+    return MEM[known] if known in _RELATIONS else IRI(f"urn:memento:relation:{quote(name.strip(), safe='')}")
+
+
+def relation_named(iri: str) -> str:
+    """
+    What a kind of association is called.
+
+    >>> relation_named("http://purl.org/memento/CoActivated"), relation_named(relation_iri("leads to"))
+    ('co-activated', 'leads to')
+    """
+    name = iri.rsplit("/", 1)[-1]
+    return _RELATIONS.get(name) or unquote(iri.removeprefix("urn:memento:relation:"))
+
+
+_RELATIONS = {
+    "Similar": "similar",
+    "References": "references",
+    "Elaborates": "elaborates",
+    "CoActivated": "co-activated",
+}
+
+
+def fading_iri(graph: str, place: int) -> IRI:
+    """How far the energies of a graph have been let fade in one of its spans, by its place among them."""
+    return IRI(f"urn:memento:fading:{uuid5(NAMESPACE_URL, graph)}:{place}")
+
+
 def tenant_of(graph: str) -> str:
     """
     The tenant that a named graph belongs to.

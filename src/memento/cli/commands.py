@@ -41,7 +41,7 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
 @click.option("--as-of", type=Instant(), help="What was true then.")
 @click.option("--believed-at", type=Instant(), help="What was believed then.")
 @click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
-@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr or published.")
+@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
 @click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
 @click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
 @click.option(

@@ -21,6 +21,7 @@ class Strength:
     success_count: int = 0
     failure_count: int = 0
     last_accessed_at: datetime | None = None
+    energy_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

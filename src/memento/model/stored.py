@@ -206,6 +206,29 @@ class KeyLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Association:
+    """That one memory leads to another, in what way, and how strongly: `weight` is in 0..1, as it was at `last_reinforced_at`."""
+
+    iri: IRI
+    source: IRI = prop(MEM["from"])
+    target: IRI = prop(MEM.to)
+    relation: IRI = prop(MEM.relation)
+    weight: float = prop(MEM.weight)
+    created_at: datetime = prop(MEM.createdAt)
+    last_reinforced_at: datetime = prop(MEM.lastReinforcedAt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fading:
+    """That the energies of a graph were let fade until an instant, by a half-life in days, since the span before it."""
+
+    iri: IRI
+    graph: IRI = prop(MEM.fades)
+    until: datetime = prop(MEM.at)
+    half_life: float = prop(MEM.halfLife)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invalidation:
     """Why a belief ended."""
 
@@ -277,7 +300,20 @@ class Update:
 
 
 Node = (
-    Session | Note | Entity | User | Memory | Key | KeyLink | Invalidation | Agent | Consolidation | Reversal | Update
+    Session
+    | Note
+    | Entity
+    | User
+    | Memory
+    | Key
+    | KeyLink
+    | Association
+    | Fading
+    | Invalidation
+    | Agent
+    | Consolidation
+    | Reversal
+    | Update
 )
 
 

@@ -26,9 +26,9 @@ READ: frozenset[IRI] = frozenset(
         *(MEM.validAt, MEM.invalidAt, MEM.createdAt, MEM.expiredAt),
         *(MEM.expiresAt, MEM.source, *KEPT),
         *(MEM.name, SKOS.altLabel, MEM.description, MEM.entityType),
-        *(MEM.alias, MEM.keyType, MEM.denotes, MEM["from"], MEM.to, MEM.weight),
+        *(MEM.alias, MEM.keyType, MEM.denotes, MEM["from"], MEM.to, MEM.weight, MEM.relation, MEM.lastReinforcedAt),
         *(MEM.session, MEM.position),
-        *(MEM.invalidated, MEM.at),
+        *(MEM.invalidated, MEM.at, MEM.fades, MEM.halfLife),
     }
 )
 """What the indexes take from memories, anchors, keys, links, notes and invalidations; the rest says nothing to them."""

@@ -21,6 +21,8 @@ from memento.graph.mapping import statements
 from memento.model import Change, KeyType, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
+from memento.search.associations import Associations
+from memento.search.fadings import Fadings
 from memento.search.found import Found
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
@@ -60,6 +62,8 @@ class Indexes:
             kind: VectorIndex(self.embedder.dimensions, self.flat) for kind in ("memory", "anchor", "key")
         }
         self.keys = KeyGraph()
+        self.associations = Associations()
+        self.fadings = Fadings()
         self.numbers = Numbers()
         self.vocabulary = Vocabulary()
         self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
@@ -224,6 +228,8 @@ class Indexes:
                 self.put(one)
             for one in found:
                 self.keys.learn(one, self.nodes)
+                self.associations.learn(one, self.nodes)
+                self.fadings.learn(one)
 
     def turn(self, node: int, one: Found) -> Turn | None:
         """A memory's place in a conversation, when its note has one."""
@@ -296,6 +302,8 @@ class Indexes:
         node = self.nodes.find(iri)
         if node is None:
             self.keys.unlearn(iri, self.nodes)
+            self.associations.unlearn(iri)
+            self.fadings.unlearn(iri)
             return
         graph, kind = self.nodes.graph(node), self.nodes.kind(node)
         self.word_postings[graph, kind].remove(node)
@@ -307,6 +315,7 @@ class Indexes:
         self.vectors[kind].drop(node)
         self.labels.drop(node)
         self.keys.drop(node)
+        self.associations.drop(node)
         self.numbers.drop(node)
         self.adjacency.drop(node)
         self.nodes.drop(node)

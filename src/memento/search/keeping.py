@@ -24,6 +24,8 @@ from memento.ports import Graph
 from memento.search import archive
 from memento.search.adjacency import Adjacency
 from memento.search.archive import Arrays, nested, part, strings, unpacked
+from memento.search.associations import Associations
+from memento.search.fadings import Fadings
 from memento.search.indexes import Indexes
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
@@ -44,7 +46,7 @@ _LATE = 0.02  # share of the nodes that may be touched before the folder is writ
 _AT_ONCE = 500  # touched nodes that are read together
 _TOO_LATE = 0.3  # share of the nodes above which reading the graph is quicker
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_FORM = 2  # of the arrays: what was kept in another one is read anew from the graph
+_FORM = 3  # of the arrays: what was kept in another one is read anew from the graph
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -70,6 +72,8 @@ def load(folder: Path, graph: Graph, indexes: Indexes) -> bool:
         except (KeyError, ValueError, IndexError):  # kept by code that kept something else
             indexes.clear()
             return False
+        nodes = [node for node in map(indexes.nodes.find, late) if node is not None]
+        late = list(dict.fromkeys([*late, *(iri for node in nodes for iri, _ in indexes.associations.of(node))]))
         for iri in late:
             indexes.drop(iri)
         graphs = [name for name in graph.graphs() if is_indexed(name)]
@@ -148,6 +152,8 @@ def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:
         "adjacency": indexes.adjacency.arrays(),
         "keys": indexes.keys.arrays(graphs),
         "numbers": indexes.numbers.arrays(),
+        "associations": indexes.associations.arrays(),
+        "fadings": indexes.fadings.arrays(),
         "names/iris": strings(list(indexes.names)),
         "names/names": strings(list(indexes.names.values())),
         "slots/names": strings([name for name, _ in indexes.slots]),
@@ -178,6 +184,8 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
     indexes.adjacency = Adjacency.from_arrays(part(arrays, "adjacency"))
     indexes.keys = KeyGraph.from_arrays(part(arrays, "keys"), graphs)
     indexes.numbers = Numbers.from_arrays(part(arrays, "numbers"))
+    indexes.associations = Associations.from_arrays(part(arrays, "associations"))
+    indexes.fadings = Fadings.from_arrays(part(arrays, "fadings"))
     indexes.vocabulary = Vocabulary(unpacked(part(arrays, "vocabulary")))
     names = unpacked(part(arrays, "names/names"))
     indexes.names = dict(zip(map(IRI, unpacked(part(arrays, "names/iris"))), names, strict=True))

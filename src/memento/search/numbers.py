@@ -17,7 +17,7 @@ Column = NDArray[np.float64]
 
 KEPT: tuple[IRI, ...] = (
     *(MEM.importance, MEM.depth, MEM.energy, MEM.usefulness),
-    *(MEM.accessCount, MEM.successCount, MEM.failureCount, MEM.lastAccessedAt),
+    *(MEM.accessCount, MEM.successCount, MEM.failureCount, MEM.lastAccessedAt, MEM.energyAt),
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -72,7 +72,8 @@ class Numbers:
             access_count=counts[0],
             success_count=counts[1],
             failure_count=counts[2],
-            last_accessed_at=None if np.isnan(values[7]) else _EPOCH + timedelta(milliseconds=round(values[7] * 1000)),
+            last_accessed_at=_time(values[7]),
+            energy_at=_time(values[8]),
         )
 
     def arrays(self) -> Arrays:
@@ -91,6 +92,10 @@ def _number(value: Value | None) -> float:
     if isinstance(value, datetime):
         return value.timestamp()
     return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _time(seconds: float) -> datetime | None:
+    return None if np.isnan(seconds) else _EPOCH + timedelta(milliseconds=round(seconds * 1000))
 
 
 def _reaching(column: Column | None, node: int) -> Column:

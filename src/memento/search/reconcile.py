@@ -35,16 +35,17 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
         indexes.clear()
         held: dict[IRI, Found] = {}
         links: list[tuple[IRI, IRI, float]] = []
-        denoting: list[Found] = []
+        later: list[Found] = []
         for one in everything(graph):
             indexes.named([one])
             indexes.learn_end(one)
+            indexes.fadings.learn(one)
             if one.kind is not None:
                 held[one.iri] = one
             elif link := one.link:
                 links.append(link)
-            elif MEM.denotes in one.said:
-                denoting.append(one)
+            elif MEM.denotes in one.said or MEM.relation in one.said:
+                later.append(one)
         known = indexes.file.known()
         # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
         stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(indexes.text(held[iri]))]
@@ -58,8 +59,9 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
             (node, iri) for iri, (node, _) in (indexes.file.known() if stale else known).items() if iri in held
         )
         fill(indexes, {node: held.pop(iri) for node, iri in ids})
-        for one in denoting:
+        for one in later:
             indexes.keys.learn(one, indexes.nodes)
+            indexes.associations.learn(one, indexes.nodes)
         fill_links(indexes, links)
         fill_vectors(indexes)  # when the texts are gone: neither is small
         return len(stale)
