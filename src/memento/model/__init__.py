@@ -43,8 +43,11 @@ from memento.model.keys import (
     TurnRow,
 )
 from memento.model.living import (
+    Activated,
+    Archived,
     Counted,
     Effect,
+    Followed,
     Passed,
     Read,
     Strength,
@@ -99,9 +102,11 @@ from memento.model.stored import (
 
 __all__ = [
     "KINDS",
+    "Activated",
     "Agent",
     "AgentKind",
     "Anchor",
+    "Archived",
     "Association",
     "BackedUp",
     "Band",
@@ -123,6 +128,7 @@ __all__ = [
     "EntityKind",
     "Exported",
     "Fading",
+    "Followed",
     "Forgotten",
     "FoundKey",
     "FoundKeys",

@@ -66,4 +66,29 @@ class Counted:
     graph: IRI
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """A path over associations: its memories in order, and the kind and the weight, 0..1, of the link to each but the first."""
+
+    memories: tuple[IRI, ...]
+    relations: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activated:
+    """A memory that activation has reached, and how active it is: 0..1."""
+
+    memory: IRI
+    activation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """The memories that had no energy left; with `dry_run` they are still there."""
+
+    memories: tuple[IRI, ...]
+    dry_run: bool = False
+
+
 Effect = Read | Trodden | Passed | Counted

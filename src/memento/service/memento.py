@@ -9,6 +9,7 @@ from typing import Self
 from memento.home import Owner
 from memento.service.care import Care
 from memento.service.keys import Keys
+from memento.service.living import Living
 from memento.service.reading import Reading
 from memento.service.remembering import Remembering
 from memento.service.updating import Updating
@@ -19,7 +20,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Remembering, Updating, Care):
+class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
