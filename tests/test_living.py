@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,16 +22,13 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
 
 
 def opened(folder: Path) -> Memento:
-    return open_memento(folder)
+    memento = open_memento(folder)
+    assert isinstance(memento, Memento)
+    return memento
 
 
 def told(memento: Memento, text: str, **details: object) -> IRI:
-    return memento.note(text, **details).memories[0]  # type: ignore[arg-type]
-
-
-def contents(memento: Memento, iris: object) -> list[str]:
-    names = {one.iri: one.content for one in memento.list(past=True)}
-    return [names[iri] for iri in iris]  # type: ignore[attr-defined]
+    return memento.note(text, **details).memories[0]
 
 
 def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
@@ -43,7 +40,7 @@ def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
     with opened(tmp_path) as memento:
         found = memento.strength(tea)
 
-    assert (after.importance, after.usefulness) == (pytest.approx(0.51), 0.5)
+    assert [after.importance, after.usefulness] == pytest.approx([0.51, 0.5])
     assert after.energy == pytest.approx(0.5 * 1.1 * 0.9)
     assert (found.success_count, found.failure_count, found.importance) == (1, 1, after.importance)
     assert found.energy == pytest.approx(after.energy)
@@ -57,7 +54,7 @@ def test_decay_writes_one_instant_and_never_compounds(memento: Memento) -> None:
         aged(memento, iri, week)
     first = memento.decay()
     quads = len(list(memento._parts.graph.quads(graph)))
-    half = memento.strength(tea).energy
+    half = memento.strength(tea).energy or 0.0
     again = memento.decay()
 
     assert half == pytest.approx(0.25, abs=1e-4)
@@ -92,9 +89,10 @@ def test_an_association_is_drawn_and_then_strengthened(tmp_path: Path) -> None:
     with opened(tmp_path) as memento:
         [path] = memento.trace(tea)
 
-    assert (first.weight, second.weight) == (0.8, pytest.approx(0.88))
+    assert [first.weight, second.weight] == pytest.approx([0.8, 0.88])
     assert first.created_at == second.created_at
-    assert (path.memories, path.relations, path.weights) == ((tea, cup), ("leads to",), (pytest.approx(0.88),))
+    assert (path.memories, path.relations) == ((tea, cup), ("leads to",))
+    assert path.weights == pytest.approx((0.88,))
 
 
 def test_paths_are_followed_depth_first_and_never_twice_over_a_memory(memento: Memento) -> None:
@@ -141,16 +139,12 @@ def test_the_walks_find_what_shares_a_name(memento: Memento, engine: str) -> Non
     found = [one.content for one in memento.recall("Where does Anna work?", engine=engine, gate=False).memories]
 
     assert found[0] == "Anna works at Siemens."
-    assert (
-        found.index("Siemens makes trains.") < found.index("Paul likes chess.")
-        if "Paul likes chess." in found
-        else True
-    )
+    assert "Siemens makes trains." in found[:2]
 
 
 def test_what_cannot_be_is_refused_by_name(memento: Memento) -> None:
     tea, cat = told(memento, "I like tea."), told(memento, "I own a cat.")
-    for wrong, says in (
+    mistakes: list[tuple[Callable[[], object], str]] = [
         (lambda: memento.associate(tea, cat, weight=2), "weight must be from 0 to 1, not 2"),
         (lambda: memento.associate(tea, tea), "cannot lead to itself"),
         (lambda: memento.associate(tea, cat, relation=" "), "relation must be a word"),
@@ -159,14 +153,16 @@ def test_what_cannot_be_is_refused_by_name(memento: Memento) -> None:
         (lambda: memento.activate([tea], steps=0), "steps must be"),
         (lambda: memento.activate([tea], threshold=2), "threshold must be"),
         (lambda: memento.decay(half_life_days=0), "above 0, not 0"),
-    ):
+    ]
+    for wrong, says in mistakes:
         with pytest.raises(InputError, match=says):
-            wrong()  # type: ignore[no-untyped-call]
-    for lost in (
+            wrong()
+    strangers: list[Callable[[], object]] = [
         lambda: memento.strength("urn:x"),
         lambda: memento.feedback("urn:x", helped=True),
         lambda: memento.associate(tea, "urn:x"),
-    ):
+    ]
+    for lost in strangers:
         with pytest.raises(NotFound, match="<urn:x>"):
             lost()
 
@@ -177,6 +173,6 @@ def aged(memento: Memento, iri: IRI, at: object) -> None:
 
     graph = memento.scope().graph
     memento._parts.commit(
-        Change(((iri, MEM.energy, 0.5, graph), (iri, MEM.energyAt, at, graph))),  # type: ignore[arg-type]
+        Change(((iri, MEM.energy, 0.5, graph), (iri, MEM.energyAt, at, graph))),
         memento.scope(),
     )
