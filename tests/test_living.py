@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,8 @@ def opened(folder: Path) -> Memento:
     return memento
 
 
-def told(memento: Memento, text: str, **details: object) -> IRI:
-    return memento.note(text, **details).memories[0]
+def told(memento: Memento, text: str) -> IRI:
+    return memento.note(text).memories[0]
 
 
 def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_refused_by_name(memento: Memento) -> None:
             lost()
 
 
-def aged(memento: Memento, iri: IRI, at: object) -> None:
+def aged(memento: Memento, iri: IRI, at: datetime) -> None:
     """As if the memory had been told then and not been touched since."""
     from memento.model import Change
 
