@@ -35,7 +35,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = indexes.numbers.column(MEM.energyAt, nodes)
     begun = np.isnan(values)
     values[begun] = importances(nodes[begun], parts)
-    since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes), since)
+    since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
     graphs = np.array([indexes.nodes.graph(node) for node in nodes.tolist()], dtype=object)
     for graph in dict.fromkeys(graphs.tolist()):

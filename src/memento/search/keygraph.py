@@ -125,6 +125,14 @@ class KeyGraph:
         """The keys that lead to a memory by a link, and its weight."""
         return {key: times / UNIT for key, times in self._links.counts(memory).items()}
 
+    def every(self, memories: Ids) -> list[tuple[int, int, float]]:
+        """The links to some memories: (memory, key, weight)."""
+        found = []
+        for memory in memories.tolist():
+            if memory in self._links:
+                found += [(memory, key, weight) for key, weight in self.links(memory).items()]
+        return found
+
     def led_to(self, key: int) -> tuple[Ids, Weights]:
         """The memories that a key leads to by a link, in no order, and the weights."""
         found = self._links.having(key)

@@ -217,10 +217,6 @@ class Nodes:
             known.mask[node] = is_memory and is_current and int(self._graph[node]) in known.codes
             known.until = min([known.until, *(end for end in (valid_until, believed_until, known_since) if end > now)])
 
-    def created(self, nodes: Ids) -> NDArray[np.float64]:
-        """(n,) since when some nodes have been believed, in seconds since 1970."""
-        return np.asarray(self._times[2][nodes] / 1000.0)
-
     def days(self, nodes: Ids | None = None) -> NDArray[np.int64]:
         """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
