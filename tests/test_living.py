@@ -75,10 +75,10 @@ def test_what_has_no_energy_is_archived_whole_and_can_be_brought_back(memento: M
     assert foreseen.memories == archived.memories == (old,)
     assert [one.iri for one in memento.list()] == [new]
     assert memento.get(old).iri == old
-    assert memento.restore(old).energy == pytest.approx(0.5, abs=1e-6)
+    assert memento.unarchive(old).energy == pytest.approx(0.5, abs=1e-6)
     assert {one.iri for one in memento.list()} == {old, new}
     with pytest.raises(NotFound, match="is archived"):
-        memento.restore(new)
+        memento.unarchive(new)
 
 
 def test_an_association_is_drawn_and_then_strengthened(tmp_path: Path) -> None:

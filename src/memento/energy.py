@@ -141,7 +141,7 @@ def archive(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backe
         parts.commit(Change(tuple(adds)), scope)
 
 
-def restore(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
+def unarchive(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
     """
     Bring an archived memory back, with the energy it had at first.
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.errors import InputError, TooLong
-from memento.keys.remember import _NAME, differ
+from memento.keys.differ import NAME, differ
 from memento.model import Change, Scope, ToRemember, Value
 from memento.service import Memento
 from memento.vocabulary import IRI, MEM, TYPE
@@ -115,7 +115,7 @@ def test_texts_with_other_numbers_are_both_kept_and_flagged_where_they_share_a_k
     ],
 )
 def test_names_tell_texts_apart(one: str, other: str, apart: bool) -> None:
-    assert differ(_NAME, one, other) is differ(_NAME, other, one) is apart
+    assert differ(NAME, one, other) is differ(NAME, other, one) is apart
 
 
 def test_another_namespace_supersedes_nothing_and_contradicts_nothing(memento: Memento) -> None:

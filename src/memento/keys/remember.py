@@ -9,7 +9,6 @@ in its own namespace alone, unless names or numbers differ. What is alike and sh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError
 from memento.graph.mapping import attributed, invalidates, quads
+from memento.keys.differ import NAME, NUMBER, differ
 from memento.keys.leads import Lead, Leads
 from memento.keys.settle import Settled, Settling, sanitised, types_of
 from memento.keys.thresholds import Thresholds
@@ -39,15 +39,11 @@ from memento.model import (
 from memento.ports import Vectors
 from memento.reinforcement import Reinforcement
 from memento.search.found import REMEMBERED, content_hash
-from memento.search.subjects import OPENERS
 from memento.vocabulary import IRI, MEM, link_iri, mint
 
 MOST_KEYS = 50
 _MOST_LINKED = 20  # existing keys that are linked by themselves
 _NEAR = 16
-# Capitalised words, and single letters but "I" and an article that opens a text.
-_NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
-_NUMBER = re.compile(r"\b\w*\d\w*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +241,7 @@ def _nearly_the_same(content: str, near: Sequence[tuple[int, float]], desk: Desk
         if cosine < desk.limits.dedup:
             break
         said = _text(node, desk)
-        if not differ(_NAME, said, content) and not differ(_NUMBER, said, content):
+        if not differ(NAME, said, content) and not differ(NUMBER, said, content):
             return node
     return None
 
@@ -257,7 +253,7 @@ def _contradicted(content: str, near: Sequence[tuple[int, float]], given: Iterab
         if cosine < desk.limits.contradiction:
             break
         keys = {desk.leads.of(key).iri for key in desk.parts.indexes.keys.links(node)}
-        if keys & given and not (cosine >= desk.limits.dedup and differ(_NAME, _text(node, desk), content)):
+        if keys & given and not (cosine >= desk.limits.dedup and differ(NAME, _text(node, desk), content)):
             return desk.parts.indexes.nodes.iri(node)
     return None
 
@@ -265,22 +261,6 @@ def _contradicted(content: str, near: Sequence[tuple[int, float]], given: Iterab
 def _text(node: int, desk: Desk) -> str:
     rows = desk.parts.graph.select("keys/texts", [desk.scope.graph], memory=desk.parts.indexes.nodes.iri(node))
     return str(rows[0]["content"]) if rows else ""
-
-
-def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
-    """
-    Whether each of two texts has a name, or a number, that the other has not.
-
-    >>> differ(_NAME, "Agent A likes tea.", "Agent B likes tea."), differ(_NAME, "I own a car.", "My car is red.")
-    (True, False)
-    >>> differ(_NUMBER, "The dog weighs 20 kg.", "The dog weighs 25 kg."), differ(_NUMBER, "It is 9.", "It is.")
-    (True, False)
-    """
-    first, second = (
-        {mark for mark in marks.findall(text) if len(mark) == 1 or mark.casefold() not in OPENERS}
-        for text in (one, other)
-    )
-    return bool(first - second) and bool(second - first)
 
 
 def _superseding(new: Memory, old: IRI, desk: Desk) -> Change:

@@ -70,6 +70,7 @@ from memento.model.outcomes import (
     Source,
     Undone,
 )
+from memento.model.scope import Scope
 from memento.model.stored import (
     KINDS,
     Agent,
@@ -90,7 +91,6 @@ from memento.model.stored import (
     Note,
     Quad,
     Reversal,
-    Scope,
     Scored,
     Session,
     State,

@@ -15,10 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
-import numpy as np
-
-from memento.graph.mapping import statements
-from memento.model import Change, KeyType, Value
+from memento.model import KeyType
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.associations import Associations
@@ -31,6 +28,7 @@ from memento.search.nearest import FLAT, VectorIndex
 from memento.search.nodes import Kind, Nodes
 from memento.search.numbers import Numbers
 from memento.search.passages import Passages
+from memento.search.told import Told
 from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, digest
 from memento.search.vocabulary import Vocabulary
@@ -38,7 +36,7 @@ from memento.search.words import Postings
 from memento.vocabulary import IRI, MEM, TYPE, user_of
 
 
-class Indexes:
+class Indexes(Told):
     """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
 
     def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
@@ -46,15 +44,14 @@ class Indexes:
         Args:
             flat: vectors of a kind up to which a search looks at every one.
         """
-        self._graph = graph
-        self.embedder = embedder
-        self.file = file
+        super().__init__(graph, embedder, file)
         self.flat = flat
         self.lock = threading.RLock()
         self.clear()
 
     def clear(self) -> None:
         """Forget what is in memory; the vector file keeps what it has."""
+        self.unlearn_names()
         self.nodes = Nodes()
         self.labels = Labels()
         self.adjacency = Adjacency()
@@ -71,10 +68,7 @@ class Indexes:
         self.links: dict[IRI, Links] = defaultdict(Links)
         self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
         """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
-        self.names: dict[IRI, str] = {}
-        """What each anchor and each key is called."""
         self.retired_at: dict[IRI, datetime] = {}
-        self._turn_of: dict[IRI, tuple[IRI, int] | None] = {}
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """The postings of some graphs, for `words.bm25`."""
@@ -151,62 +145,6 @@ class Indexes:
             held = {one.iri for one in found if one.kind is not None}
             self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
             self.link(sorted(_linked(found)), graphs)
-
-    def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Found]:
-        """Some nodes as the graph has them now; one that it says nothing of is left out."""
-        grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
-        for row in self._graph.select("search/statements", graphs, node=iris):
-            _, said = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
-            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
-        return [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
-
-    def text(self, one: Found) -> str:
-        """What is embedded and searched for of a node; anchors must be `named` before."""
-        return one.text(self.names)
-
-    def name(self, anchor: IRI) -> str:
-        """What an anchor is called; empty for one that is not known."""
-        return self.names.get(anchor, "")
-
-    def named(self, found: Iterable[Found]) -> None:
-        """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
-        for one in found:
-            if one.kind in ("anchor", "key"):
-                self.names[one.iri] = one.name
-            elif session := one.one(MEM.session):
-                self._turn_of[one.iri] = (IRI(session), int(one.one(MEM.position) or 0))
-            elif one.kind is None and MEM.Note in one.said.get(TYPE, ()):
-                self._turn_of[one.iri] = None
-
-    def anticipate(self, change: Change) -> None:
-        """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
-        graphs = {subject: graph for subject, _, _, graph in change.adds}
-        self.embedded([Found(iri, graphs[iri], said) for iri, said in statements(change.adds).items()])
-
-    def embedded(self, found: Sequence[Found]) -> dict[IRI, Vectors]:
-        """
-        (windows, d) vectors of the nodes whose text is not yet searched for as it is: from the file where it has them, and else
-        embedded in one call.
-        """
-        self.named(found)
-        vectors: dict[IRI, Vectors] = {}
-        texts: dict[IRI, list[str]] = {}
-        for one in found:
-            if one.kind is None:
-                continue
-            text = self.text(one)
-            mark, node = self.file.digest(one.iri), self.nodes.find(one.iri)
-            if mark != digest(text):
-                texts[one.iri] = self.embedder.windows(text) if one.is_read else []
-            elif node is None and (stored := self.file.stored(one.iri)):
-                vectors[one.iri] = stored[1]
-        every = [window for windows in texts.values() for window in windows]
-        flat = self.embedder.embed(every) if every else np.zeros((0, self.embedder.dimensions), dtype=np.float32)
-        begin = 0
-        for iri, windows in texts.items():
-            vectors[iri] = flat[begin : begin + len(windows)]
-            begin += len(windows)
-        return vectors
 
     def absorb(self, found: Sequence[Found], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         """Set everything that derives from some nodes; `vectors` are those of `embedded`."""

@@ -89,7 +89,7 @@ class Living(Held):
             return energy.let_fade(half_life_days, scope, now(), self._parts)
 
     def archive(self, *, dry_run: bool = False, namespace: str | None = None) -> Archived:
-        """Let memories come back no more that have no energy left and are hardly used; `restore` brings one back."""
+        """Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back."""
         scope = self._in(namespace, "write")
         with self._writing:
             self._reinforcement.write_held()
@@ -98,9 +98,9 @@ class Living(Held):
                 energy.archive(found, scope, now(), self._parts)
         return Archived(memories=found, dry_run=dry_run)
 
-    def restore(self, iri: str, *, namespace: str | None = None) -> Strength:
+    def unarchive(self, iri: str, *, namespace: str | None = None) -> Strength:
         """Bring an archived memory back, with the energy that it had at first; raises `NotFound`."""
         scope = self._in(namespace, "write")
         with self._writing:
-            energy.restore(iri, scope, now(), self._parts)
+            energy.unarchive(iri, scope, now(), self._parts)
             return energy.strength(iri, scope, self._parts, self._reinforcement)
