@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -93,7 +93,8 @@ def trace(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) 
         visible = indexes.nodes.current(scope.memory_graphs, now=now)
         found: list[Followed] = []
         _follow(begin, Followed(memories=(IRI(start),)), {begin}, depth, visible, parts, found)
-        return tuple(found)
+    texts = _texts({memory for path in found for memory in path.memories}, scope, parts)
+    return tuple(replace(path, contents=tuple(texts[memory] for memory in path.memories)) for path in found)
 
 
 def activate(
@@ -132,10 +133,12 @@ def activate(
         seen = view.visible[nodes]
         nodes, active = nodes[seen], active[seen]
         order = np.lexsort((nodes, -active))[:MOST_ACTIVE]
-        return tuple(
-            Activated(memory=indexes.nodes.iri(node), activation=round(value, 9))
-            for node, value in zip(nodes[order].tolist(), active[order].tolist(), strict=True)
-        )
+        reached = [indexes.nodes.iri(node) for node in nodes[order].tolist()]
+    texts = _texts(reached, scope, parts)
+    return tuple(
+        Activated(memory=iri, activation=round(value, 9), content=texts[iri])
+        for iri, value in zip(reached, active[order].tolist(), strict=True)
+    )
 
 
 def _follow(
@@ -159,6 +162,13 @@ def _follow(
         found.append(further)
         if depth > 1:
             _follow(arc.target, further, on | {arc.target}, depth - 1, visible, parts, found)
+
+
+def _texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    """What some memories say; nothing of one that went meanwhile."""
+    wanted = sorted(memories)
+    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
 
 
 def _current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> list[int]:

@@ -17,6 +17,7 @@ from memento.dynamics.standing import HALF_LIFE_DAYS, Season, activated, outlive
 from memento.dynamics.use import (
     HEAVIEST,
     LIGHTEST,
+    MIDDLING,
     READ,
     RESISTS,
     aged,
@@ -39,6 +40,7 @@ __all__ = [
     "HALF_LIFE_DAYS",
     "HEAVIEST",
     "LIGHTEST",
+    "MIDDLING",
     "READ",
     "RESISTS",
     "UNFADED",

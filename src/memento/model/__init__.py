@@ -52,6 +52,7 @@ from memento.model.living import (
     Read,
     Strength,
     Trodden,
+    Used,
 )
 from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
@@ -187,6 +188,7 @@ __all__ = [
     "TurnRow",
     "Undone",
     "Update",
+    "Used",
     "User",
     "Value",
     "prop",

@@ -34,6 +34,15 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """A memory came back from a question: it was used, which makes it no deeper."""
+
+    memory: IRI
+    graph: IRI
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trodden:
     """
     Somebody came to a memory over a key. `graph` is the memory's, `key_graph` the key's, which may be written only now.
@@ -68,9 +77,13 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """A path over associations: its memories in order, and the kind and the weight, 0..1, of the link to each but the first."""
+    """
+    A path over associations: its memories in order and what they say, and the kind and the weight, 0..1, of the link to each but
+    the first.
+    """
 
     memories: tuple[IRI, ...]
+    contents: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
 
@@ -81,6 +94,7 @@ class Activated:
 
     memory: IRI
     activation: float
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +105,4 @@ class Archived:
     dry_run: bool = False
 
 
-Effect = Read | Trodden | Passed | Counted
+Effect = Read | Used | Trodden | Passed | Counted

@@ -32,6 +32,7 @@ class View:
     indexes: Indexes
     graphs: Sequence[IRI]
     visible: Mask  # (ids,) the memories that may come back
+    now: datetime
 
     @property
     def count(self) -> int:
@@ -48,7 +49,8 @@ class View:
         believed_at: datetime | None,
     ) -> View:
         """The memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
-        return cls(indexes, graphs, indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at))
+        visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        return cls(indexes, graphs, visible, now)
 
     def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
         """The `k` memories most like any row of `asked` (w, d) by cosine, best first."""

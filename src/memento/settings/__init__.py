@@ -22,6 +22,7 @@ from memento.settings.groups import (
     TelemetrySettings,
 )
 from memento.settings.keys import KeysSettings
+from memento.settings.living import LivingSettings
 from memento.settings.loading import (
     home_and_namespace,
     load,
@@ -62,6 +63,7 @@ __all__ = [
     "KeysSettings",
     "LandSettings",
     "LimitsSettings",
+    "LivingSettings",
     "ModelSettings",
     "ProxySettings",
     "ScopeSettings",
