@@ -12,10 +12,10 @@ from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
-from memento.model import Activated, Association, Change, Followed, Scope
+from memento.model import Activated, Association, Change, Followed, Quad, Scope
 from memento.rank.walks import spread
 from memento.search.view import View
-from memento.vocabulary import IRI, association_iri, relation_iri, relation_named
+from memento.vocabulary import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, relation_named
 
 MOST_ACTIVE = 20
 DEEPEST = 6
@@ -58,7 +58,7 @@ def associate(
         last_reinforced_at=now,
     )
     if known is None:
-        parts.commit(Change(tuple(quads(made, scope.graph))), scope)
+        parts.commit(Change((*quads(made, scope.graph), *_described(made.relation, scope.graph))), scope)
         return made
     left = dynamics.association_at(known.weight, known.at, indexes.fadings.of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
@@ -162,6 +162,13 @@ def _follow(
         found.append(further)
         if depth > 1:
             _follow(arc.target, further, on | {arc.target}, depth - 1, visible, parts, found)
+
+
+def _described(relation: IRI, graph: IRI) -> tuple[Quad, ...]:
+    """What is said of a relation that the ontology does not have."""
+    if relation.startswith(MEM.base):
+        return ()
+    return (relation, TYPE, MEM.Relation, graph), (relation, SKOS.prefLabel, relation_named(relation), graph)
 
 
 def _texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:

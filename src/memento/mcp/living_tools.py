@@ -83,7 +83,7 @@ class ActivateArguments(Arguments, frozen=True, kw_only=True):
 
 
 class DecayArguments(Arguments, frozen=True, kw_only=True):
-    half_life_days: Annotated[float | None, Meta(description="Days in which energies halve; default 7.", gt=0)] = None
+    half_life_days: Annotated[float | None, Meta(description="Days in which energies halve; default 7.")] = None
     namespace: Namespace = None
 
 
