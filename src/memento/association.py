@@ -129,7 +129,8 @@ def activate(
     with indexes.lock:
         begin = _current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        nodes, active = spread(view.net(), np.array(begin), np.ones(len(begin)), steps, decay, threshold)
+        rare, beside = view.matrix().rare, view.associated()
+        nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=beside)
         seen = view.visible[nodes]
         nodes, active = nodes[seen], active[seen]
         order = np.lexsort((nodes, -active))[:MOST_ACTIVE]

@@ -35,9 +35,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     values[begun] = importances(nodes[begun], parts)
     since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
-    graphs = np.array([indexes.nodes.graph(node) for node in nodes.tolist()], dtype=object)
-    for graph in dict.fromkeys(graphs.tolist()):
-        of = graphs == graph
+    for graph, of in indexes.nodes.by_graph(nodes):
         found[of] = dynamics.energies_at(values[of], since[of], indexes.fadings.of(graph))
     return found
 

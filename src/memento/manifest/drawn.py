@@ -63,23 +63,20 @@ def _world(scope: Scope, at: datetime, parts: Backends) -> World:
     if user is not None:
         source, target = source[target != user], target[target != user]
     keyed = [(key, memory, weight) for memory, key, weight in indexes.keys.every(memories)]
-    associated = indexes.associations.arcs(visible)
+    arcs = indexes.associations.among(visible)
     anchors = np.unique(np.concatenate([target, np.array([key for key, _, _ in keyed], dtype=np.int32)]))
     nodes = np.concatenate([memories, anchors])
     place = np.zeros(indexes.nodes.size, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     beside, besides = _together(source, target)
-    fadings, graph = indexes.fadings, indexes.nodes.graph
-    weights = [dynamics.association_at(arc.weight, arc.at, fadings.of(graph(arc.source))) for _, arc in associated]
-    ends = [
-        *(np.array([key, memory]) for key, memory, _ in keyed),
-        *(np.array([arc.source, arc.target]) for _, arc in associated),
-    ]
-    more = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    weights = np.zeros(len(arcs.source))
+    for graph, of in indexes.nodes.by_graph(arcs.source):
+        weights[of] = dynamics.associations_at(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+    links = np.array([(key, memory) for key, memory, _ in keyed], dtype=np.int64).reshape(-1, 2)
     csr = Csr.of(
         len(nodes),
-        place[np.concatenate([source, beside[0], more[:, 0]])],
-        place[np.concatenate([target, beside[1], more[:, 1]])],
+        place[np.concatenate([source, beside[0], links[:, 0], arcs.source])],
+        place[np.concatenate([target, beside[1], links[:, 1], arcs.target])],
         np.concatenate([np.ones(len(source)), besides, [weight for *_, weight in keyed], weights]),
     )
     return World(nodes, len(memories), csr, *_numbers(memories, len(anchors), at, parts))

@@ -73,12 +73,13 @@ def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Sign
     anchors, weights = _anchors(anchored, view)
     seeds, goods = anchored.seeds
     nodes, active = walks.spread(
-        view.net(),
+        view.matrix().rare,
         np.concatenate([anchors, seeds]),
         np.concatenate([weights, goods.astype(np.float64)]),
         knobs.steps,
         knobs.decay,
         knobs.threshold,
+        beside=view.associated(),
     )
     numbers, kept = view.indexes.numbers, view.indexes.nodes
     used = numbers.column(MEM.lastAccessedAt, nodes)
