@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,13 @@ from memento.errors import (
     Unreachable,
 )
 from memento.instants import now
-from memento.model import NoteRow, Recollection
+from memento.model import NoteRow, Recollection, ToRemember
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
 HERE_ONLY = {
     "warm_up",
+    "glimpse",
     "health",
     "serve_at",
     "seen_by",
@@ -153,6 +155,34 @@ def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Me
     assert {one.state for one in client.retry()} <= {"consolidated"}
     with pytest.raises(NotFound):
         client.undo(old.memories[0])
+
+
+def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: Memento) -> None:
+    memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    done = client.remember(
+        "Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"}, ttl_s=3600, session="monday"
+    )
+    batch = client.remember_batch([ToRemember(content="An apple is a fruit.", keys=("apple", "fruit"))])
+    assert batch[0].remembered is not None
+    assert client.find_keys("apple", k=3) == memento.find_keys("apple", k=3)
+    key = client.find_keys("apple").keys[0].key
+    page = client.read_key(key, query="fruit", limit=1)
+    assert (page.total, page.next_offset) == (2, 1)
+    assert client.read_memory(done.saved, via=key).depth == 0.05
+    assert memento.read_memory(done.saved, via=key).depth == 0.1
+    assert client.related(done.saved) == memento.related(done.saved)
+    assert client.conversation("monday", turn=0) == memento.conversation("monday")
+    assert client.list_memories(limit=1) == memento.list_memories(limit=1)
+    assert client.memory_stats().keys == memento.memory_stats().keys == 3
+    assert client.recall_memories("apple", k=1, hops=1).memories[0].content in {
+        "An apple is a fruit.",
+        "Newton saw an apple fall.",
+    }
+    assert client.correct(done.saved, "Newton saw a pear fall.", keys=["pear"]).invalidated == (done.saved,)
+    assert client.cleanup_expired().expired == 0
+    with pytest.raises(Forbidden):
+        memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
+        client.recall_memories("apple")
 
 
 def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:
@@ -316,3 +346,20 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 
     assert (run.returncode, run.stderr.count("\n")) == (2, 1)
     assert f"port {server.server_port}" in run.stderr
+
+
+def test_it_moves_and_follows_what_use_makes_of_memories(client: Client, memento: Memento) -> None:
+    tea, cup = (client.note(text).memories[0] for text in ("I like tea.", "My cup is blue."))
+    after = client.feedback(tea, helped=False)
+    link = client.associate(tea, cup, relation="drunk from", weight=0.8)
+    faded = client.decay()
+
+    assert after.failure_count == 1
+    assert client.strength(tea) == memento.strength(tea)
+    assert (link.source, link.target, link.weight) == (tea, cup, 0.8)
+    assert client.trace(tea) == memento.trace(tea)
+    assert client.activate([tea]) == memento.activate([tea])
+    assert faded.half_life == 7
+    assert client.archive(dry_run=True).memories == ()
+    with pytest.raises(NotFound, match="is archived"):
+        client.unarchive(tea)

@@ -143,7 +143,7 @@ def test_an_association_stays_in_its_range(weight: float, again: list[float]) ->
     for drawn in again:
         weight = dynamics.associated(weight, drawn)
         assert 0 <= weight <= 1
-        assert 0 <= dynamics.association_at(weight, THEN, Decay().until(later(100 * drawn), 7)) <= weight
+        assert 0 <= dynamics.association_at(weight, THEN.timestamp(), Decay().until(later(100 * drawn), 7)) <= weight
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,8 @@ def test_a_memory_has_its_season(
 
 
 def test_what_has_energy_or_is_used_is_not_let_go() -> None:
-    assert dynamics.outlives(0.06, 0)
-    assert dynamics.outlives(0.0, 6)
-    assert not dynamics.outlives(0.05, 5)
+    energy, accesses = np.array([0.06, 0.0, 0.05]), np.array([0, 6, 5])
+    assert dynamics.outlives(energy, accesses).tolist() == [True, True, False]
 
 
 def test_a_depth_has_a_name() -> None:

@@ -6,7 +6,7 @@ An id is shared by vectors, words and links. All filters (namespace, kind, the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.vocabulary import IRI
 
-Kind = Literal["memory", "anchor"]
+Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
-_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2}
+_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
 _ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max
@@ -133,6 +133,12 @@ class Nodes:
         """The graph that describes a node that can be found."""
         return list(self._graphs)[int(self._graph[node])]
 
+    def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
+        """The graphs that describe some nodes, each with (n,) which of them it does."""
+        codes, names = self._graph[nodes], list(self._graphs)
+        for code in np.unique(codes).tolist():
+            yield names[code], codes == code
+
     def graphs(self) -> list[IRI]:
         """Every graph that described a node."""
         return list(self._graphs)
@@ -140,6 +146,14 @@ class Nodes:
     def within(self, graphs: Sequence[IRI], kind: Kind) -> Mask:
         """(size,) True for the nodes of a kind in some graphs, whatever their time."""
         return self._inside(self._codes(graphs), kind)
+
+    def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
+        """(n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        inside: Mask = self._kind[nodes] == _KINDS[kind]
+        of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
+        for code in self._codes(graphs):
+            within |= of == code
+        return inside & within
 
     def current(
         self,
@@ -213,6 +227,10 @@ class Nodes:
         """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
+
+    def created(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """(n,) when some nodes were believed first, in milliseconds since 1970."""
+        return np.asarray(self._times[2, nodes], dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
         """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""

@@ -9,7 +9,10 @@ from typing import Self
 from memento.home import Owner
 from memento.instants import now
 from memento.service.care import Care
+from memento.service.keys import Keys
+from memento.service.living import Living
 from memento.service.reading import Reading
+from memento.service.remembering import Remembering
 from memento.service.updating import Updating
 from memento.service.writing import Writing
 
@@ -18,7 +21,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Updating, Care):
+class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -34,9 +37,8 @@ class Memento(Writing, Reading, Updating, Care):
             BackendError: the embedder cannot be loaded, or the store not be read.
         """
         self._parts.warm_up()
-        self.recall(
-            _FIRST, gate=False
-        )  # whatever is far from it: the way to the end of the pipeline is to be gone once
+        # Whatever is far from it: the way to the end of the pipeline is to be gone once.
+        self.glimpse(_FIRST, gate=False)
         if self.settings.inference.on:
             self._parts.inferences.refresh(self._scope, now())  # which after a start takes longest
         self._parts.warm = True
@@ -52,6 +54,7 @@ class Memento(Writing, Reading, Updating, Care):
         self._worker.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
+        self._reinforcement.close(_PATIENCE_S)
         self._workers.close()
         with self._writing:  # never between the two halves of a write
             self._parts.close()

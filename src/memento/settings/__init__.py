@@ -21,6 +21,8 @@ from memento.settings.groups import (
     SparqlSettings,
     TelemetrySettings,
 )
+from memento.settings.keys import KeysSettings
+from memento.settings.living import LivingSettings
 from memento.settings.loading import (
     home_and_namespace,
     load,
@@ -58,8 +60,10 @@ __all__ = [
     "FusionSettings",
     "GateSettings",
     "InferenceSettings",
+    "KeysSettings",
     "LandSettings",
     "LimitsSettings",
+    "LivingSettings",
     "ModelSettings",
     "ProxySettings",
     "ScopeSettings",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memento.settings.keys import KeysSettings
 from memento.settings.knob import knob
+from memento.settings.living import LivingSettings
 from memento.settings.recall import (
     AnchorSettings,
     DistillSettings,
@@ -244,3 +246,5 @@ class Settings:
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
+    keys: KeysSettings = KeysSettings()
+    living: LivingSettings = LivingSettings()

@@ -33,7 +33,9 @@ from memento.model import (
     Undone,
 )
 from memento.web import documented
-from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, Operation, Schema
+from memento.web.described_keys import keys
+from memento.web.described_living import living
+from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, TYPES, Operation, Schema
 from memento.wire import encode, schema_of_iri
 
 
@@ -97,6 +99,8 @@ def operations() -> dict[tuple[str, str], Operation]:
             fails=(404,),
         ),
         **_amendments(),
+        **keys(),
+        **living(),
         **documented.operations(),
     }
 
@@ -133,6 +137,9 @@ def _amendments() -> dict[tuple[str, str], Operation]:
     right: dict[str, Schema] = {
         "content": TEXT,
         "at": {**TIME, "description": "since when that holds; default since the memory did"},
+        "keys": {"type": "array", "items": {"type": "string"}, "description": "its keys; default as before"},
+        "types": TYPES,
+        "related_to": {"type": "array", "items": {"type": "string"}},
         "namespace": NAMESPACE,
     }
     better = {"type": "object", "required": ["content"], "properties": right, "additionalProperties": False}
