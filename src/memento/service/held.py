@@ -28,7 +28,6 @@ from memento.keys.trail import Trail
 from memento.model import Scope
 from memento.reinforcement import Reinforcement
 from memento.service.listing import Listing
-from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
