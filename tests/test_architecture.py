@@ -17,7 +17,7 @@ FLOORS = [
     ["ports", "rank", "breaker"],
     ["graph", "search", "llm", "access"],
     ["backends"],
-    ["retrieval", "intake", "library", "forgetting", "upkeep"],
+    ["retrieval", "intake", "library", "forgetting", "upkeep", "cases"],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation"],
@@ -85,6 +85,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sqlite3", {"search", "web"}),  # web: the blocks of the proxy, which no index knows
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
+        ("torch", {"search", "cases"}),
         ("flask", {"web"}),
         ("uvicorn", {"web"}),
         ("httpcore2", {"web"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them

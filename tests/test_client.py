@@ -37,7 +37,11 @@ from memento.model import NoteRow, Recollection
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
-HERE_ONLY = {"warm_up", "health", "serve_at", "seen_by", "resume", "scope", "add_keeper"}
+HERE_ONLY = (
+    {"add_cases", "retrieve_cases", "reward_cases", "get_case", "list_cases", "forget_case", "navigate_cases"}
+    | {"case_metrics", "case_status", "start_case", "record_step", "complete_case", "task_run"}
+    | {"warm_up", "health", "serve_at", "seen_by", "resume", "scope", "add_keeper"}
+)
 
 
 class Quiet(WSGIRequestHandler):

@@ -49,6 +49,8 @@ class Backends:
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     keepers: list[Keeper] = field(default_factory=list)
+    followers: list[Callable[[Change], None]] = field(default_factory=list)
+    """Told of every change right after it was written."""
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -66,10 +68,21 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.indexes.anticipate(change)
-        self.graph.apply(change)
+        self.apply(change)
         # What lies elsewhere, as provenance does, no index holds.
         touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
         self.indexes.refresh(list(touched), scope.readable)
+
+    def apply(self, change: Change) -> None:
+        """
+        Write a change that no index follows; whoever keeps something made from the graph is told.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        self.graph.apply(change)
+        for follow in self.followers:
+            follow(change)
 
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -92,11 +105,19 @@ class Backends:
 
         The vectors are overwritten at once; the store's own files are written anew at the next start.
         """
+        self._erasing()
+        self.commit(change, scope)
+        self.embedder.discard(texts)
+
+    def erase_texts(self, texts: Sequence[str]) -> None:
+        """Remove every copy of some texts that no index follows; their quads are gone already, or go with the same lock held."""
+        self._erasing()
+        self.embedder.discard(texts)
+
+    def _erasing(self) -> None:
         self.home.erased.touch()
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)
-        self.commit(change, scope)
-        self.embedder.discard(texts)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""

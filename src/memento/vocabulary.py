@@ -35,6 +35,7 @@ RDFS = Namespace("http://www.w3.org/2000/01/rdf-schema#")
 SKOS = Namespace("http://www.w3.org/2004/02/skos/core#")
 PROV = Namespace("http://www.w3.org/ns/prov#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
+ZPT = Namespace("http://purl.org/stuff/zpt/")
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
@@ -63,6 +64,21 @@ def self_iri(tenant: str) -> IRI:
 def provenance_iri(tenant: str) -> IRI:
     """The named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
+
+
+def cases_iri(tenant: str, domain: str) -> IRI:
+    """
+    The named graph of the tenant's cases of one domain.
+
+    >>> cases_iri("local", "billing")
+    'urn:memento:cases:local:billing'
+    """
+    return IRI(f"urn:memento:cases:{quote(tenant, safe='')}:{quote(domain, safe='')}")
+
+
+def audit_iri(tenant: str) -> IRI:
+    """The named graph that says who read and wrote what of the tenant's."""
+    return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
 def agent_iri(name: str) -> IRI:

@@ -19,7 +19,7 @@ CLASSES = [
     "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Anchor", "Entity", "User",
     "Key", "Tag", "CodeEntity",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
-    "Policy", "Profile",
+    "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile",
 ]
 # fmt: on
 

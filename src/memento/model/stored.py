@@ -215,9 +215,6 @@ class Reversal:
     reason: str = prop(MEM.reason)
 
 
-Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """Quads to remove and to add in one atomic write; removals come first."""

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
+from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
@@ -23,7 +24,7 @@ from memento.home import Home
 from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, namespace_of
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -58,6 +59,7 @@ class Held:
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._worker = Worker(self._work, "consolidation")
         self._put_off_here: set[IRI] = set()
+        self._domains = Domains(backends, settings.cases)
 
     def _work(self) -> float | None:
         """What the worker does."""
@@ -90,6 +92,11 @@ class Held:
     def scope(self, namespace: str | None = None) -> Scope:
         """Whose memory a call with this namespace asks, and where."""
         return self._in(namespace)
+
+    def _dataset(self, scope: Scope) -> tuple[IRI, ...]:
+        """The graphs that a query of the caller's own may read: those of the scope, and the cases of each domain they see."""
+        cases = [graph for graph in self._domains.names(scope.tenant) if self._access.sees(namespace_of(graph))]
+        return (*scope.readable, *cases)
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

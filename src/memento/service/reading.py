@@ -144,7 +144,7 @@ class Reading(Held):
             TooLong: longer than `limits.query_bytes`.
         """
         guard.check(sparql, self.settings.limits)
-        return self._parts.graph.answer(sparql, self._in(namespace).readable, accept)
+        return self._parts.graph.answer(sparql, self._dataset(self._in(namespace)), accept)
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""

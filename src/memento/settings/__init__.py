@@ -9,6 +9,7 @@ Functions receive their own group, never the whole.
 
 from memento.settings.groups import (
     AgentSettings,
+    CasesSettings,
     ConsolidationSettings,
     EmbeddingSettings,
     LimitsSettings,
@@ -49,6 +50,7 @@ __all__ = [
     "TOOL_GROUPS",
     "AgentSettings",
     "AnchorSettings",
+    "CasesSettings",
     "ConsolidationSettings",
     "DistillSettings",
     "EmbeddingSettings",
