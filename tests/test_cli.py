@@ -334,8 +334,9 @@ def test_a_token_is_told_once_listed_without_its_secret_and_revoked() -> None:
     assert [(one["name"], one["right"], one["namespaces"]) for one in listed] == [("phone", "write", ["work", "home"])]
     assert made["token"] not in json.dumps(listed)
     assert "phone: write, tenant local, work, home" in printed("token", "list")
-    printed("token", "revoke", "phone")
+    assert printed("token", "revoke", "phone") == "Revoked phone.\n"
     assert printed("token", "list", "--json") == []
+    assert "memento token create" in printed("token", "list")
 
 
 def test_a_token_that_cannot_be_made_is_refused_in_one_line() -> None:

@@ -38,6 +38,11 @@ def test_every_snippet_names_the_service_and_leaves_no_gap(client: str) -> None:
     assert ADDRESS in shown or '/memento", "args": ["mcp"]' in shown
 
 
+def test_writing_what_cannot_be_written_says_so() -> None:
+    assert "Nothing of openai-sdk can be written" in connected("openai-sdk", "--write")
+    assert "Nothing of" not in connected("openai-sdk")
+
+
 @pytest.mark.parametrize("client", [name for name, one in CLIENTS.items() if any(s.can_write for s in one.snippets)])
 def test_writing_twice_writes_once_and_keeps_what_was_there(client: str, somewhere: Path) -> None:
     for snippet in CLIENTS[client].snippets:

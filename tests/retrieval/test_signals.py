@@ -188,6 +188,21 @@ def test_a_question_about_the_user_prefers_the_users_own_employer(
     assert found["Anna works at Siemens."] == (0, 0)
 
 
+def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memento: Memento) -> None:
+    for text in ("I work at Google.", "My brother Tom works for BMW.", "My boss is Claire Dubois."):
+        memento.note(text)
+    view = View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+    said = {view.indexes.nodes.find(one.iri): one.content for one in memento.list()}
+
+    def filling(question: str) -> set[str]:
+        return {said[node] for node in np.flatnonzero(signals.slot(question, view)).tolist()}
+
+    assert filling("Where do I work?") == {"USER works at Google."}
+    assert filling("Where does my brother work?") == {"USER's brother Tom works for BMW."}
+    assert filling("Where did I and my brother work?") == {"USER works at Google.", "USER's brother Tom works for BMW."}
+    assert filling("Who is my boss?") == {"USER's boss is Claire Dubois."}
+
+
 def test_a_question_about_somebody_else_prefers_every_employer(user_view: View) -> None:
     assert not signals.own("Where does Anna work?", user_view).any()
     assert signals.slot("Where does Anna work?", user_view).sum() == 2

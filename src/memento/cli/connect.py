@@ -30,6 +30,8 @@ def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> No
     serving = None if address else running(chosen)
     at = (address or (serving.address if serving else USUAL)).rstrip("/")
     launch = _launch(chosen)
+    if write and not any(snippet.can_write for snippet in CLIENTS[client].snippets):
+        click.echo(f"Nothing of {client} can be written for you: do it as follows.\n", err=True)
     for snippet in CLIENTS[client].snippets:
         text = filled(snippet.text, at, launch)
         if write and snippet.can_write:

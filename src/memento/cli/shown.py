@@ -67,9 +67,11 @@ def sources(found: Iterable[Json]) -> str:
 
 def tried(found: Sequence[Json]) -> str:
     """A line for each note: what became of it, and why."""
-    lines = [
-        f"{one['state']:<12}  {one['note']}" + (f"  {clean(one['reason'])}" if one["reason"] else "") for one in found
-    ]
+    lines = []
+    for one in found:
+        understood = one["state"] == "consolidated"  # the reason is then that of an earlier try
+        why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
+        lines.append(f"{one['state']:<12}  {one['note']}{why}")
     return "\n".join(lines) or "No note is waiting."
 
 
@@ -140,6 +142,7 @@ def _memory(one: Json) -> Iterator[str]:
     about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
     until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
     yield f"    since {day(one['valid_at'])}{until}{about}"
+    yield f"    {_dim(one['iri'])}"
     for old in one["invalidates"]:
         yield from _replaced(old, "    ")
     if one["note"]:

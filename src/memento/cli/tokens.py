@@ -46,6 +46,8 @@ def listed(chosen: Chosen) -> None:
         shown = ("name", "tenant", "namespaces", "right", "created_at")
         click.echo(json.dumps([{key: plain(one)[key] for key in shown} for one in issued]))
         return
+    if not issued:
+        click.echo("No tokens yet: make one with `memento token create NAME`.")
     for one in issued:
         spaces = ", ".join(one.namespaces) or "all namespaces"
         click.echo(f"{one.name}: {one.right}, tenant {one.tenant}, {spaces}, since {one.created_at[:10]}")
@@ -59,6 +61,7 @@ def revoke(chosen: Chosen, name: str) -> None:
     from memento.access import Tokens
 
     Tokens(chosen.folder.tokens).revoke(name)
+    click.echo(json.dumps({"revoked": name}) if chosen.as_json else f"Revoked {name}.")
 
 
 common(create, without="namespace")

@@ -141,6 +141,26 @@ def is_first_person(question: str) -> bool:
     return re.search(r"\bI\b|\b(?:[Mm]y|me|mine|myself|[Ww]e|[Oo]ur|ours|us|ourselves)\b", question) is not None
 
 
+def of_whom(question: str) -> tuple[bool, ...]:
+    """
+    Whose properties a question in the first person asks for: True for the user's own, False for those of somebody else.
+
+    >>> of_whom("Where do I work?"), of_whom("Where does my elder brother work?"), of_whom("Where did I meet my boss?")
+    ((True,), (False,), (True, False))
+    """
+    if not _KIN.search(question):
+        return (True,)
+    return (True, False) if re.search(r"\b(?:I|[Ww]e)\b", question) else (False,)
+
+
+_KIN = re.compile(
+    r"\b(?:my|our)\s+(?:\w+\s+){0,2}?(?:step|grand|half-|great-)*(?:brother|sister|sibling|mother|mum|mom|father|dad|parent|son|"
+    r"daughter|child|kid|uncle|aunt|cousin|nephew|niece|wife|husband|partner|spouse|girlfriend|boyfriend|fianc[eé]e?|friend|"
+    r"boss|manager|colleague|coworker|co-worker|neighbou?r|flatmate|roommate|teacher|doctor|dentist|landlord|in-law)",
+    re.IGNORECASE,
+)
+
+
 def is_assistant(participant: str) -> bool:
     """
     Whether a participant of a conversation is a program that answers, by the names that chat formats give it.
@@ -163,6 +183,9 @@ def asked_slots(question: str) -> list[str]:
     """
     return [slot for slot, cue in _SLOTS.items() if cue.search(question)]
 
+
+KIN_SLOTS = frozenset(("partner", "manager"))
+"""Slots of the user that a person fills."""
 
 _SLOTS = {
     slot: re.compile(rf"\b(?:{cues})\b", re.IGNORECASE)

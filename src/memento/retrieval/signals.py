@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from memento.ports import Vectors
 from memento.retrieval.question import (
+    KIN_SLOTS,
     Named,
     asked_slots,
     is_assistant,
     is_first_person,
     named_among,
+    of_whom,
     wants_number,
     wants_time,
 )
@@ -142,12 +144,18 @@ def own(question: str, view: View) -> Signal:
 
 
 def slot(question: str, view: View) -> Signal:
-    """1 for what fills the property that the question asks for, as an employer; only the user's, when it is about the user."""
+    """1 for what fills the property that the question asks for, as an employer: the user's, their brother's, or anybody's."""
     found = np.zeros(len(view.visible), dtype=np.float32)
-    nodes = [node for name in asked_slots(question) for node in view.indexes.slots.get(name, ())]
-    found[nodes] = 1.0
-    mine = own(question, view) if nodes else found
-    return found * mine if nodes and mine.any() else found
+    slots = asked_slots(question)
+    if not slots:
+        return found
+    mine = own(question, view)
+    whose = of_whom(question) if mine.any() else (True, False)
+    for name in slots:
+        # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
+        for is_own in (True,) if mine.any() and name in KIN_SLOTS else whose:
+            found[list(view.indexes.slots.get((name, is_own), ()))] = 1.0
+    return found * mine if mine.any() else found
 
 
 def when(dates: Sequence[Named], view: View, nodes: Ids | None = None) -> Signal:

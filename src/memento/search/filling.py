@@ -52,7 +52,7 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
         for node, one in some.items():
             if linked := indexes.about(one):
                 about[node] = linked
-            if slot := one.one(MEM.slot):
+            if slot := indexes.slot(one):
                 indexes.slots[slot].add(node)
     indexes.adjacency.fill(about)
 

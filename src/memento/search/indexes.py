@@ -29,7 +29,7 @@ from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, digest
 from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings
-from memento.vocabulary import IRI, MEM, TYPE
+from memento.vocabulary import IRI, MEM, TYPE, user_of
 
 
 class Indexes:
@@ -60,8 +60,8 @@ class Indexes:
         self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
         self.passages: dict[IRI, Passages] = defaultdict(lambda: Passages(self.vocabulary))
         self.links: dict[IRI, Links] = defaultdict(Links)
-        self.slots: dict[str, set[int]] = defaultdict(set)
-        """The memories that fill each slot, whoever's it is."""
+        self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
+        """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
         self.names: dict[IRI, str] = {}
         """What each anchor is called."""
         self.retired_at: dict[IRI, datetime] = {}
@@ -217,9 +217,14 @@ class Indexes:
         if kind == "anchor":
             self.labels.put(node, one.graph, one.labels)
         else:
-            if slot := one.one(MEM.slot):
+            if slot := self.slot(one):
                 self.slots[slot].add(node)
             self.adjacency.put(node, self.about(one))
+
+    def slot(self, one: Found) -> tuple[str, bool] | None:
+        """Which slot a memory fills, and whether it is the user's."""
+        name = one.one(MEM.slot)
+        return (name, one.one(MEM.subject) in ("", user_of(one.graph))) if name else None
 
     def about(self, one: Found) -> list[int]:
         """The ids of what a memory is about, as far as they are placed."""

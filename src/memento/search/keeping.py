@@ -42,6 +42,7 @@ _LATE = 0.02  # share of the nodes that may be touched before the folder is writ
 _AT_ONCE = 500  # touched nodes that are read together
 _TOO_LATE = 0.3  # share of the nodes above which reading the graph is quicker
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_FORM = 2  # of the arrays: what was kept in another one is read anew from the graph
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -135,7 +136,7 @@ def ended(indexes: Indexes, after: str) -> None:
 
 
 def _maker(indexes: Indexes) -> str:
-    return f"memento {__version__}, {indexes.embedder.fingerprint}"
+    return f"memento {__version__}, form {_FORM}, {indexes.embedder.fingerprint}"
 
 
 def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:
@@ -145,8 +146,9 @@ def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:
         "adjacency": indexes.adjacency.arrays(),
         "names/iris": strings(list(indexes.names)),
         "names/names": strings(list(indexes.names.values())),
-        "slots/names": strings(list(indexes.slots)),
+        "slots/names": strings([name for name, _ in indexes.slots]),
         "slots": {
+            "own": np.array([own for _, own in indexes.slots], dtype=np.bool_),
             "counts": np.array([len(filled) for filled in indexes.slots.values()], dtype=np.int64),
             "nodes": np.array([node for filled in indexes.slots.values() for node in filled], dtype=np.int32),
         },
@@ -175,8 +177,9 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
     indexes.names = dict(zip(map(IRI, unpacked(part(arrays, "names/iris"))), names, strict=True))
     begin = 0
     filled: list[int] = arrays["slots/nodes"].tolist()
-    for name, count in zip(unpacked(part(arrays, "slots/names")), arrays["slots/counts"].tolist(), strict=True):
-        indexes.slots[name] = set(filled[begin : begin + count])
+    slots = zip(unpacked(part(arrays, "slots/names")), arrays["slots/own"].tolist(), strict=True)
+    for slot, count in zip(slots, arrays["slots/counts"].tolist(), strict=True):
+        indexes.slots[slot] = set(filled[begin : begin + count])
         begin += count
     for iri, at in zip(unpacked(part(arrays, "retired/iris")), arrays["retired/at"].tolist(), strict=True):
         indexes.retired_at[IRI(iri)] = _EPOCH + timedelta(microseconds=at)

@@ -1,0 +1,224 @@
+"""
+Values from forms: each list calls the verb that it begins with, its inner lists first.
+
+*Guarantees:* total. Nothing is called but the verbs of the table; every call costs fuel, and when it is spent, or calls are nested
+too deeply, that is an error. All forms are checked against the table before the first of them runs.
+
+*But:* verbs that write do so one by one: when a later one fails at run time, what the earlier ones wrote stays.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memento.errors import InputError, MementoError
+from memento.sexpr.reader import DEEPEST, Form, Symbol, read
+
+FUEL = 500
+"""Calls of verbs in one evaluation, those inside policies included."""
+
+Kind = Literal["text", "whole", "number", "texts", "any"]
+
+_CONSTANTS: Mapping[str, Any] = {"true": True, "false": False}
+_REQUIRED: Any = object()
+_KINDS: Mapping[Kind, tuple[str, Callable[[Any], bool]]] = {
+    "text": ("text in quotes", lambda value: isinstance(value, str)),
+    "whole": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "number": ("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)),
+    "texts": (
+        'a list of texts, as (list "a" "b")',
+        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
+    ),
+    "any": ("anything", lambda value: True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a verb takes; without a default it must be given."""
+
+    name: str
+    kind: Kind
+    default: Any = _REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is _REQUIRED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A verb of the language: `run` is given the evaluation, then a value for each parameter."""
+
+    name: str
+    does: str
+    parameters: tuple[Parameter, ...]
+    run: Callable[..., Any]
+    writes: bool = False
+    takes_more: bool = False
+    """Whether any number of values may follow."""
+
+    @property
+    def signature(self) -> str:
+        """As `(recall query [limit=10])`."""
+        told = [p.name if p.is_required else f"[{p.name}={_told(p.default)}]" for p in self.parameters]
+        return f"({' '.join([self.name, *told, *(['…'] if self.takes_more else [])])})"
+
+
+Table = Mapping[str, Verb]
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """One evaluation under way."""
+
+    verbs: Table
+    fuel: int = FUEL
+    depth: int = field(default=0)
+
+    def run(self, text: str) -> list[Any]:
+        """
+        The value of each form of a text, in their order.
+
+        Raises:
+            InputError: no form, an unknown verb, too few or too many values or one of the wrong kind, too many calls; each with
+                line, column and the signature of the verb. Errors of a verb keep their class and are told with their place.
+        """
+        forms = read(text)
+        if not forms:
+            raise InputError('there is no expression: write one, as (recall "tea")')
+        for form in forms:
+            self._check(form)
+        return [self._value(form) for form in forms]
+
+    def _check(self, form: Form) -> None:
+        """That every list calls a verb of the table, with as many values as it takes, and literals of the right kind."""
+        if not isinstance(form.value, tuple):
+            return
+        verb = self._verb(form)
+        given = form.value[1:]
+        least = sum(parameter.is_required for parameter in verb.parameters)
+        most = len(verb.parameters)
+        if len(given) < least or (len(given) > most and not verb.takes_more):
+            wanted = (
+                f"{least}" if least == most else f"{least} to {most}" if not verb.takes_more else f"at least {least}"
+            )
+            raise InputError(f"{form.place}: {verb.name} takes {wanted} values, not {len(given)}: {verb.signature}")
+        for parameter, one in zip(verb.parameters, given, strict=False):
+            if not isinstance(one.value, tuple):
+                self._of_kind(self._atom(one), parameter, verb, one)
+        for one in given:
+            self._check(one)
+
+    def _verb(self, form: Form) -> Verb:
+        items = form.value
+        if not isinstance(items, tuple) or not items or not isinstance(items[0].value, Symbol):
+            raise InputError(
+                f'{form.place}: a list begins with a verb, as (recall "tea"): for plain values write (list 1 2)'
+            )
+        name = items[0].value.name
+        if name not in self.verbs:
+            near = difflib.get_close_matches(name, self.verbs, n=1)
+            meant = (
+                f": is {self.verbs[near[0]].signature} meant?"
+                if near
+                else f": there are {', '.join(sorted(self.verbs))}"
+            )
+            raise InputError(f"{items[0].place}: unknown verb {name}{meant}")
+        return self.verbs[name]
+
+    def _value(self, form: Form) -> Any:
+        if not isinstance(form.value, tuple):
+            return self._atom(form)
+        verb = self._verb(form)
+        if self.fuel <= 0:
+            raise InputError(f"{form.place}: more than {FUEL} calls in one evaluation: send the rest in another one")
+        if self.depth >= DEEPEST:
+            raise InputError(f"{form.place}: calls are nested deeper than {DEEPEST}: does a policy run itself?")
+        self.fuel -= 1
+        self.depth += 1
+        values = [self._value(one) for one in form.value[1:]]
+        for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
+            self._of_kind(value, parameter, verb, one)
+        values += [parameter.default for parameter in verb.parameters[len(values) :]]
+        try:
+            return verb.run(self, *values)
+        except MementoError as error:
+            if not getattr(error, "is_placed", False):
+                error.args = (f"{form.place}: {verb.name}: {error}: {verb.signature}", *error.args[1:])
+                error.is_placed = True  # type: ignore[attr-defined]
+            raise
+        finally:
+            self.depth -= 1
+
+    def _atom(self, form: Form) -> Any:
+        match form.value:
+            case Symbol(name=name) if name in _CONSTANTS:
+                return _CONSTANTS[name]
+            case Symbol(name=name):
+                raise InputError(f'{form.place}: {name} stands for nothing here: put text in quotes, as "{name}"')
+        return form.value
+
+    def _of_kind(self, value: Any, parameter: Parameter, verb: Verb, form: Form) -> None:
+        wanted, fits = _KINDS[parameter.kind]
+        if value is None and not parameter.is_required and parameter.default is None:
+            return
+        if not fits(value):
+            raise InputError(f"{form.place}: {parameter.name} of {verb.name} is {wanted}: {verb.signature}")
+
+
+def _told(default: Any) -> str:
+    return "nil" if default is None else f'"{default}"' if isinstance(default, str) else str(default)
+
+
+def _get(_: Evaluation, record: Any, name: str) -> Any:
+    if not isinstance(record, Mapping):
+        raise InputError("only a record has fields: take one from a list first, with first or nth")
+    if name not in record:
+        raise InputError(f"the record has no field {name!r}: it has {', '.join(map(str, record))}")
+    return record[name]
+
+
+def _nth(_: Evaluation, values: Any, place: int) -> Any:
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise InputError("only a list has places")
+    return values[place] if 0 <= place < len(values) else None
+
+
+VALUES = (
+    Verb(
+        name="list",
+        does="A list of the values.",
+        parameters=(),
+        run=lambda _, *values: list(values),
+        takes_more=True,
+    ),
+    Verb(
+        name="first",
+        does="The first of a list, nil when it is empty.",
+        parameters=(Parameter("values", "any"),),
+        run=lambda evaluation, values: _nth(evaluation, values, 0),
+    ),
+    Verb(
+        name="nth",
+        does="The value at a place of a list, from 0; nil when it has no such place.",
+        parameters=(Parameter("values", "any"), Parameter("place", "whole")),
+        run=_nth,
+    ),
+    Verb(
+        name="count",
+        does="How many values a list has.",
+        parameters=(Parameter("values", "any"),),
+        run=lambda _, values: len(values) if isinstance(values, list | tuple) else 1,
+    ),
+    Verb(
+        name="get",
+        does="A field of a record.",
+        parameters=(Parameter("record", "any"), Parameter("name", "text")),
+        run=_get,
+    ),
+)
+"""The verbs that take values apart; they touch no memory."""
