@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
-from memento.client.connection import Connection, addressed
+from memento.client.cases import CaseCalls, made
+from memento.client.connection import addressed
 from memento.errors import InputError, MementoError
 
 if TYPE_CHECKING:
@@ -39,13 +40,11 @@ if TYPE_CHECKING:
     )
     from memento.ports import Progress
 
-T = TypeVar("T")
-
 PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(Connection):
+class Client(CaseCalls):
     """The memory behind a running service; a context manager."""
 
     def note(
@@ -66,19 +65,19 @@ class Client(Connection):
 
         row = {"title": title, "speaker": speaker, "session": session, "position": position}
         key = {"idempotency_key": idempotency_key, "namespace": namespace}
-        return _made(Noted, self.ask("note", content=content, at=at, wait=wait, **row, **key))
+        return made(Noted, self.ask("note", content=content, at=at, wait=wait, **row, **key))
 
     def note_status(self, iri: str, *, namespace: str | None = None) -> NoteStatus:
         """See `Memento.note_status`."""
         from memento.model import NoteStatus
 
-        return _made(NoteStatus, self.ask("note_status", iri=iri, namespace=namespace))
+        return made(NoteStatus, self.ask("note_status", iri=iri, namespace=namespace))
 
     def retry(self) -> tuple[NoteStatus, ...]:
         """See `Memento.retry`."""
         from memento.model import NoteStatus
 
-        return _made(tuple[NoteStatus, ...], self.ask("retry"))
+        return made(tuple[NoteStatus, ...], self.ask("retry"))
 
     def correct(
         self, iri: str, content: str, *, at: datetime | str | None = None, namespace: str | None = None
@@ -86,19 +85,19 @@ class Client(Connection):
         """See `Memento.correct`."""
         from memento.model import Noted
 
-        return _made(Noted, self.ask("correct", iri=iri, content=content, at=at, namespace=namespace))
+        return made(Noted, self.ask("correct", iri=iri, content=content, at=at, namespace=namespace))
 
     def undo(self, iri: str, *, namespace: str | None = None) -> Undone:
         """See `Memento.undo`."""
         from memento.model import Undone
 
-        return _made(Undone, self.ask("undo", iri=iri, namespace=namespace))
+        return made(Undone, self.ask("undo", iri=iri, namespace=namespace))
 
     def sources(self, iri: str, *, namespace: str | None = None) -> tuple[Source, ...]:
         """See `Memento.sources`."""
         from memento.model import Source
 
-        return _made(tuple[Source, ...], self.ask("sources", iri=iri, namespace=namespace))
+        return made(tuple[Source, ...], self.ask("sources", iri=iri, namespace=namespace))
 
     def import_notes(
         self,
@@ -130,7 +129,7 @@ class Client(Connection):
         """See `Memento.forget`."""
         from memento.model import Forgotten
 
-        return _made(Forgotten, self.ask("forget", iri=iri, erase=erase, namespace=namespace))
+        return made(Forgotten, self.ask("forget", iri=iri, erase=erase, namespace=namespace))
 
     def recall(
         self,
@@ -150,13 +149,13 @@ class Client(Connection):
 
         when = {"as_of": as_of, "believed_at": believed_at}
         how = {"profile": profile, "engine": engine, "gate": gate, "explain": explain or None}
-        return _made(Recollection, self.ask("recall", question=question, k=k, namespace=namespace, **when, **how))
+        return made(Recollection, self.ask("recall", question=question, k=k, namespace=namespace, **when, **how))
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """See `Memento.get`."""
         from memento.model import Described
 
-        return _made(Described, self.ask("get", iri=iri, namespace=namespace))
+        return made(Described, self.ask("get", iri=iri, namespace=namespace))
 
     def list(
         self, *, limit: int = 50, offset: int = 0, past: bool = False, namespace: str | None = None
@@ -165,13 +164,13 @@ class Client(Connection):
         from memento.model import Listed
 
         answer = self.ask("list", limit=limit, offset=offset, past=past, namespace=namespace)
-        return _made(tuple[Listed, ...], answer)
+        return made(tuple[Listed, ...], answer)
 
     def entities(self, *, limit: int = 10, namespace: str | None = None) -> tuple[RecalledEntity, ...]:
         """See `Memento.entities`."""
         from memento.model import RecalledEntity
 
-        return _made(tuple[RecalledEntity, ...], self.ask("entities", limit=limit, namespace=namespace))
+        return made(tuple[RecalledEntity, ...], self.ask("entities", limit=limit, namespace=namespace))
 
     def timeline(
         self,
@@ -186,7 +185,7 @@ class Client(Connection):
         from memento.model import Timeline
 
         when = {"as_of": as_of, "believed_at": believed_at}
-        return _made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
+        return made(Timeline, self.ask("timeline", subject=subject, limit=limit, namespace=namespace, **when))
 
     def query(self, sparql: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
         """See `Memento.query`."""
@@ -199,17 +198,17 @@ class Client(Connection):
         """See `Memento.status`."""
         from memento.model import Status
 
-        return _made(Status, self.ask("status", namespace=namespace))
+        return made(Status, self.ask("status", namespace=namespace))
 
     def check(self) -> tuple[Difference, ...]:
         """See `Memento.check`."""
         from memento.model import Difference
 
-        return _made(tuple[Difference, ...], self.ask("check"))
+        return made(tuple[Difference, ...], self.ask("check"))
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """See `Memento.rebuild`; progress is told of at the end only."""
-        done = _made(int, self.ask("rebuild"))
+        done = made(int, self.ask("rebuild"))
         if progress:
             progress(done, done)
         return done
@@ -240,12 +239,6 @@ class Client(Connection):
         path = addressed("/memory/import", {"consolidate": consolidate, "namespace": namespace or self.namespace})
         body = b"\n".join(encode(row) for row in portion)
         try:
-            return _made(Imported, self.send("POST", path, body, {"Content-Type": "application/jsonl"}).body)
+            return made(Imported, self.send("POST", path, body, {"Content-Type": "application/jsonl"}).body)
         except InputError as error:
             raise type(error)(f"in the portion of rows {before + 1} to {before + len(portion)}: {error}") from error
-
-
-def _made(cls: type[T], body: bytes) -> T:
-    from memento.wire import decode
-
-    return decode(cls, body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
@@ -32,8 +33,23 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "status": ("GET", "/memory/status"),
     "check": ("GET", "/memory/check"),
     "rebuild": ("POST", "/memory/rebuild"),
+    "add_cases": ("POST", "/cases"),
+    "retrieve_cases": ("POST", "/cases/retrieve"),
+    "reward_cases": ("POST", "/cases/retrievals/{retrieval}/reward"),
+    "list_cases": ("GET", "/cases"),
+    "get_case": ("GET", "/cases/{case}"),
+    "forget_case": ("DELETE", "/cases/{case}"),
+    "navigate_cases": ("GET", "/cases/view"),
+    "case_metrics": ("GET", "/cases/metrics"),
+    "case_status": ("GET", "/cases/status"),
+    "start_case": ("POST", "/cases/runs"),
+    "task_run": ("GET", "/cases/runs/{run}"),
+    "record_step": ("POST", "/cases/runs/{run}/steps"),
+    "complete_case": ("POST", "/cases/runs/{run}/complete"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
+
+_PLACE = re.compile(r"\{(\w+)\}")
 
 
 class Answer(NamedTuple):
@@ -72,9 +88,12 @@ class Connection:
         verb, path = ROUTES[method]
         given: dict[str, object] = {"namespace": self.namespace}
         given |= {name: _timed(value) for name, value in arguments.items() if value is not None}
-        if "{iri}" in path and not str(given.get("iri", "")).strip():
-            raise InputError(f"{given.get('iri', '')!r} is no IRI: `memento list` shows those of memories")
-        path = path.replace("{iri}", quote(str(given.pop("iri", "")), safe=""))
+        for name in _PLACE.findall(path):
+            iri = str(given.pop(name, ""))
+            if not iri.strip():
+                listing = "list" if name == "iri" else "cases list"
+                raise InputError(f"{iri!r} is no IRI: `memento {listing}` shows those there are")
+            path = path.replace(f"{{{name}}}", quote(iri, safe=""))
         if verb == "POST":
             body = json.dumps(given).encode()
             return self.send(verb, path, body, {"Content-Type": "application/json"}).body
@@ -128,7 +147,7 @@ def _failure(answer: Answer, address: str) -> MementoError:
 
 
 def addressed(path: str, parameters: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, errors='replace')}"
+    return f"{path}?{urlencode({name: _written(value) for name, value in parameters.items()}, doseq=True, errors='replace')}"
 
 
 def _written(value: object) -> object:

@@ -18,6 +18,7 @@ from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
+from memento.web.cases import CaseRest
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
@@ -25,6 +26,7 @@ from memento.web.sparql import Sparql
 logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
+IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
@@ -45,7 +47,7 @@ def create_app(memento: Memento) -> Flask:
         if request.path.startswith(PROXIED):
             request.max_content_length = BODY_BYTES
         else:
-            request.max_content_length = IMPORT_BYTES if request.path == "/memory/import" else note_bytes
+            request.max_content_length = IMPORT_BYTES if request.path in IMPORTS else note_bytes
 
     @app.after_request
     def dated(response: Response) -> Response:
@@ -55,6 +57,7 @@ def create_app(memento: Memento) -> Flask:
         return response
 
     app.register_blueprint(Rest().blueprint())
+    app.register_blueprint(CaseRest().blueprint())
     app.register_blueprint(Sparql().blueprint())
     proxy = Proxy(memento)
     app.register_blueprint(proxy.blueprint())

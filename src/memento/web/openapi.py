@@ -7,8 +7,7 @@ are described by the nouns themselves. A test holds the page and the addresses t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -33,57 +32,9 @@ from memento.model import (
     Timeline,
     Undone,
 )
-from memento.settings import ENGINES
+from memento.web.case_operations import case_operations
+from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, Operation, Schema
 from memento.wire import encode, schema_of_iri
-
-Schema = Mapping[str, Any]
-
-TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
-FLAG: Schema = {"type": "boolean"}
-TIME: Schema = {"type": "string", "format": "date-time"}
-NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
-SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
-PAGE: Mapping[str, Schema] = {
-    "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
-    "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},
-    "past": {**FLAG, "description": "also the retired and the forgotten"},
-}
-ASKED: Mapping[str, Schema] = {
-    "query": TEXT,
-    "k": {"type": "integer", "minimum": 1, "maximum": 300},
-    "as_of": {**TIME, "description": "what was true then"},
-    "believed_at": {**TIME, "description": "what Memento believed then"},
-    "profile": {"enum": ["seed", "half"]},
-    "engine": {"enum": list(ENGINES), "description": "what ranks; default signals"},
-    "gate": {**FLAG, "description": "whether nothing comes back when nothing is relevant"},
-    "explain": FLAG,
-}
-ERROR: Schema = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message"],
-            "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
-        }
-    },
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """What one address does: its parameters by name, its body, the noun it answers with, the ways it fails."""
-
-    does: str
-    answers: Any = None
-    parameters: Mapping[str, Schema] = field(default_factory=dict)
-    needed: tuple[str, ...] = ()
-    body: Schema | None = None
-    media: str = "application/json"
-    created: bool = False
-    accepted: bool = False
-    fails: tuple[int, ...] = ()
 
 
 def _note() -> Schema:
@@ -102,7 +53,7 @@ def _note() -> Schema:
 
 
 def operations() -> dict[tuple[str, str], Operation]:
-    """Every address below `/memory`, by verb and path as OpenAPI writes it."""
+    """Every address below `/memory` and `/cases`, by verb and path as OpenAPI writes it."""
     listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=PAGE)
     return {
         **_notes(),
@@ -145,6 +96,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             fails=(404,),
         ),
         **_amendments(),
+        **case_operations(),
     }
 
 
@@ -214,15 +166,18 @@ def _amendments() -> dict[tuple[str, str], Operation]:
 def page() -> bytes:
     """The whole description as JSON."""
     table = operations()
-    answers = [*(one.answers for one in table.values()), Health]
+    answers = [one.answers for one in table.values()]
+    forms = {one.body: one.body for one in table.values() if isinstance(one.body, type)}
     schemas, components = msgspec.json.schema_components(
-        answers, schema_hook=schema_of_iri, ref_template="#/components/schemas/{name}"
+        [*answers, Health, *forms], schema_hook=schema_of_iri, ref_template="#/components/schemas/{name}"
     )
+    bodies = dict(zip(forms, schemas[len(answers) + 1 :], strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for ((verb, path), one), schema in zip(table.items(), schemas[:-1], strict=True):
-        paths.setdefault(path, {})[verb] = _described(verb, path, one, schema)
+    for ((verb, path), one), schema in zip(table.items(), schemas[: len(answers)], strict=True):
+        taken = bodies[one.body] if isinstance(one.body, type) else one.body
+        paths.setdefault(path, {})[verb] = _described(verb, path, one, schema, taken)
     components["Health"]["required"] = ["status"]  # all that a stranger is told
-    paths["/health"] = {"get": _health(schemas[-1])}
+    paths["/health"] = {"get": _health(schemas[len(answers)])}
     return encode(
         {
             "openapi": "3.1.0",
@@ -237,17 +192,18 @@ def page() -> bytes:
     )
 
 
-def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str, Any]:
+def _described(verb: str, path: str, one: Operation, schema: Schema, body: Schema | None) -> dict[str, Any]:
     parameters = [_parameter(name, of, name in one.needed) for name, of in one.parameters.items()]
     parameters.append(_parameter("namespace", NAMESPACE, needed=False))
-    if "{iri}" in path:
-        parameters.append({"name": "iri", "in": "path", "required": True, "schema": TEXT})
+    parameters += [
+        {"name": name, "in": "path", "required": True, "schema": TEXT} for name in re.findall(r"\{(\w+)\}", path)
+    ]
     statuses = [200, *([201] if one.created else []), *([202] if one.accepted else [])]
     answers = {str(status): _answer(status, schema) for status in statuses}
     answers |= {str(status): _answer(status, {"$ref": "#/components/schemas/Error"}) for status in _failing(one)}
     told: dict[str, Any] = {"summary": one.does, "operationId": _name(verb, path), "parameters": parameters}
-    if one.body is not None:
-        told["requestBody"] = {"required": True, "content": {one.media: {"schema": one.body}}}
+    if body is not None:
+        told["requestBody"] = {"required": True, "content": {one.media: {"schema": body}}}
     return {**told, "responses": answers}
 
 
