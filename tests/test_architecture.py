@@ -89,7 +89,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("flask", {"web"}),
         ("uvicorn", {"web"}),
         ("httpcore2", {"web"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
-        ("mcp", {"mcp"}),
+        ("mcp", {"mcp", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
         ("click", {"cli"}),
         ("dateparser", {"consolidation"}),
         ("httpx2", {"llm", "web"}),

@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TypeVar, cast
+from datetime import datetime
+from typing import Any, TypeVar, cast
 
 from memento.backends import Backends
 from memento.cases.domain import Domain
@@ -116,6 +117,8 @@ def stepped(kept: Kept, step: TaskStep, derived_from: Sequence[IRI], graph: IRI)
             arguments=call.arguments,
             progress=call.state,
             result=call.result,
+            at=call.at,
+            took_ms=call.took_ms,
         )
         for place, call in enumerate(step.tools)
     ]
@@ -126,6 +129,7 @@ def stepped(kept: Kept, step: TaskStep, derived_from: Sequence[IRI], graph: IRI)
         progress=step.state,
         result=step.result,
         tool_calls=tuple(call.iri for call in calls),
+        cycle=step.cycle,
     )
     new: list[Node] = [record, *calls]
     adds = [quad for one in new for quad in quads(one, graph)]
@@ -169,16 +173,16 @@ def packed(steps: Iterable[TaskStep]) -> str:
     Steps as gzipped JSON in base64.
 
     >>> unpacked(packed([TaskStep(step=0, task="Look.", state="done")]))
-    (TaskStep(step=0, task='Look.', state='done', result=None, tools=()),)
+    (TaskStep(step=0, task='Look.', state='done', result=None, tools=(), cycle=1),)
     """
-    text = json.dumps([asdict(step) for step in steps], ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps([asdict(step) for step in steps], ensure_ascii=False, separators=(",", ":"), default=str)
     return base64.b64encode(gzip.compress(text.encode("utf-8", errors="surrogatepass"), mtime=0)).decode("ascii")
 
 
 def unpacked(text: str) -> tuple[TaskStep, ...]:
     """The steps that `packed` was given."""
     rows = json.loads(gzip.decompress(base64.b64decode(text)).decode("utf-8", errors="surrogatepass"))
-    return tuple(TaskStep(**{**row, "tools": tuple(ToolCall(**call) for call in row["tools"])}) for row in rows)
+    return tuple(TaskStep(**{**row, "tools": tuple(map(_call, row["tools"]))}) for row in rows)
 
 
 def plan_of(kept: Kept) -> str:
@@ -188,9 +192,29 @@ def plan_of(kept: Kept) -> str:
 
 def _step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskStep:
     tools = tuple(
-        ToolCall(tool=call.tool, arguments=call.arguments, result=call.result, state=call.progress) for call in calls
+        ToolCall(
+            tool=call.tool,
+            arguments=call.arguments,
+            result=call.result,
+            state=call.progress,
+            at=call.at,
+            took_ms=call.took_ms,
+        )
+        for call in calls
     )
-    return TaskStep(step=record.step, task=record.task, state=record.progress, result=record.result, tools=tools)
+    return TaskStep(
+        step=record.step,
+        task=record.task,
+        state=record.progress,
+        result=record.result,
+        tools=tools,
+        cycle=record.cycle,
+    )
+
+
+def _call(row: Mapping[str, Any]) -> ToolCall:
+    at = row.get("at")
+    return ToolCall(**{**row, "at": datetime.fromisoformat(at) if at else None})
 
 
 def _short(text: str | None, most: int) -> str | None:

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from memento.client.cases import CaseCalls, made
+from memento.client.cases import made
 from memento.client.connection import addressed
+from memento.client.plans import PlanCalls
 from memento.errors import InputError, MementoError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(CaseCalls):
+class Client(PlanCalls):
     """The memory behind a running service; a context manager."""
 
     def note(

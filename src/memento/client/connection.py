@@ -45,6 +45,11 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "start_case": ("POST", "/cases/runs"),
     "task_run": ("GET", "/cases/runs/{run}"),
     "record_step": ("POST", "/cases/runs/{run}/steps"),
+    "task_runs": ("GET", "/cases/runs"),
+    "plan_task": ("POST", "/cases/plan"),
+    "execute_task": ("POST", "/cases/runs/{run}/execute"),
+    "list_tools": ("GET", "/cases/tools"),
+    "prune_cases": ("POST", "/cases/prune"),
     "complete_case": ("POST", "/cases/runs/{run}/complete"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""

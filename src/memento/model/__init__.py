@@ -68,6 +68,7 @@ from memento.model.outcomes import (
     Source,
     Undone,
 )
+from memento.model.plans import DOUBTS, Doubt, Ending, Executed, Offered, Planned
 from memento.model.stored import (
     KINDS,
     Agent,
@@ -92,6 +93,7 @@ from memento.model.stored import (
 )
 
 __all__ = [
+    "DOUBTS",
     "KINDS",
     "OUTCOMES",
     "TILTS",
@@ -118,8 +120,11 @@ __all__ = [
     "CurvePoint",
     "Described",
     "Difference",
+    "Doubt",
+    "Ending",
     "Entity",
     "EntityKind",
+    "Executed",
     "Forgotten",
     "Health",
     "Imported",
@@ -138,8 +143,10 @@ __all__ = [
     "NoteState",
     "NoteStatus",
     "Noted",
+    "Offered",
     "Outcome",
     "Place",
+    "Planned",
     "Quad",
     "Ranking",
     "Recalled",

@@ -103,7 +103,7 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskRecord:
-    """One step of a trajectory, counted from 0."""
+    """One step of a trajectory, counted from 0; `cycle` says which plan it is of, counted from 1."""
 
     iri: IRI
     step: int = prop(MEM.step)
@@ -111,11 +111,16 @@ class SubtaskRecord:
     progress: StepState = prop(MEM.state)
     result: str | None = prop(MEM.result, None)
     tool_calls: tuple[IRI, ...] = prop(MEM.hasToolCall, ())
+    cycle: int = prop(MEM.cycle, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRecord:
-    """One call of a tool within a step, counted from 0; `arguments` are a JSON object."""
+    """
+    One call of a tool within a step, counted from 0; `arguments` are a JSON object.
+
+    `result` is what the tool said, or why the call failed; `at` is when it was made, `took_ms` how long it took.
+    """
 
     iri: IRI
     step: int = prop(MEM.step)
@@ -123,6 +128,8 @@ class ToolRecord:
     arguments: str = prop(MEM.arguments)
     progress: StepState = prop(MEM.state)
     result: str | None = prop(MEM.result, None)
+    at: datetime | None = prop(MEM.at, None)
+    took_ms: int | None = prop(MEM.milliseconds, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

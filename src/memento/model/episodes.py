@@ -41,12 +41,18 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool: `arguments` are a JSON object as text."""
+    """
+    One call of a tool: `arguments` are a JSON object as text, `result` what it said or why it failed.
+
+    A call that is `pending` was about to be made when it was last heard of: it may have happened.
+    """
 
     tool: str
     arguments: str = "{}"
     result: str | None = None
     state: StepState = "done"
+    at: datetime | None = None
+    took_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +103,14 @@ class CasesFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStep:
-    """One step of a trajectory, counted from 0."""
+    """One step of a trajectory, counted from 0; `cycle` says which plan it is of: a task that fails is planned again."""
 
     step: int
     task: str
     state: StepState
     result: str | None = None
     tools: tuple[ToolCall, ...] = ()
+    cycle: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

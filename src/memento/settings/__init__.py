@@ -7,6 +7,7 @@ reads the environment.
 Functions receive their own group, never the whole.
 """
 
+from memento.settings.executor import ExecutorSettings
 from memento.settings.groups import (
     AgentSettings,
     CasesSettings,
@@ -54,6 +55,7 @@ __all__ = [
     "ConsolidationSettings",
     "DistillSettings",
     "EmbeddingSettings",
+    "ExecutorSettings",
     "ExpandSettings",
     "FusionSettings",
     "GateSettings",

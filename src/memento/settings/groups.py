@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memento.settings.executor import ExecutorSettings
 from memento.settings.knob import knob
 from memento.settings.recall import (
     AnchorSettings,
@@ -93,6 +94,8 @@ class ModelSettings:
     hypothesise: AgentSettings = AgentSettings(temperature=0.7)
     extract_memories: AgentSettings = AgentSettings()
     resolve_memories: AgentSettings = AgentSettings()
+    plan: AgentSettings = AgentSettings()
+    act: AgentSettings = AgentSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +220,7 @@ class Settings:
     model: ModelSettings = ModelSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     cases: CasesSettings = CasesSettings()
+    executor: ExecutorSettings = ExecutorSettings()
     limits: LimitsSettings = LimitsSettings()
     server: ServerSettings = ServerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -10,7 +10,7 @@ from flask import request
 from msgspec import Meta
 from werkzeug.exceptions import UnsupportedMediaType
 
-from memento.model import CaseRow, Outcome, StepState, ToolCall
+from memento.model import CaseRow, Doubt, Outcome, StepState, ToolCall
 from memento.web.asked import namespace
 from memento.wire import decode
 
@@ -84,6 +84,28 @@ class End(Verdicts, frozen=True, kw_only=True):
 
     plan: Text | None = None
     reason: str | None = None
+
+
+class Task(Body, frozen=True, kw_only=True):
+    """A task to be planned; `steps` is the plan, when the caller has one."""
+
+    task: Text
+    steps: list[Text] = []
+    k: Annotated[int, Meta(ge=1)] | None = None
+    about: list[str] = []
+
+
+class Execute(Body, frozen=True, kw_only=True):
+    """How a run is to be carried on."""
+
+    uncertain: Doubt = "ask"
+    complete: bool = True
+
+
+class Prune(Body, frozen=True, kw_only=True):
+    """How many cases are to stay."""
+
+    keep: Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 
 def body(form: type[Body]) -> dict[str, Any]:

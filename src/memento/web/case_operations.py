@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from memento.model import (
     TILTS,
@@ -13,7 +14,11 @@ from memento.model import (
     CaseStatus,
     Completed,
     Credited,
+    Executed,
     Navigated,
+    Offered,
+    Planned,
+    StepState,
     TaskRun,
 )
 from memento.vocabulary import IRI
@@ -51,6 +56,25 @@ def case_operations() -> dict[tuple[str, str], Operation]:
             body=forms.Earned,
             fails=(404, 415),
         ),
+        **_looks(),
+        ("get", "/cases/{case}"): Operation(
+            does="Everything about one case", answers=CaseShown, parameters=DOMAIN, needed=("case",), fails=(404,)
+        ),
+        ("delete", "/cases/{case}"): Operation(
+            does="Show a case no more; with `erase`, delete it",
+            answers=IRI,
+            parameters={"erase": FLAG, **DOMAIN},
+            needed=("case",),
+            fails=(404,),
+        ),
+        **_runs(),
+        **_plans(),
+    }
+
+
+def _looks() -> dict[tuple[str, str], Operation]:
+    """The addresses that say how a domain stands."""
+    return {
         ("get", "/cases/view"): Operation(
             does="The cases of a domain from a point of view: zoom, pan and tilt",
             answers=Navigated,
@@ -75,17 +99,6 @@ def case_operations() -> dict[tuple[str, str], Operation]:
             answers=CaseStatus,
             parameters=DOMAIN,
         ),
-        ("get", "/cases/{case}"): Operation(
-            does="Everything about one case", answers=CaseShown, parameters=DOMAIN, needed=("case",), fails=(404,)
-        ),
-        ("delete", "/cases/{case}"): Operation(
-            does="Show a case no more; with `erase`, delete it",
-            answers=IRI,
-            parameters={"erase": FLAG, **DOMAIN},
-            needed=("case",),
-            fails=(404,),
-        ),
-        **_runs(),
     }
 
 
@@ -98,6 +111,11 @@ def _runs() -> dict[tuple[str, str], Operation]:
             body=forms.Start,
             created=True,
             fails=(404, 413, 415),
+        ),
+        ("get", "/cases/runs"): Operation(
+            does="The tasks under way and done, the latest first, without their steps",
+            answers=tuple[TaskRun, ...],
+            parameters={"state": {"enum": list(get_args(StepState))}, **PAGES, **DOMAIN},
         ),
         ("get", "/cases/runs/{run}"): Operation(
             does="A task under way or done, with its steps",
@@ -118,5 +136,31 @@ def _runs() -> dict[tuple[str, str], Operation]:
             body=forms.End,
             created=True,
             fails=(404, 409, 415),
+        ),
+    }
+
+
+def _plans() -> dict[tuple[str, str], Operation]:
+    """The addresses that plan, carry out and let go."""
+    return {
+        ("post", "/cases/plan"): Operation(
+            does="Plan a task after the cases that are most like it; the plan waits to be carried out",
+            answers=Planned,
+            body=forms.Task,
+            created=True,
+            fails=(413, 415),
+        ),
+        ("post", "/cases/runs/{run}/execute"): Operation(
+            does="Carry out a task from the step that is next, with the tools of the configured servers",
+            answers=Executed,
+            body=forms.Execute,
+            fails=(404, 409, 415),
+        ),
+        ("get", "/cases/tools"): Operation(does="The tools of the configured servers", answers=tuple[Offered, ...]),
+        ("post", "/cases/prune"): Operation(
+            does="Let the least valuable cases go until so many are left",
+            answers=tuple[IRI, ...],
+            body=forms.Prune,
+            fails=(415,),
         ),
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from flask import Blueprint, Response
 
-from memento.model import TILTS, ZOOMS
+from memento.model import TILTS, ZOOMS, StepState
 from memento.web import case_bodies as forms
 from memento.web.asked import Parameters, memory, namespace
 from memento.web.case_bodies import body
@@ -28,6 +30,11 @@ class CaseRest:
         routes.get("/runs/<path:run>")(self.run)
         routes.post("/runs/<path:run>/steps")(self.step)
         routes.post("/runs/<path:run>/complete")(self.complete)
+        routes.post("/runs/<path:run>/execute")(self.execute)
+        routes.get("/runs")(self.runs)
+        routes.post("/plan")(self.plan)
+        routes.get("/tools")(self.tools)
+        routes.post("/prune")(self.prune)
         routes.get("/<path:case>")(self.get)
         routes.delete("/<path:case>")(self.forget)
         return routes
@@ -122,3 +129,37 @@ class CaseRest:
         """End a task: it becomes a case."""
         Parameters()
         return answered(memory().complete_case(run, **body(forms.End)), 201)
+
+    def runs(self) -> Response:
+        """A page of tasks under way and done, the latest first."""
+        asked = Parameters("state", "limit", "offset", "domain")
+        limit = asked.number("limit")
+        return answered(
+            memory().task_runs(
+                state=asked.choice("state", get_args(StepState)) if asked.text("state") else None,
+                limit=50 if limit is None else limit,
+                offset=asked.number("offset") or 0,
+                domain=asked.text("domain"),
+                namespace=namespace(),
+            )
+        )
+
+    def plan(self) -> Response:
+        """Plan a task after the cases that are most like it."""
+        Parameters()
+        return answered(memory().plan_task(**body(forms.Task)), 201)
+
+    def execute(self, run: str) -> Response:
+        """Carry out a task from the step that is next; answers when it ends."""
+        Parameters()
+        return answered(memory().execute_task(run, **body(forms.Execute)))
+
+    def tools(self) -> Response:
+        """The tools of the configured servers."""
+        Parameters()
+        return answered(memory().list_tools())
+
+    def prune(self) -> Response:
+        """Let the least valuable cases go."""
+        Parameters()
+        return answered(memory().prune_cases(**body(forms.Prune)))
