@@ -1,7 +1,8 @@
 """
 The `memento` command.
 
-*Flow:* `door` (options, exit codes) → `commands`, `care` → `opened` (a running service, or the folder itself) → JSON → `shown`.
+*Flow:* `door` (options, exit codes) → `commands`, `cases`, `care` → `opened` (a running service, or the folder itself) → JSON →
+`shown`.
 
 *Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
 service must not wait for their import, nor for the store's.
@@ -10,10 +11,11 @@ service must not wait for their import, nor for the store's.
 from __future__ import annotations
 
 from memento.cli import care as _care
+from memento.cli import cases as _cases
 from memento.cli import commands as _commands
 from memento.cli import connect as _connect
 from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _commands, _connect, _tokens)
+_registered = (_care, _cases, _commands, _connect, _tokens)

@@ -14,11 +14,12 @@ from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
-from memento import __version__, telemetry
+from memento import __version__
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.service import Memento
 from memento.web.cases import CaseRest
+from memento.web.metrics import exposition
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql import Sparql
@@ -83,7 +84,7 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return Response(telemetry.exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(exposition(g.memory), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _admitted(memento: Memento) -> Memento:
