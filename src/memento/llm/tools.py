@@ -16,8 +16,9 @@ import json
 import logging
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import AsyncExitStack, ExitStack
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
@@ -28,6 +29,7 @@ from memento.settings import ExecutorSettings
 from memento.wire import decode
 
 if TYPE_CHECKING:
+    import anyio
     from anyio.from_thread import BlockingPortal
 
     import mcp
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+Reached = Future[tuple["mcp.Client", list[Any]]]
 
 MOST_TOOLS = 1000  # of one server; a listing that never ends is cut
 LAST_WORDS = 200  # characters of what a program said on stderr, in an error
@@ -116,10 +119,7 @@ class Toolbox:
         return self
 
     def __exit__(self, *error: object) -> None:
-        try:
-            self._stack.close()
-        except Exception as failure:  # a server that died in the middle is no reason to lose what was done
-            logger.warning("executor.close", extra={"cause": type(failure).__name__})
+        self._stack.close()
 
     def call(self, name: str, arguments: Json, until: float) -> Result:
         """
@@ -140,14 +140,30 @@ class Toolbox:
 
     def _reached(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
         """A client of one server with the tools it lists; it stays open with the stack."""
-        opening = _opened(self._servers[name], words, self._settings.start_s)
+        import anyio
+
+        ready: Reached = Future()
+        stop = self._portal.call(anyio.Event)
+        limit = self._settings.start_s
+        held = self._portal.start_task_soon(_held, self._servers[name], words, limit, ready, stop)
+        stack.callback(self._let_go, name, held, stop)
         try:
-            return stack.enter_context(self._portal.wrap_async_context_manager(opening))
+            return ready.result(limit)
         except Exception as error:
+            held.cancel()
             words.seek(0)
             said = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
-            told = f"{_why(error)}; its last words: {said}" if said else _why(error)
-            raise ToolError(f"the server {name!r} of [executor] cannot be used: {told}") from error
+            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _why(error)
+            raise ToolError(
+                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {said}' if said else ''}"
+            ) from error
+
+    def _let_go(self, name: str, held: Future[None], stop: anyio.Event) -> None:
+        self._portal.call(stop.set)
+        try:
+            held.result()
+        except (Exception, CancelledError) as error:  # a server that died is no reason to lose what was done
+            logger.info("executor.close", extra={"server": name, "cause": type(error).__name__})
 
     def _take(self, name: str, server: Server, listed: list[Any]) -> None:
         names = {tool.name for tool in listed}
@@ -175,24 +191,32 @@ class Toolbox:
             )
 
 
-@asynccontextmanager
-async def _opened(server: Server, words: IO[str], start_s: float) -> AsyncIterator[tuple[mcp.Client, list[Any]]]:
+async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
+    """Keep one server open from start to `stop`, all in one task, as its client demands."""
     import httpx2
     from mcp.client.stdio import StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
     import mcp
 
-    if server.command:
-        program = StdioServerParameters(command=server.command, args=server.args, env=server.env, cwd=server.cwd)
-        async with mcp.Client(stdio_client(program, words), read_timeout_seconds=start_s) as client:  # type: ignore[arg-type]
-            yield client, await _listed(client)
-        return
-    timeout = httpx2.Timeout(start_s, read=None)
-    async with httpx2.AsyncClient(headers=server.headers, timeout=timeout) as http:
-        transport = streamable_http_client(str(server.url), http_client=http)
-        async with mcp.Client(transport, read_timeout_seconds=start_s) as client:
-            yield client, await _listed(client)
+    try:
+        async with AsyncExitStack() as stack:
+            if server.command:
+                program = StdioServerParameters(
+                    command=server.command, args=server.args, env=server.env, cwd=server.cwd
+                )
+                transport = stdio_client(program, words)  # type: ignore[arg-type]  # it wants a TextIO, and needs a file
+            else:
+                timeout = httpx2.Timeout(start_s, read=None)
+                http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
+                transport = streamable_http_client(str(server.url), http_client=http)
+            client = await stack.enter_async_context(mcp.Client(transport, read_timeout_seconds=start_s))
+            ready.set_result((client, await _listed(client)))
+            await stop.wait()
+    except Exception as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)
 
 
 async def _listed(client: mcp.Client) -> list[Any]:
