@@ -116,7 +116,9 @@ def test_where_two_tasks_do_not_name_as_much_the_plan_is_taken_as_it_is() -> Non
 
 
 def test_a_plan_that_was_tried_gives_way_to_the_next_case() -> None:
-    found = shown(case("Copy a.txt.", "1. Read it."), case("Copy c.txt.", "1. Print it."))
+    found = shown(
+        case("Copy a.txt.", "1. Read it."), case("Eat all of it.", "1. Chew."), case("Copy c.txt.", "1. Print it.")
+    )
 
     assert by_template("Copy b.txt.", found, [("Read it.",)]).steps == ("Print it.",)
     with pytest.raises(InputError, match="no other case"):

@@ -139,7 +139,7 @@ def by_template(task: str, found: CasesFound, tried: Sequence[tuple[str, ...]] =
     Values are quoted texts, files, numbers and names. Where the two tasks have different numbers of them, nothing is replaced.
 
     Args:
-        tried: plans that are not to be made again: then the next best case is followed.
+        tried: plans that failed and are not made again: then the next case is followed whose task is put in much the same words.
 
     Raises:
         InputError: there is no case to follow.
@@ -147,13 +147,24 @@ def by_template(task: str, found: CasesFound, tried: Sequence[tuple[str, ...]] =
     for case in found.positives:
         changes = _changes(case.task, task)
         steps = tuple(_replaced(step, changes) for step in steps_of(case.plan))
-        if steps in tried or not steps:
+        if not steps or steps in tried or (tried and not _alike(case.task, task)):
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
         return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
     raise InputError(
         "there is no model to plan and no other case that worked to follow: give the steps, or set provider and model of [model]"
     )
+
+
+def _alike(old: str, new: str) -> bool:
+    """
+    Whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
+
+    >>> _alike("Copy a.txt to the log.", "Copy b.txt to the log."), _alike("Copy a.txt.", "Print it all.")
+    (True, False)
+    """
+    one, other = (set(re.findall(r"\w+", _VALUE.sub(" ", text[:1].lower() + text[1:]).lower())) for text in (old, new))
+    return 2 * len(one & other) >= len(one | other)
 
 
 def _changes(old: str, new: str) -> dict[str, str]:
