@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from heapq import nlargest
@@ -201,9 +202,17 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
     )
 
 
+_IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-f]{2})+""")
+
+
 def named(iri: str) -> IRI:
-    """The text as an IRI; raises `InputError` when it can be none."""
-    if not iri.strip() or any(c in iri for c in ' <>"{}|\\^`\n\r\t') or ":" not in iri:
+    """
+    The text as an IRI; raises `InputError` when it can be none.
+
+    >>> named("urn:memento:case:1")
+    'urn:memento:case:1'
+    """
+    if not _IRI.fullmatch(iri) or not iri.isprintable():
         raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
     return IRI(iri)
 

@@ -41,9 +41,19 @@ def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None
     assert not (tool.reads_only and tool.destroys)
 
 
-def test_only_forgetting_destroys_and_only_three_tools_write() -> None:
-    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget"]
-    assert [tool.name for tool in EVERY if not tool.reads_only] == ["memento_note", "memento_correct", "memento_forget"]
+def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
+    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget", "memento_case_run"]
+    assert [tool.name for tool in EVERY if not tool.reads_only] == [
+        "memento_note",
+        "memento_correct",
+        "memento_forget",
+        "memento_case_retrieve",
+        "memento_case_record",
+        "memento_case_reward",
+        "memento_case_plan",
+        "memento_case_run",
+    ]
+    assert [tool.name for tool in EVERY if tool.reaches_out] == ["memento_case_run"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from memento.client.connection import addressed, made
 from memento.client.documents import Documents
+from memento.client.plans import PlanCalls
 from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
@@ -46,7 +47,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(Sparql, Documents):
+class Client(Sparql, Documents, PlanCalls):
     """The memory behind a running service; a context manager."""
 
     def note(

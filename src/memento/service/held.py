@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
+from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
@@ -25,7 +26,7 @@ from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, namespace_of
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -64,6 +65,7 @@ class Held:
         self._statistics = Statistics(self._workers)
         self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
+        self._domains = Domains(backends, settings.cases)
 
     def _work(self) -> float | None:
         """What the worker does."""
@@ -98,6 +100,10 @@ class Held:
     def scope(self, namespace: str | None = None) -> Scope:
         """Whose memory a call with this namespace asks, and where."""
         return self._in(namespace)
+
+    def _case_graphs(self, scope: Scope) -> tuple[IRI, ...]:
+        """The cases of each domain that the caller sees."""
+        return tuple(graph for graph in self._domains.names(scope.tenant) if self._access.sees(namespace_of(graph)))
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

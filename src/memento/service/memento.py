@@ -8,6 +8,7 @@ from typing import Self
 
 from memento.home import Owner
 from memento.service.care import Care
+from memento.service.plans import Plans
 from memento.service.reading import Reading
 from memento.service.updating import Updating
 from memento.service.writing import Writing
@@ -17,7 +18,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Updating, Care):
+class Memento(Writing, Reading, Updating, Plans, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property

@@ -99,9 +99,10 @@ class Querying(Questions):
     def _visible(self, scope: Scope) -> Visible:
         """The graphs that the caller may read by SPARQL."""
         inferred = (scope.inferred,) if self.settings.inference.on else ()
+        derived = (*inferred, *self._case_graphs(scope))
         is_whole = not self._access.namespaces
         is_admin = is_whole and self._access.may("admin")
-        return _visible(scope, self._graphs(), inferred, is_whole=is_whole, is_admin=is_admin)
+        return _visible(scope, self._graphs(), derived, is_whole=is_whole, is_admin=is_admin)
 
     def _graphs(self) -> tuple[IRI, ...]:
         """Every named graph there is; looked up when something was written."""
@@ -113,18 +114,18 @@ class Querying(Questions):
 
 @lru_cache(256)
 def _visible(
-    scope: Scope, graphs: tuple[IRI, ...], inferred: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
+    scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
 ) -> Visible:
     """
     What a reader of a scope may see among some graphs.
 
     Args:
-        inferred: the graphs of what follows, which need not be there yet.
+        derived: the graphs of what follows, which need not be there yet, and of cases.
         is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
         is_admin: whether the reader also sees who changed graphs by SPARQL.
     """
     free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
-    default = (*scope.readable, *free, *inferred)
+    default = (*scope.readable, *free, *derived)
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_admin else ()
     return Visible(default=default, named=(*default, *provenance, *audit))

@@ -1,0 +1,81 @@
+"""
+The domains of all tenants: each with its bank and its learner, read when it is first asked for.
+
+*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from memento.backends import Backends
+from memento.cases.bank import Bank, read
+from memento.cases.learner import Learner
+from memento.model import Change
+from memento.settings import CasesSettings
+from memento.vocabulary import IRI, cases_iri
+
+CASES = "urn:memento:cases:"
+"""How the name of every graph of cases begins."""
+
+
+@dataclass(slots=True)
+class Domain:
+    """One domain: its graph, its cases as arrays, and what ranks them."""
+
+    graph: IRI
+    bank: Bank
+    learner: Learner
+
+
+class Domains:
+    """Hold the lock of writers while using a domain: its arrays follow its writes."""
+
+    def __init__(self, parts: Backends, knobs: CasesSettings) -> None:
+        self._parts = parts
+        self._knobs = knobs
+        self._open: dict[IRI, Domain] = {}
+        self._lock = threading.RLock()
+        self._own = threading.local()
+        parts.followers.append(self._follow)
+
+    def of(self, graph: IRI) -> Domain:
+        """The domain of a graph, read when it is not yet; raises `GraphError`, `EmbeddingError`."""
+        with self._lock:
+            found = self._open.get(graph)
+            if found is None:
+                bank, pairs = read(graph, self._parts)
+                learner = Learner(bank, pairs, self._parts, self._knobs)
+                found = self._open[graph] = Domain(graph, bank, learner)
+            return found
+
+    def names(self, tenant: str) -> list[IRI]:
+        """The graphs of a tenant's cases, sorted."""
+        return [graph for graph in self._parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
+
+    def close(self, graph: IRI) -> None:
+        """Read a domain anew at its next use."""
+        with self._lock:
+            self._open.pop(graph, None)
+
+    @contextmanager
+    def own(self) -> Iterator[None]:
+        """Within it, what is written is taken into the arrays by whoever writes it."""
+        self._own.writes = True
+        try:
+            yield
+        finally:
+            self._own.writes = False
+
+    def _follow(self, change: Change | None) -> None:
+        if change is None:
+            with self._lock:
+                self._open.clear()
+            return
+        if getattr(self._own, "writes", False):
+            return
+        for graph in {quad[3] for quad in (*change.adds, *change.removes) if quad[3].startswith(CASES)}:
+            self.close(graph)

@@ -1,0 +1,33 @@
+"""What a task concerns: the entities that its caller names, and those that its text names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memento.backends import Backends
+from memento.errors import InputError
+from memento.library import named
+from memento.model import Scope
+from memento.retrieval.anchor import named_entities
+from memento.vocabulary import IRI
+
+
+def entities_of(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
+    """
+    The entities of the readable graphs that a task concerns, those given first.
+
+    Raises:
+        InputError: one that is given is no entity of these graphs.
+    """
+    indexes = parts.indexes
+    given = tuple(dict.fromkeys(map(named, about)))
+    with indexes.lock:
+        anchors = indexes.nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
+        for iri in given:
+            node = indexes.nodes.find(iri)
+            if node is None or not anchors[node]:
+                raise InputError(
+                    f"<{iri[:80]}> is no entity of the namespace {scope.namespace!r}: note something about it"
+                )
+        found = [indexes.nodes.iri(node) for node in named_entities(task, indexes.labels, scope.memory_graphs)]
+    return tuple(dict.fromkeys([*given, *found]))

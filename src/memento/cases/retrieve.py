@@ -1,0 +1,156 @@
+"""
+The cases for a task: those to follow and those to avoid, with the reason of every choice, which the graph keeps.
+
+Candidates are the cases nearest to the task and those that concern an entity it names; they are put in order by
+β·Q + (1 − β)·cosine.
+
+*Source:* the memory-based decision process of Zhou et al. 2025, arXiv 2508.16153.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import perf_counter
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.backends import Backends
+from memento.cases.bank import Rows, Vector, embedded
+from memento.cases.domain import Domain
+from memento.model import CaseFound, CasesFound, Section
+from memento.settings import CasesSettings
+from memento.vocabulary import IRI
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A task that cases are wanted for: `about` are entities it concerns, `since` and `until` when the cases were finished."""
+
+    task: str
+    k: int
+    about: tuple[IRI, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    explore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The candidates of one section, best first: rows of the bank, their values, and why each is a candidate."""
+
+    rows: Rows
+    cosine: Scores
+    q: Scores | None
+    score: Scores
+    why: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Clock:
+    """Milliseconds by phase."""
+
+    ms: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=perf_counter)
+
+    def lap(self, name: str) -> None:
+        now = perf_counter()
+        self.ms[name] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+
+def ranked(asked: Asked, state: Vector, section: Section, domain: Domain, knobs: CasesSettings) -> Ranked:
+    """The candidates of a section in order."""
+    bank = domain.bank
+    good = bank.reward >= knobs.positive_from
+    mask = bank.within(asked.since, asked.until) & (
+        good if section == "positive" else bank.reward < knobs.positive_from
+    )
+    allowed = np.flatnonzero(mask)
+    cosine = (bank.vectors[allowed] @ state).astype(np.float64)
+    order = np.lexsort((allowed, -cosine))[: knobs.candidates]
+    shared = bank.concerning(asked.about)
+    near = {int(row): f"one of the {len(order)} nearest" for row in allowed[order]}
+    linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
+    why = near | {
+        row: f"{near[row]}, and concerns {shared[row]} of the task's entities"
+        if row in near
+        else f"concerns {shared[row]} of the task's entities"
+        for row in linked
+    }
+    rows = np.fromiter(why, dtype=np.int64, count=len(why))
+    cosines = (bank.vectors[rows] @ state).astype(np.float64)
+    weight = domain.learner.weight
+    q = domain.learner.q(state, rows).astype(np.float64) if weight.beta and len(rows) else None
+    score = cosines if q is None else weight.beta * q + (1 - weight.beta) * cosines
+    best = np.lexsort((rows, -score))
+    reasons = tuple(why.values())
+    return Ranked(
+        rows[best], cosines[best], None if q is None else q[best], score[best], tuple(reasons[i] for i in best)
+    )
+
+
+def retrieve(
+    asked: Asked, domain: Domain, name: str, parts: Backends, knobs: CasesSettings
+) -> tuple[CasesFound, Vector]:
+    """What comes back for a task, not yet kept, and the task's vector."""
+    clock = Clock()
+    [state] = embedded([asked.task], parts)
+    clock.lap("embed")
+    weight = domain.learner.weight
+    sections: tuple[Section, Section] = ("positive", "negative")
+    found = {section: ranked(asked, state, section, domain, knobs) for section in sections}
+    chosen = {section: ranking.rows[: asked.k] for section, ranking in found.items()}
+    clock.lap("rank")
+    texts = shown([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
+    clock.lap("read")
+    sides = {
+        section: tuple(_found(section, place, found[section], domain, texts) for place in range(len(chosen[section])))
+        for section in sections
+    }
+    return CasesFound(
+        task=asked.task,
+        domain=name,
+        positives=sides["positive"],
+        negatives=sides["negative"],
+        ranking="q" if weight.beta else "cosine",
+        beta=weight.beta,
+        reason=weight.reason,
+        candidates=sum(len(ranking.rows) for ranking in found.values()),
+        timings_ms=clock.ms,
+    ), state
+
+
+def shown(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
+    """The task and the plan of some cases."""
+    rows = parts.graph.select("cases/shown", [domain.graph], case=iris) if iris else []
+    return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
+
+
+def _found(
+    section: Section, place: int, ranking: Ranked, domain: Domain, texts: dict[IRI, tuple[str, str]]
+) -> CaseFound:
+    bank, row = domain.bank, int(ranking.rows[place])
+    uses = int(bank.uses[row])
+    task, plan = texts.get(bank.iris[row], ("", ""))
+    return CaseFound(
+        iri=bank.iris[row],
+        task=task,
+        plan=plan,
+        section=section,
+        rank=place + 1,
+        cosine=float(ranking.cosine[place]),
+        score=float(ranking.score[place]),
+        reason=ranking.why[place],
+        at=bank.when(row),
+        q=None if ranking.q is None else float(ranking.q[place]),
+        reward=None if np.isnan(bank.reward[row]) else float(bank.reward[row]),
+        earned=float(bank.earned[row]) / uses if uses else None,
+        uses=uses,
+        about=bank.about[row],
+    )
