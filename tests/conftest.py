@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from memento import assets
-from memento.graph.oxigraph import Oxigraph, parsed_quads
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.plain import parsed_quads
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings

@@ -23,7 +23,7 @@ FLOORS = [
     ],
     ["consolidation", "sparql"],
     ["service", "client"],
-    ["evaluation", "sexpr"],
+    ["evaluation", "sexpr", "notebook"],
     ["mcp"],
     ["web"],
     ["cli", "__main__"],
@@ -99,6 +99,8 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),
         ("dotenv", {"settings"}),
+        ("pandas", {"notebook"}),
+        ("IPython", {"notebook"}),
     ],
 )
 def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:

@@ -22,3 +22,10 @@ def __getattr__(name: str) -> Any:
 
         return getattr(service, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext memento` does: gives the cell magic `%%sparql`."""
+    from memento.notebook.magic import load
+
+    load(shell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -40,8 +41,34 @@ PROV = Namespace("http://www.w3.org/ns/prov#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
 ZPT = Namespace("http://purl.org/stuff/zpt/")
 
+PREFIXES: Mapping[str, str] = {
+    "mem": MEM.base,
+    "owl": OWL.base,
+    "prov": PROV.base,
+    "rdf": RDF.base,
+    "rdfs": RDFS.base,
+    "skos": SKOS.base,
+    "xsd": XSD.base,
+    **{
+        kind: f"urn:memento:{kind}:"
+        for kind in ("agent", "entity", "invalidation", "memory", "note", "session", "user")
+    },
+}
+"""What IRIs are shortened by where people read them; those that we mint are, too."""
+
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
+
+
+def shortened(iri: str) -> str:
+    """
+    An IRI with a prefix in the place of its beginning, where it has one of `PREFIXES`.
+
+    >>> shortened("http://purl.org/memento/about"), shortened("urn:other:1")
+    ('mem:about', 'urn:other:1')
+    """
+    found = (f"{prefix}:{iri[len(base) :]}" for prefix, base in PREFIXES.items() if iri.startswith(base))
+    return next(found, iri)
 
 
 def mint(kind: str) -> IRI:

@@ -7,7 +7,8 @@ import pytest
 
 from memento import assets
 from memento.errors import GraphError, InputError
-from memento.graph.oxigraph import Oxigraph, parsed_quads
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.plain import parsed_quads
 from memento.model import Change
 from memento.vocabulary import IRI, MEM, ONTOLOGY
 

@@ -140,6 +140,25 @@ def test_the_timeline_sparql_and_status_answer(memory: Memento, address: str) ->
     assert status["notes"] == memory.status().notes
 
 
+DOUBLED = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(17))
+
+
+def test_an_answer_that_is_longer_than_a_model_reads_is_cut_at_a_row(memory: Memento, address: str) -> None:
+    values = " ".join(f"'{n:03}'" for n in range(900))
+    query = f"SELECT (CONCAT(?v, '{'ä' * 300}') AS ?x) {{ VALUES ?v {{ {values} }} }}"
+    _, rows = called(address, "auto", "memento_sparql", query=query, limit=1_000)
+
+    assert rows["more"] is True
+    assert 300 < len(rows["rows"]) < 900
+    assert rows["rows"] == [[f"{n:03}{'ä' * 300}"] for n in range(len(rows["rows"]))]
+
+
+def test_one_row_that_is_longer_than_a_model_reads_is_refused(address: str) -> None:
+    told = failed(address, "memento_sparql", query=f"SELECT ?x17 {{ BIND('01234567' AS ?x0) {DOUBLED} }}")
+
+    assert "SUBSTR" in told
+
+
 def test_a_correction_replaces_what_was_never_true(memory: Memento, address: str) -> None:
     [iri] = memory.note("My sister is called Anna.").memories
     text, answer = called(address, "auto", "memento_correct", iri=iri, content="USER's sister is called Hannah.")

@@ -8,7 +8,7 @@ from rdflib.namespace import RDF, SH
 
 from memento.assets import folder
 from memento.errors import GraphError
-from memento.graph.oxigraph import parsed_quads
+from memento.graph.plain import parsed_quads
 from memento.graph.shapes import Violation, violations
 from memento.model import Quad
 from memento.vocabulary import IRI, MEM, TYPE

@@ -189,7 +189,7 @@ _USING = st.sampled_from(["", f"USING <{MAIN}> ", f"USING NAMED <{MAIN}> ", f"US
 
 
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(_HEADS, _USING, st.lists(_PATTERNS, min_size=1, max_size=2, unique=True).map(" ".join))
+@given(_HEADS, _USING, st.lists(_PATTERNS, min_size=1, max_size=2, unique=True).map(" . ".join))
 def test_no_pattern_brings_in_what_another_tenant_has(told: Memento, head: str, using: str, pattern: str) -> None:
     template = f"INSERT {{ GRAPH <{COMPANY}> {{ <urn:seen> ?p ?o . ?s <urn:of> 1 }} }}"
     with suppress(TimedOut, TooLong):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -11,12 +12,13 @@ import pytest
 
 import hostile
 from siege import manners, raw
-from siege.asked import Came, Request, requests, sent
+from siege.asked import FAMILIES, Came, Request, requests, sent
 from siege.watched import Answers, Canary, Memory, answering, children, listening, measuring
 from w3c.endpoint import Endpoint
 
 SECONDS, MEMORY_MB = 0.5, 256
-QUICK = ("refused", "reaching", "changing")
+OWN_MB = 128
+"""What a worker has beside what its queries take."""
 HEAVY = (
     "three copies of everything, counted",
     "sort of a product",
@@ -24,6 +26,9 @@ HEAVY = (
     "every path there and back",
     "ten tables of ten rows each",
     "an update that multiplies",
+    "ten thousand terms of a sum",
+    "a graph of a hundred thousand nested nodes",
+    "a graph of RDF/XML whose entities multiply",
 )
 PATHS = ("/sparql", "/sparql/update", "/sparql/graphs")
 
@@ -53,19 +58,33 @@ def siege() -> Iterator[Siege]:
         own = urlsplit(endpoint.origin).port or 80
         came: dict[tuple[str, str], Came] = {}
         with measuring(endpoint.pid) as memory, answering(endpoint.query) as answers:
-            for family in (*QUICK, "heavy"):
+            for family in FAMILIES:
                 for request in requests(family, canary=canary.port, own=own):
-                    if family in QUICK or request.name in HEAVY:
+                    if is_sent(request):
                         came[family, request.name] = sent(request, endpoint, patience_s=20)
             for name, how in raw.requests(*PATHS).items():
                 came["raw", name] = manners.exchanged(endpoint, name, *how, 20)
         yield Siege(endpoint, canary, answers, memory, before, came)
 
 
+def is_sent(request: Request) -> bool:
+    """Whether it is quick: what may take all its time is not, a few excepted."""
+    return request.name in HEAVY or (request.family != "heavy" and 504 not in request.wanted)
+
+
 def names() -> Iterator[tuple[str, str]]:
-    yield from ((family, request.name) for family in QUICK for request in requests(family))
-    yield from (("heavy", name) for name in HEAVY)
+    known = [request for family in FAMILIES for request in requests(family)]
+    yield from ((request.family, request.name) for request in known if is_sent(request))
     yield from (("raw", name) for name in raw.requests(*PATHS))
+
+
+def until(holds: Callable[[], bool]) -> bool:
+    """Whether something comes to hold in a while."""
+    for _ in range(200):
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 @pytest.mark.parametrize(("family", "name"), list(names()))
@@ -75,9 +94,11 @@ def test_a_hostile_request_is_answered_as_it_should_be(siege: Siege, family: str
     assert came.status in came.request.wanted, came.said
 
 
-def test_there_are_many_of_them() -> None:
-    assert len(list(names())) + sum(1 for _ in requests("heavy")) - len(HEAVY) > 200
-    assert len(set(names())) == len(list(names()))
+def test_there_are_many_of_them_and_each_has_a_name() -> None:
+    known = [request.name for family in FAMILIES for request in requests(family)] + list(raw.requests(*PATHS))
+
+    assert len(known) > 200
+    assert len(set(known)) == len(known)
 
 
 def test_nobody_knocked_at_the_canary(siege: Siege) -> None:
@@ -94,7 +115,7 @@ def test_others_were_answered_all_the_while(siege: Siege) -> None:
 
 
 def test_the_memory_of_a_worker_stays_within_its_limit(siege: Siege) -> None:
-    assert 0 < siege.memory.worker < 2 * MEMORY_MB
+    assert 0 < siege.memory.worker < MEMORY_MB + OWN_MB
 
 
 def test_a_canary_that_is_knocked_at_says_so() -> None:
@@ -104,12 +125,12 @@ def test_a_canary_that_is_knocked_at_says_so() -> None:
         socket.create_connection(("127.0.0.1", canary.port)).close()
         socket.create_connection(("127.0.0.2", canary.port)).close()
 
-    assert len(canary.knocks) == 2
+        assert until(lambda: len(canary.knocks) == 2)
 
 
-def test_thirty_two_slow_queries_at_once_are_all_answered(siege: Siege) -> None:
-    with ThreadPoolExecutor(32) as pool:
-        found = list(pool.map(lambda _: sent(hostile.SLOW, siege.endpoint, patience_s=60), range(32)))
+def test_slow_queries_at_once_are_all_answered(siege: Siege) -> None:
+    with ThreadPoolExecutor(10) as pool:
+        found = list(pool.map(lambda _: sent(hostile.SLOW, siege.endpoint, patience_s=60), range(10)))
 
     assert {came.status for came in found} <= {429, 503, 504}
     assert 504 in {came.status for came in found}
@@ -122,4 +143,4 @@ def test_clients_that_leave_free_their_workers(siege: Siege) -> None:
     after = [sent(few, siege.endpoint, patience_s=20).status for _ in range(3)]
 
     assert after == [200] * 3
-    assert len(children(siege.endpoint.pid)) <= 5
+    assert until(lambda: len(children(siege.endpoint.pid)) <= 5)  # those that were killed are waited for

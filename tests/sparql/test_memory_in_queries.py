@@ -136,9 +136,15 @@ def test_as_of_keeps_what_was_true_at_a_time_as_far_as_was_believed_at_another(t
                 for name, at in (("validOn", valid_on), ("believedOn", believed_on))
                 if at
             ]
-            found = ask(told, f"SELECT ?m {{ SERVICE mem:asOf {{ ?m {' ; '.join(said)} }} }}")
-
-            assert {row[0] for row in found} == expected
+            block = f"SERVICE mem:asOf {{ ?m {' ; '.join(said)} }}"
+            then = said[0].split(" ", 1)[1]
+            for sparql in (
+                f"SELECT ?m {{ {block} }}",
+                f"SELECT * {{ {block} }}",
+                f"SELECT * {{ GRAPH <{graphs[0]}> {{ {block} }} }}",
+                f"SELECT ?m {{ VALUES ?then {{ {then} }} {block.replace(then, '?then')} }}",
+            ):
+                assert set(ask(told, sparql)) == {(iri,) for iri in expected}, sparql
 
 
 def test_the_time_may_come_from_the_graph_and_the_memory_be_one(told: Memento) -> None:

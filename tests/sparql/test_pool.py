@@ -130,6 +130,15 @@ def test_a_short_answer_comes_whole_and_a_long_one_in_pieces(pool: Pool) -> None
     assert b"".join(pieces).count(b"\n") == 10_001
 
 
+def test_one_text_of_megabytes_comes_in_pieces_too(pool: Pool) -> None:
+    doubled = " ".join(f"BIND(CONCAT(?x{n}, ?x{n}) AS ?x{n + 1})" for n in range(17))
+    answer = pool.run(asked(f"SELECT ?x17 {{ BIND('01234567' AS ?x0) {doubled} }}"), caller="a")
+    sizes = [len(piece) for piece in answer.chunks]
+
+    assert sum(sizes) == len("x17\r\n") + (8 << 17) + len("\r\n")
+    assert max(sizes) < 1 << 19
+
+
 def test_a_query_sees_every_write_before_it(tmp_path: Path) -> None:
     with pool_on(tmp_path) as (pool, graph):
         for n in range(5):

@@ -41,6 +41,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/metrics"): (READ, {}),
     ("GET", "/memory"): (READ, {}),
     ("GET", "/memory/list"): (READ, {}),
+    ("GET", "/memory/inferred"): (READ, {}),
     ("GET", "/memory/entities"): (READ, {}),
     ("GET", "/memory/openapi.json"): (READ, {}),
     ("GET", "/memory/status"): (READ, {}),

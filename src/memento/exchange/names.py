@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import quote, unquote
 
+from memento.backends import Backends
 from memento.vocabulary import IRI
 
 _MINTED = re.compile(r"urn:memento:(?P<kind>\w+):(?P<at>[0-9a-f]{8}-[0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -61,3 +62,9 @@ def another(iri: IRI, beside: IRI) -> IRI:
     found = _MINTED.fullmatch(iri)
     kind, at = (found["kind"], found["at"]) if found else ("node", f"{mark[19:27]}-{mark[27:31]}")
     return IRI(f"urn:memento:{kind}:{at}-7{mark[:3]}-8{mark[3:6]}-{mark[6:18]}")
+
+
+def free_graphs(tenant: str, parts: Backends) -> list[IRI]:
+    """The graphs of a tenant's own RDF."""
+    names = ((name, graph_name(name)) for name in parts.graph.graphs())
+    return [name for name, found in names if found and found.kind == "data" and found.tenant == tenant]

@@ -6,7 +6,7 @@ Graphs as they would be after a delta: what is looked at before it is applied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import pyoxigraph as ox
@@ -27,7 +27,7 @@ class After:
 
     def __init__(self, store: ox.Store, delta: Delta, graphs: Sequence[IRI]) -> None:
         self._store = store
-        self._graphs = [ox.NamedNode(graph) for graph in graphs]
+        self._graphs = set(graphs)
         self.removes = within(delta.removes, graphs)
         self.adds = within(delta.adds, graphs)
         self._gone = set(self.removes)
@@ -45,12 +45,7 @@ class After:
 
     def before(self, nodes: Iterable[str]) -> list[ox.Quad]:
         """What the graphs say of some nodes now."""
-        return [
-            quad
-            for iri in nodes
-            for graph in self._graphs
-            for quad in self._store.quads_for_pattern(ox.NamedNode(iri), None, None, graph)
-        ]
+        return [quad for iri in nodes for quad in self._here(ox.NamedNode(iri), None, None)]
 
     def about(self, nodes: Iterable[str]) -> list[ox.Quad]:
         """What the graphs would say of some nodes."""
@@ -80,12 +75,11 @@ class After:
 
     def elsewhere(self, nodes: Iterable[str], kinds: tuple[str, ...]) -> list[IRI]:
         """Nodes that another graph describes, one whose name begins as one of `kinds`."""
-        here = {graph.value for graph in self._graphs}
         return [
             IRI(iri)
             for iri in nodes
             for quad in self._store.quads_for_pattern(ox.NamedNode(iri), None, None, None)
-            if graph_of(quad).startswith(kinds) and graph_of(quad) not in here
+            if graph_of(quad).startswith(kinds) and graph_of(quad) not in self._graphs
         ]
 
     def pointing(self, nodes: Iterable[str], predicates: Sequence[IRI] = ()) -> list[IRI]:
@@ -99,24 +93,23 @@ class After:
             old = [
                 quad
                 for predicate in predicates
-                for graph in self._graphs
-                for quad in islice(
-                    self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(iri), graph), most + 1
-                )
+                for quad in islice(self._here(None, ox.NamedNode(predicate), ox.NamedNode(iri)), most + 1)
             ]
             new = (quad for quad in self._new_pointing.get(iri, ()) if quad.predicate.value in predicates)
             found.update(dict.fromkeys(subjects([*old, *new])))
         return list(found)
 
+    def _here(
+        self, subject: ox.NamedNode | None, predicate: ox.NamedNode | None, value: ox.NamedNode | None
+    ) -> Iterator[ox.Quad]:
+        found = self._store.quads_for_pattern(subject, predicate, value, None)
+        return (quad for quad in found if graph_of(quad) in self._graphs)
+
     def _sample(self, iri: str, predicates: Sequence[IRI]) -> list[ox.Quad]:
         counted: dict[str, int] = {}
         found = []
-        old = (
-            quad
-            for graph in self._graphs
-            for quad in islice(self._store.quads_for_pattern(None, None, ox.NamedNode(iri), graph), _MOST_POINTING)
-            if quad not in self._gone
-        )
+        pointing = islice(self._here(None, None, ox.NamedNode(iri)), _MOST_POINTING)
+        old = (quad for quad in pointing if quad not in self._gone)
         for quad in [*old, *self._new_pointing.get(iri, ())]:
             predicate = quad.predicate.value
             counted[predicate] = counted.get(predicate, 0) + 1
@@ -145,7 +138,7 @@ def subjects(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[I
     )
 
 
-def texts(quads: Iterable[ox.Quad], predicate: IRI) -> list[Value]:
+def stated(quads: Iterable[ox.Quad], predicate: IRI) -> list[Value]:
     """What some quads state by a predicate."""
     return [to_value(quad.object) for quad in quads if quad.predicate.value == predicate]
 

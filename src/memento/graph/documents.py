@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, islice
@@ -23,19 +23,10 @@ import pyoxigraph as ox
 
 from memento.errors import InputError, NotAcceptable
 from memento.graph import jsonld
-from memento.vocabulary import MEM, PROV, RDF, SKOS, XSD
+from memento.vocabulary import PREFIXES
 
 HEAD = b"# Memento export\n"
 """The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""
-
-PREFIXES: Mapping[str, str] = {
-    "mem": MEM.base,
-    "prov": PROV.base,
-    "rdf": RDF.base,
-    "skos": SKOS.base,
-    "xsd": XSD.base,
-    **{kind: f"urn:memento:{kind}:" for kind in ("entity", "invalidation", "memory", "note", "session", "user")},
-}
 
 Node = ox.NamedNode | ox.BlankNode
 Term = Node | ox.Literal | ox.Triple

@@ -10,25 +10,27 @@ graphs they name.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError, InputError
+from memento.errors import GraphError
 from memento.graph.after import After
 from memento.graph.binding import bound
 from memento.graph.delta import Delta, apply, exact
-from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
 from memento.vocabulary import IRI
 
-PORTION = 20_000
-"""Lines of what can be derived anew that are written at once."""
+MANY = 10_000
+"""Lines of what can be derived anew from which on they are written as files."""
+
+Line = tuple[str, str, str]
+"""Subject, predicate and object as N-Triples writes them."""
 
 
 class Oxigraph:
@@ -49,7 +51,7 @@ class Oxigraph:
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
-        """Told the subjects of each change once it is applied, or None when anything may have changed."""
+        """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         text = bound(query, dict(slots))
@@ -73,8 +75,8 @@ class Oxigraph:
             self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
-        if self.after_write is not None:
-            self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+            if self.after_write is not None:
+                self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def graphs(self) -> list[IRI]:
         with _failures():
@@ -145,8 +147,8 @@ class Oxigraph:
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
             self._store.update(f"DROP SILENT GRAPH {name} ; INSERT DATA {{ GRAPH {name} {{ {data} }} }}")
-        if self.after_write is not None:
-            self.after_write(None)
+            if self.after_write is not None:
+                self.after_write(None)
 
     @contextmanager
     def reading(self) -> Iterator[ox.Store]:
@@ -154,29 +156,34 @@ class Oxigraph:
         with _failures():
             yield self._store
 
-    def lines(self, graph: IRI) -> Iterator[tuple[str, str, str]]:
+    def lines(self, graph: IRI) -> Iterator[Line]:
         """The triples of one named graph, each term as N-Triples writes it."""
         with _failures():
             for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
                 yield (str(quad.subject), str(quad.predicate), str(quad.object))
 
-    def derive(self, graph: IRI, gone: Sequence[tuple[str, str, str]], come: Sequence[tuple[str, str, str]]) -> None:
+    def derive(self, graph: IRI, gone: Sequence[Line], come: Sequence[Line]) -> None:
         """
         Take lines out of one named graph and put others in: what can be derived anew, and is nobody's statement.
 
-        Up to `PORTION` lines are one atomic write.
+        Up to `MANY` lines are one atomic write; more come as files, several times faster.
         """
         name = to_term(graph)
+        is_bulk = len(come) > MANY
+        operations = [("DELETE", gone[at : at + MANY]) for at in range(0, len(gone), MANY)]
+        if not is_bulk:
+            operations.append(("INSERT", come))
         steps = [
-            f"{verb} DATA {{ GRAPH {name} {{ {' '.join(f'{s} {p} {o} .' for s, p, o in found[begin : begin + PORTION])} }} }}"
-            for verb, found in (("DELETE", gone), ("INSERT", come))
-            for begin in range(0, len(found), PORTION)
+            f"{verb} DATA {{ GRAPH {name} {{ {' '.join(f'{s} {p} {o} .' for s, p, o in found)} }} }}"
+            for verb, found in operations
+            if found
         ]
-        if not steps:
-            return
         with self._one_writer, _failures():
-            for step in [" ; ".join(steps)] if len(gone) + len(come) <= PORTION else steps:
+            for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
                 self._store.update(step)
+            if is_bulk:
+                quads = "".join(f"{s} {p} {o} {name} .\n" for s, p, o in come)
+                self._store.bulk_extend(ox.parse(quads, ox.RdfFormat.N_QUADS))
 
     def clear(self, graph: IRI) -> None:
         """Let go of one named graph."""
@@ -273,29 +280,3 @@ def _failures(query: str = "") -> Iterator[None]:
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
         where = f" in queries/{query}.rq" if query else ""
         raise GraphError(f"the store failed{where}: {error}") from error
-
-
-def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:
-    """
-    The quads of a TriG document, or of a Turtle document put into `graph`.
-
-    Raises:
-        InputError: the document is not well formed.
-    """
-    try:
-        for found in ox.parse(document, ox.RdfFormat.TRIG):
-            name = graph or IRI(getattr(found.graph_name, "value", ""))
-            yield (
-                IRI(str(getattr(found.subject, "value", ""))),
-                IRI(found.predicate.value),
-                to_value(found.object),
-                name,
-            )
-    except (SyntaxError, ValueError) as error:
-        raise InputError(f"this is not TriG: {error}") from error
-
-
-def serialised(quads: Iterable[Quad], media: str, prefixes: Mapping[str, str]) -> bytes:
-    """The triples of some quads in a media type of `snapshot.GRAPH_FORMATS`, whatever their graph."""
-    triples = (ox.Triple(ox.NamedNode(s), ox.NamedNode(p), to_term(value)) for s, p, value, _ in quads)
-    return ox.serialize(triples, format=GRAPH_FORMATS[media], prefixes=dict(prefixes)) or b""

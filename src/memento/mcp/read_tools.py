@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,8 +41,8 @@ STATUS = """How many notes, memories and entities there are, in which namespaces
 Use when the user asks what is stored, or when another tool fails."""
 
 ROWS = 200
-GRAPH_BYTES = 262_144
-"""Longer Turtle is more than a model reads."""
+MOST_BYTES = 262_144
+"""A longer answer is more than a model reads, and many times as long in memory before it is sent."""
 
 
 class RecallArguments(Arguments, frozen=True, kw_only=True):
@@ -136,10 +135,15 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
             return Told(answer=SparqlAnswer(kind="turtle", turtle=_bounded(answer.chunks).decode()))
         if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
             return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
-        csv.field_size_limit(sys.maxsize)
-        rows = csv.reader(_lines(answer.chunks))
+        portion = _Portion(answer.chunks)
+        csv.field_size_limit(MOST_BYTES)
+        rows = csv.reader(_lines(portion))
         columns = next(rows)
         found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
+        if portion.is_cut:
+            found = found[:-1]  # the last of them is not whole
+            if not found:
+                raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
     finally:
         answer.close()
     return Told(
@@ -147,15 +151,33 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
             kind="rows",
             columns=tuple(columns),
             rows=tuple(found[: asked.limit]),
-            more=len(found) > asked.limit,
+            more=portion.is_cut or len(found) > asked.limit,
         )
     )
+
+
+class _Portion:
+    """The beginning of an answer, as much as may be shown; `is_cut` once there was more."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.is_cut = False
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MOST_BYTES
+        for chunk in self._chunks:
+            if len(chunk) > left:
+                self.is_cut = True
+                yield chunk[:left]
+                return
+            left -= len(chunk)
+            yield chunk
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
     """The lines of a text, ends included, as they come."""
     rest = ""
-    for text in codecs.iterdecode(chunks, "utf-8"):
+    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last letter may be cut
         *lines, rest = (rest + text).split("\n")
         yield from (f"{line}\n" for line in lines)
     if rest:
@@ -168,8 +190,8 @@ def _bounded(chunks: Iterable[bytes]) -> bytes:
     for chunk in chunks:
         parts.append(chunk)
         size += len(chunk)
-        if size > GRAPH_BYTES:
-            raise TooMuch(f"the graph has more than {GRAPH_BYTES // 1024} KiB of Turtle: add a LIMIT to the query")
+        if size > MOST_BYTES:
+            raise TooMuch(f"the graph has more than {MOST_BYTES // 1024} KiB of Turtle: add a LIMIT to the query")
     return b"".join(parts)
 
 

@@ -76,6 +76,11 @@ class Recalled:
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_recalled(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledEntity:
@@ -109,6 +114,11 @@ class Recollection:
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_recollection(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
@@ -121,6 +131,11 @@ class Listed:
     created_at: datetime
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
+
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_listed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +157,11 @@ class Believed:
     successor: IRI | None = None
     reason: str | None = None
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_believed(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
@@ -158,6 +178,11 @@ class Timeline:
     earlier: int = 0
     sparql: str | None = None
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_timeline(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
@@ -168,6 +193,11 @@ class Described:
     namespace: str
     properties: tuple[tuple[str, str], ...]
     pointed_at_by: tuple[tuple[str, str], ...] = ()
+
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_described(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

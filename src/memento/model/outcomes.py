@@ -77,6 +77,11 @@ class Source:
     rules: tuple[str, ...] = ()
     prompts: str | None = None
 
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_source(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:

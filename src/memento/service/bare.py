@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Literal, Self
 
@@ -26,6 +27,7 @@ from memento.settings import Settings
 from memento.sparql.asking import Asked, job
 from memento.sparql.change import Errand, GraphStore, is_absolute
 from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.pool import Pool
 from memento.vocabulary import mint
@@ -58,6 +60,7 @@ class Bare(Graphs):
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
+        self._endpoints = Endpoints.of(settings.sparql)
         self._writing = threading.Lock()
 
     def seen_by(self, access: Access) -> Self:
@@ -100,7 +103,8 @@ class Bare(Graphs):
     ) -> Answer:
         """The same as it comes; see `Memento.answer`."""
         self._unspaced(namespace)
-        found = job(asked, None, self.settings.limits)
+        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
+        found = job(replace(asked, sparql=sparql), None, limits)
         return self._workers.run(found, caller=OWNER.caller, timeout_s=timeout_s, waiting=waiting)
 
     def named_graph(self, name: str, address: str) -> str:

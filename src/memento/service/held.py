@@ -25,6 +25,7 @@ from memento.model import Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
 from memento.vocabulary import IRI, namespace_of
 
@@ -63,6 +64,7 @@ class Held:
         self._worker = Worker(self._work, "consolidation")
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
+        self._endpoints = Endpoints.of(settings.sparql)
         self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
         self._domains = Domains(backends, settings.cases)

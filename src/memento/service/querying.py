@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memento.errors import Forbidden
@@ -11,6 +12,7 @@ from memento.model import Inferred, Scope
 from memento.service.questions import Inside, Questions
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
+from memento.sparql.rewrite import SERVICES
 from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
@@ -77,9 +79,10 @@ class Querying(Questions):
             waiting: who may leave before the end; the query ends then.
         """
         scope = self._in(namespace)
-        found = job(asked, self._visible(scope), self.settings.limits, Inside(self, scope))
+        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits, others=SERVICES)
+        found = job(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
-            self._parts.inferences.current(scope, now())  # it may follow from what was written a moment ago
+            self._parts.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
 
     def infer(self, *, namespace: str | None = None) -> Inferred:

@@ -210,6 +210,11 @@ class SparqlSettings:
     bytes: int = knob(268_435_456, "longest answer, in bytes", least=1024)
     queue: int = knob(64, "queries that may wait for a worker; of one caller at most half as many", least=2)
     wait_s: float = knob(10.0, "seconds that a query may wait for a worker", least=0)
+    services: str = knob(
+        "",
+        "endpoints that SERVICE may name, as https://query.wikidata.org/sparql, several with commas; none when empty",
+    )
+    service_bytes: int = knob(1_048_576, "longest answer of such an endpoint, in bytes", least=1024)
     origins: str = knob(
         "", "web pages that may query with a token of their own, as https://yasgui.org, several with commas; * is any"
     )
@@ -221,7 +226,7 @@ class InferenceSettings:
         True, "let SPARQL queries see what follows from the axioms that you state; nothing does without any"
     )
     most: int = knob(
-        100_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
+        50_000, "most facts that may follow for one namespace; with more of them nothing is inferred there", least=1
     )
 
 

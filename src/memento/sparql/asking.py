@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +19,8 @@ from memento.vocabulary import IRI
 
 KNOWN, KNOWN_CHARS = 512, 4_096
 """How many short queries are not read anew when they come again, as those of programs do."""
+_one_long = threading.Lock()
+"""Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
 
 
@@ -58,8 +61,11 @@ def job(asked: Asked, visible: Visible | None, limits: LimitsSettings, memory: M
         NotAcceptable: no offered media type is wanted.
         TooLong: longer than `limits.query_bytes`.
     """
-    made = _known if len(asked.sparql) <= KNOWN_CHARS else _made
-    query, reading = made(asked, visible, limits, has_memory=memory is not None)
+    if len(asked.sparql) <= KNOWN_CHARS:
+        query, reading = _known(asked, visible, limits, has_memory=memory is not None)
+    else:
+        with _one_long:
+            query, reading = _made(asked, visible, limits, has_memory=memory is not None)
     if reading is None or memory is None:
         return query
     edited, tables = rewritten(reading, memory)

@@ -18,7 +18,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
 
-from memento.errors import Forbidden, InputError, NotFound, TooLong
+from memento.errors import Forbidden, GraphError, InputError, NotFound, TooLong
 from memento.graph.acts import DEFAULT, Clear, Document, Modify, Operation, Terms
 from memento.graph.binding import query
 from memento.graph.delta import Delta, graph_of, parsed
@@ -223,9 +223,12 @@ class GraphStore:
             answer.close()
         if not errand.dataset.is_plain:
             quads = (graph_of(quad) for side in (delta.removes, delta.adds) for quad in parsed(side))
-            for graph in {*quads, *delta.touched, *delta.cleared, *delta.dropped, *delta.created}:
+            changed = {*quads, *delta.cleared, *delta.dropped, *delta.created}
+            for graph in sorted({*changed, *delta.touched}):
                 if not errand.dataset.writes(graph):
                     raise refused(graph, errand.dataset)
+            if not changed <= set(delta.touched):
+                raise GraphError("a worker did not name every graph that it would change")
         return delta
 
 

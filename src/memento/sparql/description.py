@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from memento.errors import MementoError
 from memento.graph.binding import query
-from memento.graph.oxigraph import serialised
+from memento.graph.plain import serialised
 from memento.model import Dataset, Quad, Value
 from memento.sparql.jobs import Query
 from memento.sparql.media import GRAPHS, preferred

@@ -14,18 +14,14 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
-from memento.graph import after as graphs_after
 from memento.graph import shapes
-from memento.graph.after import After, subjects, targets
+from memento.graph.after import After, stated, subjects, targets
 from memento.graph.delta import Delta
 from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
 from memento.model import Change, Dataset, Quad
 from memento.search.found import Found
 from memento.vocabulary import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
-
-MEMORIES = "urn:memento:graph:"
-"""How the names of the graphs begin that hold memories."""
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
 _OF_TURNS = (TYPE, MEM.session, MEM.position, MEM.saidBy)
@@ -61,6 +57,8 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
         EmbeddingError: what it adds cannot be embedded.
     """
     assert dataset.tenant is not None
+    if not any(map(dataset.holds_memories, delta.touched)):
+        return Effect(delta=delta)
     known = (graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(dataset.tenant, "")))
     graphs = tuple(dict.fromkeys([*known, *map(IRI, filter(dataset.holds_memories, delta.touched))]))
     after = parts.graph.after(delta, graphs)
@@ -170,5 +168,5 @@ def _gone(after: After, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ..
     if not poorer:
         return ()
     embedded = [parts.indexes.text(one) for one in parts.indexes.read(poorer, graphs)]
-    written = [str(value) for name in _TEXTS for value in graphs_after.texts(after.removes, name)]
+    written = [str(value) for name in _TEXTS for value in stated(after.removes, name)]
     return tuple(dict.fromkeys([*embedded, *written]))

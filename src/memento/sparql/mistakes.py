@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from memento.errors import InputError
-from memento.sparql.tokens import Token, tokens
+from memento.sparql.tokens import tokens
+
+BEYOND = 50
+"""Tokens after the place in which a prefix is looked up too: the engine goes back to where a pattern begins that it cannot read."""
 
 
 def misread(sparql: str, line: int, column: int) -> InputError:
@@ -15,26 +18,23 @@ def misread(sparql: str, line: int, column: int) -> InputError:
     >>> misread("ASK { ?s ?p 1 } garbage", 1, 17)
     InputError("line 1, column 17 of the query: this is not SPARQL; 'garbage' cannot stand here")
     """
-    found = list(tokens(sparql))
-    if undeclared := _undeclared(found):
-        prefix = undeclared.text.partition(":")[0]
-        return InputError(
-            f"{undeclared.place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <…> before the query"
-        )
-    token = next((one for one in found if (one.line, one.column + len(one.text)) > (line, column)), None)
-    if token is None:
-        return InputError(f"line {line}, column {column} of the query: this is not SPARQL; it ends too early")
-    what = "a string" if token.kind == "string" else repr(token.text[:60])
-    return InputError(f"{token.place}: this is not SPARQL; {what} cannot stand here")
-
-
-def _undeclared(found: list[Token]) -> Token | None:
     declared: set[str] = set()
-    for place, token in enumerate(found):
+    before, wrong, beyond = "", None, 0
+    for token in tokens(sparql):
         if token.kind == "name":
             prefix = token.text.partition(":")[0]
-            if place and found[place - 1].text.upper() == "PREFIX":
+            if before == "PREFIX":
                 declared.add(prefix)
             elif prefix not in declared:
-                return token
-    return None
+                return InputError(
+                    f"{token.place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <…> before the query"
+                )
+        if (token.line, token.column + len(token.text)) > (line, column):
+            wrong, beyond = wrong or token, beyond + 1
+            if beyond > BEYOND:
+                break
+        before = token.text.upper()
+    if wrong is None:
+        return InputError(f"line {line}, column {column} of the query: this is not SPARQL; it ends too early")
+    what = "a string" if wrong.kind == "string" else repr(wrong.text[:60])
+    return InputError(f"{wrong.place}: this is not SPARQL; {what} cannot stand here")

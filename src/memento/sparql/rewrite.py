@@ -16,7 +16,7 @@ the memories once more into each branch of a UNION that is about them; neither c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Protocol
 
@@ -25,18 +25,22 @@ from memento.graph.terms import to_term
 from memento.sparql.blocks import AsOf, Search, as_of, search
 from memento.sparql.constants import Constant
 from memento.sparql.edits import Edit, Edited
-from memento.sparql.groups import BLOCKERS, Groups
+from memento.sparql.groups import BLOCKERS, Group, Groups
 from memento.sparql.guard import Reading, Service
 from memento.sparql.jobs import Table
 from memento.sparql.similar import compared
+from memento.sparql.times import patterns
 from memento.sparql.tokens import Token
-from memento.vocabulary import IRI, MEM, TYPE, XSD
+from memento.vocabulary import IRI, MEM
 
 SERVICES = (MEM.search, MEM.asOf)
 """What SERVICE may name."""
 
 MOST_TEXTS = 20
 """Questions and texts to compare with in one query: each takes a recall, or a comparison with every memory."""
+
+MOST_BYTES = 64 << 20
+"""All tables of one query: five of a million memories."""
 
 
 class Memory(Protocol):
@@ -82,12 +86,20 @@ def rewritten(reading: Reading, memory: Memory) -> tuple[Edited, tuple[Table, ..
         if service in searches:
             edits += _searched(service, searches[service], reading, groups, memory)
         else:
-            text = _as_of(as_of(service, reading, groups, memory.zone), _unused(reading))
-            edits.append(_in_place(service, text, reading))
-    tables = (
-        Table(asked=one.value, is_iri=one.is_iri, data=memory.likeness(one.value, is_iri=one.is_iri)) for one in texts
-    )
-    return Edited(reading.sparql, tuple(edits)), tuple(tables)
+            edits += _kept(service, as_of(service, reading, groups, memory.zone), reading, groups)
+    return Edited(reading.sparql, tuple(edits)), _compared(texts, memory)
+
+
+def _compared(texts: Sequence[Constant], memory: Memory) -> tuple[Table, ...]:
+    tables: list[Table] = []
+    for one in texts:
+        data = memory.likeness(one.value, is_iri=one.is_iri)
+        tables.append(Table(asked=one.value, is_iri=one.is_iri, data=data))
+        if sum(len(table.data) for table in tables) > MOST_BYTES:
+            raise InputError(
+                f"{one.token.place}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
+            )
+    return tuple(tables)
 
 
 def _searched(service: Service, asked: Search, reading: Reading, groups: Groups, memory: Memory) -> list[Edit]:
@@ -112,6 +124,14 @@ def _searched(service: Service, asked: Search, reading: Reading, groups: Groups,
     memories = " ".join(dict.fromkeys(str(to_term(iri)) for _, _, iri, _ in values))
     seeds = f" VALUES ?{asked.memory} {{ {memories} }} "
     return edits + [Edit(at, at, seeds, service.start) for at in _branches(service, asked.memory, place, groups)]
+
+
+def _kept(service: Service, asked: AsOf, reading: Reading, groups: Groups) -> list[Edit]:
+    """The patterns of a time in the place of its block, and what they take away at the end of its group."""
+    held = patterns(asked, reading)
+    end = groups.tokens[_group(service, groups).closing].start
+    edits = [_in_place(service, held.here, reading)]
+    return [*edits, Edit(end, end, f" {held.at_end} ", service.start)] if held.at_end else edits
 
 
 def _recalled(
@@ -152,10 +172,7 @@ def _place_of_rows(service: Service, asked: Search, groups: Groups) -> int:
 
     They pass by an OPTIONAL, a MINUS and a BIND when each variable that both have is bound in front of it in any case.
     """
-    number = groups.owner(service.first)
-    if number < 0:
-        raise InputError(f"{groups.tokens[service.first].place}: SERVICE must stand within a group")
-    group = groups[number]
+    group = _group(service, groups)
     best = groups.tokens[group.opening].end
     certain: set[str] = set()
     for begin, end in _elements(group.opening, service.first, groups):
@@ -166,6 +183,13 @@ def _place_of_rows(service: Service, asked: Search, groups: Groups) -> int:
         elif word not in (*BLOCKERS, "FILTER", "VALUES"):
             certain |= _certain(begin, end, groups)
     return best
+
+
+def _group(service: Service, groups: Groups) -> Group:
+    number = groups.owner(service.first)
+    if number < 0 or groups[number].closing < 0:
+        raise InputError(f"{groups.tokens[service.first].place}: SERVICE must stand within a group {{ … }}")
+    return groups[number]
 
 
 def _elements(opening: int, until: int, groups: Groups) -> list[tuple[int, int]]:
@@ -239,41 +263,3 @@ def _is_branch(number: int, groups: Groups) -> bool:
     group, found = groups[number], groups.tokens
     after = found[group.closing + 1].text.upper() if group.closing + 1 < len(found) else ""
     return group.role == "UNION" or after == "UNION"
-
-
-def _as_of(asked: AsOf, unused: Callable[[], str]) -> str:
-    """
-    The patterns of what was true at one time as far as was believed at another: those of `queries/library/as_of.rq`.
-
-    All but the first are filters, which bind nothing: no variable comes up in the answer.
-    """
-    one = asked.memory
-    believed_on = asked.believed_on or f"<{XSD.dateTime}>(NOW())"
-    valid_on = asked.valid_on or believed_on
-    begin, end, written, gone, learned, act = (unused() for _ in range(6))
-    known = ""
-    if asked.believed_on:
-        told = f"{act} <{MEM.invalidated}> {one}"
-        known = (
-            f" FILTER (!EXISTS {{ {told} }} || "
-            f"EXISTS {{ {told} ; <{MEM.at}> {learned} . FILTER ({learned} <= {believed_on}) }})"
-        )
-    parts = [f"{one} <{TYPE}> <{MEM.Memory}> ."]
-    if asked.valid_on:
-        parts.append(f"FILTER EXISTS {{ {one} <{MEM.validAt}> {begin} . FILTER ({begin} <= {valid_on}) }}")
-    if asked.believed_on:
-        parts.append(f"FILTER EXISTS {{ {one} <{MEM.createdAt}> {written} . FILTER ({written} <= {believed_on}) }}")
-    parts.append(f"FILTER NOT EXISTS {{ {one} <{MEM.invalidAt}> {end} . FILTER ({end} <= {valid_on}){known} }}")
-    parts.append(f"FILTER NOT EXISTS {{ {one} <{MEM.expiredAt}> {gone} . FILTER ({gone} <= {believed_on}) }}")
-    return " ".join(parts)
-
-
-def _unused(reading: Reading) -> Callable[[], str]:
-    """Variables that a query does not have."""
-    taken = {token.text[1:] for token in reading.tokens if token.kind == "variable"}
-    numbers = iter(range(1_000_000))
-
-    def unused() -> str:
-        return next(f"?_{number}" for number in numbers if f"_{number}" not in taken)
-
-    return unused

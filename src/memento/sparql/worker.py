@@ -65,7 +65,19 @@ class Outgoing:
         self._size, self._sent = 0, 0.0
 
     def write(self, data: bytes) -> None:
-        """Take some bytes of the answer; raises `Overrun`."""
+        """Take some bytes of the answer, which may be one text of megabytes; no frame is. Raises `Overrun`."""
+        for at in range(0, len(data), SEND_BYTES):
+            self._add(data[at : at + SEND_BYTES])
+
+    def end(self, is_last: bool) -> None:
+        """That was all; with `is_last` of this worker too."""
+        self._channel.sendall(self._taken() + framed(b"E", b"1" if is_last else b""))
+
+    def fail(self, **told: object) -> None:
+        """It ends here, and is not whole."""
+        self._channel.sendall(framed(b"X", json.dumps(told).encode()))
+
+    def _add(self, data: bytes) -> None:
         self._left -= len(data)
         if self._left < 0:
             raise Overrun("bytes")
@@ -79,14 +91,6 @@ class Outgoing:
         if self._size >= SEND_BYTES or now - self._sent > SEND_S:
             self._channel.sendall(self._taken())
             self._sent = now
-
-    def end(self, is_last: bool) -> None:
-        """That was all; with `is_last` of this worker too."""
-        self._channel.sendall(self._taken() + framed(b"E", b"1" if is_last else b""))
-
-    def fail(self, **told: object) -> None:
-        """It ends here, and is not whole."""
-        self._channel.sendall(framed(b"X", json.dumps(told).encode()))
 
     def _taken(self) -> bytes:
         data = b"".join(self._pending)

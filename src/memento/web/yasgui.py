@@ -20,11 +20,13 @@ from werkzeug.exceptions import NotFound
 
 from memento import __version__, assets, settings
 from memento.graph.binding import query
+from memento.sparql.examples import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
 FILES = f"/static{ADDRESS}/"
 EXAMPLES = (
     "library/latest",
+    *OF_MEMORY,
     "library/replaced",
     "library/around",
     "library/derived",

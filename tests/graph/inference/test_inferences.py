@@ -45,15 +45,17 @@ class World:
     def say(self, said: str, graph: IRI = DATA) -> None:
         """Put triples into a graph."""
         quads = list(self._quads(said, graph))
-        self.store.extend(quads)
-        self._touched(quads)
+        with self.graph._one_writer:
+            self.store.extend(quads)
+            self._touched(quads)
 
     def unsay(self, said: str, graph: IRI = DATA) -> None:
         """Take triples out of a graph."""
         quads = list(self._quads(said, graph))
-        for quad in quads:
-            self.store.remove(quad)
-        self._touched(quads)
+        with self.graph._one_writer:
+            for quad in quads:
+                self.store.remove(quad)
+            self._touched(quads)
 
     def current(self, at: datetime = NOW, scope: Scope = MAIN) -> Inferred:
         return self.inferences.current(scope, at)
@@ -268,6 +270,25 @@ def test_a_new_process_finds_the_graph_as_it_must_be_and_mends_it_where_it_is_no
     assert before
     assert found.triples == 0
     assert list(world.graph.lines(MAIN.inferred)) == []
+
+
+def test_a_write_that_nobody_told_of_is_seen_all_the_same() -> None:
+    world = World(PLACES)
+    world.current()
+    with world.graph._one_writer:
+        world.store.update(f"{PREFIXES} INSERT DATA {{ GRAPH <{DATA}> {{ ex:porto ex:partOf ex:portugal }} }}")
+
+    assert ("ex:porto", "ex:partOf", "ex:europe") in world.inferred()
+
+
+def test_nothing_is_written_when_nothing_new_follows() -> None:
+    world = World(PLACES)
+    world.current()
+    world.say("ex:lisbon ex:mayor ex:somebody .")
+    writes = world.graph.writes
+    world.current()
+
+    assert world.graph.writes == writes
 
 
 # Against the queries that state the rules

@@ -1,8 +1,9 @@
 """
 The graphs of inferences of all readers, brought up to date when somebody reads one.
 
-A write only leaves a note of what it touched. Whoever is about to read a graph of inferences calls `current`, which looks at those
-nodes again and writes what is different into that graph, so that a query sees what follows from every write before it.
+A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built anew.
+Whoever is about to read a graph of inferences calls `refresh`, which looks at those nodes again and writes what is different into
+that graph, so that a query sees what follows from every write before it.
 
 *But:* after a start, and after a change of the axioms, the first reader waits until everything that takes part has been read.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -57,10 +58,12 @@ class Inferences:
         self._kept: dict[IRI, _Kept] = {}
         self._lock = threading.RLock()
         self._noting = threading.Lock()
+        self._noted = graph.writes
 
     def touched(self, nodes: Iterable[IRI] | None) -> None:
         """Take note of what a write touched; None when that may be anything."""
         with self._noting:
+            self._noted += 1
             listed = None if nodes is None else list(nodes)
             for one in self._kept.values():
                 if listed is None or len(one.touched) > _MANY:
@@ -69,41 +72,45 @@ class Inferences:
                     one.touched.update(listed)
 
     def current(self, scope: Scope, now: datetime) -> Inferred:
-        """
-        Bring the graph of inferences of a scope up to date, and say what is in it.
+        """What is in the graph of inferences of a scope, once it is brought up to date; raises `GraphError`."""
+        with self._lock:
+            self.refresh(scope, now)
+            return _described(scope, self._kept[scope.inferred])
 
-        Raises:
-            GraphError: the store failed.
-        """
+    def refresh(self, scope: Scope, now: datetime) -> None:
+        """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
         with self._lock:
             kept = self._kept.get(scope.inferred)
             with self._noting:
+                if (writes := self._graph.writes) > self._noted:
+                    self._noted = writes
+                    for one in self._kept.values():
+                        one.is_stale = True
                 touched, is_stale = (kept.touched, kept.is_stale) if kept else (set(), True)
                 if kept:
                     kept.touched, kept.is_stale = set(), False
             if kept and not touched and not is_stale and not (kept.found and kept.found.due(now)):
-                return _described(scope, kept)
+                return
             try:
-                kept = self._followed(scope, kept, touched, is_stale, now)
+                self._followed(scope, kept, touched, is_stale, now)
             except BaseException:
                 self._kept.pop(scope.inferred, None)
                 raise
-            return _described(scope, kept)
 
     def forget(self, tenant: str) -> None:
         """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made anew."""
         with self._lock:
             for graph in self._graph.graphs():
                 if graph.startswith(inferred_iri(tenant, "")):
-                    self._graph.clear(graph)
                     self._kept.pop(graph, None)
+                    self._derive(graph, None, ())
 
     def close(self) -> None:
         """Let go of the store; calling it twice is harmless."""
         with self._lock, self._noting:
             self._kept.clear()
 
-    def _followed(self, scope: Scope, kept: _Kept | None, touched: set[IRI], is_stale: bool, now: datetime) -> _Kept:
+    def _followed(self, scope: Scope, kept: _Kept | None, touched: set[IRI], is_stale: bool, now: datetime) -> None:
         nodes = {f"<{node}>" if not node.startswith("_:") else node for node in touched}
         graphs = self._sources(scope) if kept is None or is_stale or touched else kept.graphs
         is_new = kept is None or is_stale or graphs != kept.graphs
@@ -111,15 +118,15 @@ class Inferences:
             try:
                 with self._graph.reading():
                     gone, come = kept.found.follow(nodes, now)
-                self._graph.derive(scope.inferred, gone, come)
-                return kept
+                self._derive(scope.inferred, gone, come)
+                return
             except Overflow:
                 pass  # what was taken out may have made room: only a new beginning can tell
         elif not is_new and kept and kept.found is None and not touched:
-            return kept
-        return self._built(scope, graphs, now)
+            return
+        self._build(scope, graphs, now)
 
-    def _built(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> _Kept:
+    def _build(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> None:
         # Kept before it is read, so that a write in the meantime leaves its note.
         kept = _Kept(None, graphs)
         with self._noting:
@@ -137,8 +144,18 @@ class Inferences:
             kept.found = None
             logger.warning("inference.given-up", extra={"graph": scope.inferred, "reason": str(error)})
         there = set(self._graph.lines(scope.inferred))
-        self._graph.derive(scope.inferred, sorted(there - wanted), sorted(wanted - there))
-        return kept
+        self._derive(scope.inferred, sorted(there - wanted), sorted(wanted - there))
+
+    def _derive(self, graph: IRI, gone: Sequence[Line] | None, come: Sequence[Line]) -> None:
+        """Write what is derived, without taking it for a reason to look again; None lets all of the graph go."""
+        if gone is None:
+            self._graph.clear(graph)
+        elif gone or come:
+            self._graph.derive(graph, gone, come)
+        else:
+            return
+        with self._noting:
+            self._noted += 1
 
     def _is_outdated(self, found: Materialised, nodes: Iterable[str]) -> bool:
         with self._graph.reading():
