@@ -3,6 +3,7 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
     {home}/vectors.sqlite derived, may be deleted
+    {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
@@ -87,6 +88,10 @@ class Home:
     @property
     def indexes(self) -> Path:
         return self.path / "indexes"
+
+    @property
+    def weights(self) -> Path:
+        return self.path / "cases"
 
     @property
     def blocks(self) -> Path:

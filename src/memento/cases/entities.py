@@ -29,5 +29,14 @@ def entities_of(task: str, about: Sequence[str], scope: Scope, parts: Backends) 
                 raise InputError(
                     f"<{iri[:80]}> is no entity of the namespace {scope.namespace!r}: note something about it"
                 )
+        if not anchors.any():  # nothing can be named
+            return given
         found = [indexes.nodes.iri(node) for node in named_entities(task, indexes.labels, scope.memory_graphs)]
     return tuple(dict.fromkeys([*given, *found]))
+
+
+def called(name: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """The entities of the readable graphs that go by a name."""
+    indexes = parts.indexes
+    with indexes.lock:
+        return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]

@@ -47,8 +47,6 @@ def made(row: CaseRow, about: Sequence[IRI], name: str, graph: IRI, now: datetim
         derived_from=tuple(IRI(one) for one in row.derived_from),
     )
     nodes: list[Node] = [state, action, case]
-    if row.outcome is not None and reward is not None:
-        nodes.append(Reward(iri=mint("reward"), case=case.iri, value=reward, at=case.at, outcome=row.outcome))
     return Made(case=case, task=row.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
 
 

@@ -72,15 +72,13 @@ class Oxigraph:
             ]
 
     def apply(self, change: Change) -> None:
-        operations = [
-            f"{verb} DATA {{ {' '.join(_written(quad) for quad in found)} }}"
-            for verb, found in (("DELETE", change.removes), ("INSERT", change.adds))
-            if found
-        ]
         if self.before_write is not None:
             self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
         with self._one_writer, _failures():
-            self._store.update(" ; ".join(operations))
+            if change.removes:
+                self._store.update(" ; ".join(_operations(change)))
+            else:  # as atomic, in less time: nothing is to be parsed
+                self._store.extend(_quads(change.adds))
 
     def answer(self, sparql: str, readable: Sequence[IRI], accept: str) -> tuple[bytes, str]:
         try:
@@ -159,6 +157,27 @@ def rewrite(folder: Path) -> None:
         folder.rename(old)
         fresh.rename(folder)
         rmtree(old)
+
+
+def _operations(change: Change) -> Iterator[str]:
+    for verb, found in (("DELETE", change.removes), ("INSERT", change.adds)):
+        if found:
+            yield f"{verb} DATA {{ {' '.join(_written(quad) for quad in found)} }}"
+
+
+def _quads(found: Iterable[Quad]) -> list[ox.Quad]:
+    made: dict[str, ox.NamedNode] = {}
+
+    def name(iri: IRI) -> ox.NamedNode:
+        known = made.get(iri)
+        if known is None:
+            known = made[iri] = ox.NamedNode(iri)
+        return known
+
+    return [
+        ox.Quad(name(subject), name(predicate), name(value) if isinstance(value, IRI) else to_term(value), name(graph))
+        for subject, predicate, value, graph in found
+    ]
 
 
 def _written(quad: Quad) -> str:

@@ -136,9 +136,10 @@ class CaseRuns(Cased):
             )
             case = finished(kept, done, verdict, name, held.graph)
             ends = runs.ended(kept, knobs.record_chars, knobs.pack, held.graph)
-            debt = (
-                credit.owed(kept.trajectory.retrieval, earned, {}, held, writer) if kept.trajectory.retrieval else None
-            )
+            shown = kept.trajectory.retrieval
+            debt = None
+            if shown and credit.is_kept(shown, held, self._parts):
+                debt = credit.owed(shown, earned, {}, held, writer)
             keep([case], ends + debt.change if debt else ends, held, writer, "cases.complete")
             credited = credit.settled(debt, held, writer) if debt else None
             pruned = prune(self._domains.of(held.graph), knobs, writer)

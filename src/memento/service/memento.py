@@ -50,6 +50,7 @@ class Memento(Writing, Reading, CaseRuns, Cases, Care):
         if self._models:
             self._models.close()
         with self._writing:  # never between the two halves of a write
+            self._domains.save()
             self._parts.close()
         self.home.release()
 
