@@ -98,10 +98,12 @@ class Learner:
         needed, count = self._knobs.pairs_needed, self._good + self._bad
         if self._knobs.ranking == "cosine":
             return Weight(0.0, "by likeness alone, as the settings say")
-        if count < needed or self._trainer is None:
+        if count < needed:
             return Weight(0.0, f"only {count} of {needed} pairs have a reward yet: by likeness alone")
-        if not (self._good and self._bad):
-            return Weight(0.0, f"all {count} pairs earned alike: there is nothing to learn from them yet")
+        if self._trainer is None or not (self._good and self._bad):
+            return Weight(
+                0.0, f"all {count} pairs earned alike, there is nothing to learn from them yet: by likeness alone"
+            )
         told = self._compared()
         if told and told[0] < told[1] - _MARGIN:
             reason = f"Q told the latest {len(self._window)} rewards worse (AUC {told[0]:.2f}) than the cosine did ({told[1]:.2f})"
