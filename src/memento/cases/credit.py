@@ -21,6 +21,7 @@ from memento.graph.mapping import quads
 from memento.library import named
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
 from memento.model.cases import State
+from memento.ports import Row
 from memento.search.vectors import digest
 from memento.vocabulary import IRI, MEM, mint
 
@@ -101,15 +102,15 @@ def _oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple
     return old, tuple(dict.fromkeys(gone))
 
 
-def is_kept(retrieval: str, domain: Domain, parts: Backends) -> bool:
+def exists(retrieval: str, domain: Domain, parts: Backends) -> bool:
     """Whether the domain has such a look-up; the oldest go."""
-    return bool(parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval)))
+    return any("task" in row for row in _look_up(retrieval, domain, parts))
 
 
-def exists(retrieval: str, domain: Domain, parts: Backends) -> None:
-    """Raises `NotFound` when the domain has no such look-up."""
-    if not is_kept(retrieval, domain, parts):
-        raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
+def _look_up(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
+    """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
+    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))
+    return sorted(rows, key=lambda row: "task" not in row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +136,10 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
         NotFound: no such retrieval in this domain, or it did not show one of the single cases.
     """
     graph, parts = domain.graph, writer.parts
-    exists(retrieval, domain, parts)
-    rows = parts.graph.select("cases/retrieval", [graph], retrieval=named(retrieval))
-    iri, shown = IRI(retrieval), [row for row in rows if "use" in row]
+    rows = _look_up(retrieval, domain, parts)
+    if not rows or "task" not in rows[0]:
+        raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
+    iri, shown, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
     if strange := single.keys() - {cast(IRI, row["case"]) for row in shown}:
         raise NotFound(f"the retrieval <{retrieval}> did not show <{min(strange)}>")
     whole = sum(single.values()) / len(single) if reward is None else reward
@@ -145,8 +147,8 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
     removes: list[Quad] = []
     if "earned" in rows[0]:
         removes.append((iri, MEM.hasReward, rows[0]["earned"], graph))
-    state = vectors_of({iri: str(rows[0]["task"])}, parts)[iri]
-    written, pairs = form(str(rows[0]["task"])), []
+    state = vectors_of({iri: task}, parts)[iri]
+    written, pairs = form(task), []
     for row in shown:
         use, case = cast(IRI, row["use"]), cast(IRI, row["case"])
         if "reward" in row:
@@ -162,7 +164,7 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
                 case=case,
                 state=state,
                 written=written,
-                at_ms=cast(datetime, row["at"]).timestamp() * 1000,
+                at_ms=cast(datetime, rows[0]["at"]).timestamp() * 1000,
                 cosine=float(str(row["cosine"])),
                 reward=share,
                 q=cast("float | None", row.get("q")),

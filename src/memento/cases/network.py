@@ -139,7 +139,8 @@ class Trainer:
             [
                 {"params": self._weights[:1], "lr": _RATE * _SLOWER, "weight_decay": 0.0},
                 {"params": self._weights[1:], "lr": _RATE, "weight_decay": _DECAY},
-            ]
+            ],
+            fused=True,
         )
 
 

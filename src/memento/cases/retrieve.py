@@ -46,9 +46,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task as it is ranked for: its vector, its form, when it is asked, how much Q counts, and what draws are made from."""
+    """
+    A task as it is ranked for: its vector, its form, when it is asked, how much Q counts, and what draws are made from.
+
+    `cosine` (size,) is the likeness of every case of the bank to it, `within` (size,) whether the case may be shown at all.
+    """
 
     state: Vector
+    cosine: Vector
+    within: NDArray[np.bool_]
     written: NDArray[np.float32]
     at_ms: float
     weight: Weight
@@ -84,9 +90,9 @@ def ranked(asked: Asked, task: Task, section: Section, domain: Domain, knobs: Ca
     bank = domain.bank
     good = bank.reward >= knobs.positive_from
     judged = good if section == "positive" else bank.reward < knobs.positive_from
-    why = candidates(asked, task, bank.within(asked.since, asked.until) & judged, bank, knobs)
+    why = candidates(asked, task, task.within & judged, bank, knobs)
     rows = np.fromiter(why, dtype=np.int64, count=len(why))
-    cosine = (bank.vectors[rows] @ task.state).astype(np.float64)
+    cosine = task.cosine[rows].astype(np.float64)
     found = domain.learner.q(task.state, task.written, rows, task.at_ms) if len(rows) else None
     q, beta = None if found is None else found.astype(np.float64), task.weight.beta
     score = cosine if q is None else beta * q + (1 - beta) * cosine
@@ -100,9 +106,8 @@ def ranked(asked: Asked, task: Task, section: Section, domain: Domain, knobs: Ca
 def candidates(asked: Asked, task: Task, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings) -> dict[int, str]:
     """The rows that are ranked, in the order of the bank, each with why it is: the nearest, and those that share most entities."""
     allowed = np.flatnonzero(mask)
-    cosine = bank.vectors[allowed] @ task.state
     if len(allowed) > knobs.candidates:
-        allowed = allowed[np.argpartition(-cosine, knobs.candidates - 1)[: knobs.candidates]]
+        allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
     near = {int(row): f"one of the {len(allowed)} nearest" for row in allowed}
     shared = bank.concerning(asked.about)
     linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
@@ -121,7 +126,17 @@ def retrieve(
     clock.lap("embed")
     weight = domain.learner.weight
     draw = np.random.default_rng([knobs.seed, *sha256(f"{asked.task} {at}".encode()).digest()[:8]])
-    task = Task(state, form(asked.task), at.timestamp() * 1000, weight, draw)
+    bank = domain.bank
+    task = Task(
+        state=state,
+        # Not `@`: the threads of BLAS wait for each other, on a busy machine twenty times as long as one of them works.
+        cosine=np.einsum("ij,j->i", bank.vectors, state),
+        within=bank.within(asked.since, asked.until),
+        written=form(asked.task),
+        at_ms=at.timestamp() * 1000,
+        weight=weight,
+        draw=draw,
+    )
     sections: tuple[Section, Section] = ("positive", "negative")
     found = {section: ranked(asked, task, section, domain, knobs) for section in sections}
     chosen = {section: ranking.rows[: asked.k] for section, ranking in found.items()}

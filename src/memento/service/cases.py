@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 
 from memento.cases import credit, described, forget, metrics, navigate, retrieve
-from memento.cases.entities import called, entities_of
+from memento.cases.entities import called, entities_of, entities_of_each
 from memento.cases.keep import keep, made
 from memento.cases.rewards import checked
 from memento.errors import InputError
@@ -62,11 +62,11 @@ class Cases(Cased):
             self._checked(row.task, f"task of row {number}")
             self._checked(row.plan, f"plan of row {number}")
         with self._writing:
-            scope, name, held = self._domain(domain, namespace, "write")
+            scope, _, held = self._domain(domain, namespace, "write")
             writer, knobs = self._writer(scope), self.settings.cases
+            concerned = entities_of_each([(row.task, row.about) for row in listed], scope, self._parts)
             cases = [
-                made(row, entities_of(row.task, row.about, scope, self._parts), name, held.graph, writer.at, knobs)
-                for row in listed
+                made(row, about, held.graph, writer.at, knobs) for row, about in zip(listed, concerned, strict=True)
             ]
             iris = tuple(one.case.iri for one in cases)
             keep(cases, Change(), held, writer)
@@ -158,8 +158,8 @@ class Cases(Cased):
     def get_case(self, case: str, *, domain: str | None = None, namespace: str | None = None) -> CaseShown:
         """Everything about one case, its verdicts and steps among it; raises `NotFound`."""
         with self._writing:
-            _, _, held = self._domain(domain, namespace)
-            return described.described(case, held, self._parts)
+            _, name, held = self._domain(domain, namespace)
+            return described.described(case, held, name, self._parts)
 
     def list_cases(
         self,
@@ -175,8 +175,8 @@ class Cases(Cased):
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
         with self._writing:
-            _, _, held = self._domain(domain, namespace)
-            return described.listed(limit, offset, held, self._parts)
+            _, name, held = self._domain(domain, namespace)
+            return described.listed(limit, offset, held, name, self._parts)
 
     def forget_case(
         self, case: str, *, erase: bool = False, domain: str | None = None, namespace: str | None = None
