@@ -140,19 +140,14 @@ class Backends:
 
         The vectors are overwritten at once; the store's own files are written anew at the next start.
         """
-        self._erasing()
+        self.erasing()
         self.commit(change, scope)
         self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
 
-    def erase_texts(self, texts: Sequence[str]) -> None:
-        """Remove every copy of some texts that no index follows; their quads are gone already, or go with the same lock held."""
-        self._erasing()
-        self.snapshots.drop()
-        self.embedder.discard(texts)
-
-    def _erasing(self) -> None:
+    def erasing(self) -> None:
+        """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
         self.home.erased.touch()
         self._is_erased = True
         keeping.discard(self.home.indexes, self.indexes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,7 @@ from conftest import OFFLINE
 from fileserver import serving_files
 from memento.service import Memento, open_memento
 from memento.settings import ExecutorSettings, ModelSettings
-
-Opened = Callable[..., Memento]
+from planned import Opened
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import anyio
 import pytest
 from click.testing import CliRunner
 
-from cases.conftest import Opened
 from doors import serving, text_of
 from mcp import Client
 from memento.cli import main
 from memento.mcp import catalogue
 from memento.service import Memento
 from memento.settings import TOOL_GROUPS
+from planned import Opened
 
 Json = dict[str, Any]
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from cases.conftest import Opened
-from cases.test_plan import asking
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, ToolError
 from memento.model import Executed, TaskStep, ToolCall
 from memento.service import Memento
+from planned import Opened, asking
 from scripted import Asked, ScriptedModel
 
 COPY = ('read_file {"path": "a.txt"}', 'append_line {"path": "log.txt", "line": "{{1}}!"}')

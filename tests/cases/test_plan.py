@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from cases.conftest import Opened
 from memento.cases.plan import by_template, steps_of
 from memento.errors import InputError, ModelError
 from memento.instants import now
 from memento.model import CaseFound, CaseRow, CasesFound
-from memento.settings import ModelSettings
 from memento.vocabulary import IRI
+from planned import Opened, asking
 from scripted import Asked, ScriptedModel
 
 ROWS = (
@@ -43,12 +42,6 @@ def shown(*positives: CaseFound) -> CasesFound:
 def model() -> Iterator[ScriptedModel]:
     with ScriptedModel() as scripted:
         yield scripted
-
-
-def asking(model: ScriptedModel) -> ModelSettings:
-    return ModelSettings(
-        provider="openai-compatible", base_url=model.openai, model="m", retry_wait_s=0.0, max_retries=1
-    )
 
 
 def test_a_model_sees_what_worked_before_what_did_not_as_numbered_steps(opening: Opened, model: ScriptedModel) -> None:

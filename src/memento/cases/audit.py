@@ -1,13 +1,21 @@
-"""Who read and wrote cases: one `mem:Access` for each call, in the tenant's audit graph. It names nodes and has no text."""
+"""
+Who read and wrote cases: one `mem:Access` for each call, in the tenant's audit graph. It names nodes and has no text.
+
+*But:* of a call that concerns many nodes it names the first hundred.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
+from itertools import islice
 
 from memento.model import Quad
 from memento.vocabulary import IRI, MEM, PROV, TYPE, audit_iri, mint
+
+MOST = 100
+"""Nodes that one access names."""
 
 
 def access(
@@ -31,5 +39,5 @@ def access(
     ]
     if asked is not None:
         quads.append((iri, MEM.queryHash, sha256(asked.encode("utf-8")).hexdigest(), graph))
-    quads += [(iri, PROV.used, node, graph) for node in dict.fromkeys(nodes)]
+    quads += [(iri, PROV.used, node, graph) for node in islice(dict.fromkeys(nodes), MOST)]
     return tuple(quads)

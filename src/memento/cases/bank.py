@@ -7,7 +7,7 @@ not is embedded.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.backends import Backends
+from memento.cases.form import FORM, form
 from memento.ports import Vectors
 from memento.search.vectors import digest
 from memento.vocabulary import IRI
@@ -42,13 +43,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A case that was shown for a task, and what the task earned: `state` is the task's vector."""
+    """
+    A case that was shown for a task, and what the task earned.
+
+    `state` (d,) is the task's vector and `written` its form, `at_ms` when it was asked for; `q` is what Q said before the reward.
+    """
 
     use: IRI
     retrieval: IRI
     case: IRI
     state: Vector
+    written: NDArray[np.float32]
+    at_ms: float
+    cosine: float
     reward: float
+    q: float | None = None
 
 
 class Bank:
@@ -59,12 +68,15 @@ class Bank:
         self.dimensions = dimensions
         self.iris: list[IRI] = []
         self.about: list[tuple[IRI, ...]] = []
+        self.retrievals: deque[IRI] = deque()
+        """The look-ups that the graph keeps, the oldest first."""
         self._row: dict[IRI, int] = {}
         self._concerning: dict[IRI, set[int]] = defaultdict(set)
         self._vectors: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         # at in ms since 1970, reward, mean Q, rankings that mean is over, rewarded uses, sum of their rewards
         self._numbers = np.zeros((6, 0))
         self._alive = np.zeros(0, dtype=np.bool_)
+        self._form = np.zeros((0, FORM), dtype=np.float32)
 
     def __len__(self) -> int:
         return len(self._row)
@@ -78,6 +90,11 @@ class Bank:
     def vectors(self) -> Vectors:
         """(size, d) unit rows."""
         return self._vectors[: self.size]
+
+    @property
+    def form(self) -> NDArray[np.float32]:
+        """(size, 6) how each task is written."""
+        return self._form[: self.size]
 
     @property
     def at(self) -> NDArray[np.float64]:
@@ -135,6 +152,7 @@ class Bank:
                 self._concerning[entity].add(row)
             self._vectors[row] = vector
             self._alive[row] = True
+            self._form[row] = form(entry.task)
             self._numbers[:4, row] = (_ms(entry.at), _number(entry.reward), _number(entry.q), entry.uses)
 
     def drop(self, iri: IRI) -> None:
@@ -180,7 +198,7 @@ class Bank:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return self._vectors.nbytes + self._numbers.nbytes + self._alive.nbytes
+        return self._vectors.nbytes + self._numbers.nbytes + self._alive.nbytes + self._form.nbytes
 
     def _grow(self, size: int) -> None:
         more = max(size, 2 * len(self._alive), 64) - len(self._alive)
@@ -188,11 +206,18 @@ class Bank:
             self._vectors = np.concatenate([self._vectors, np.zeros((more, self._vectors.shape[1]), dtype=np.float32)])
             self._numbers = np.concatenate([self._numbers, np.zeros((6, more))], axis=1)
             self._alive = np.concatenate([self._alive, np.zeros(more, dtype=np.bool_)])
+            self._form = np.concatenate([self._form, np.zeros((more, FORM), dtype=np.float32)])
 
 
-def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair]]:
+def states(graph: IRI, parts: Backends) -> dict[IRI, str]:
+    """The task of every case of a domain, and of every retrieval: what has a vector in the file."""
+    rows = parts.graph.select("cases/states", [graph])
+    return {cast(IRI, row["node"]): str(row["task"]) for row in rows}
+
+
+def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
     """
-    The bank of a domain as the graph has it, and the pairs with a reward, oldest first.
+    The bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
 
     Raises:
         GraphError: the store failed.
@@ -214,24 +239,25 @@ def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair]]:
         for row in parts.graph.select("cases/bank", [graph])
     ]
     shown = parts.graph.select("cases/pairs", [graph])
-    texts = {entry.iri: entry.task for entry in entries}
-    vectors = vectors_of(texts | {cast(IRI, row["retrieval"]): str(row["task"]) for row in shown}, parts)
+    vectors = vectors_of(states(graph, parts), parts)
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
+    bank.retrievals.extend(cast(IRI, row["retrieval"]) for row in parts.graph.select("cases/looked_up", [graph]))
     pairs = [
         Pair(
             use=cast(IRI, row["use"]),
             retrieval=cast(IRI, row["retrieval"]),
             case=cast(IRI, row["case"]),
             state=vectors[cast(IRI, row["retrieval"])],
+            written=form(str(row["task"])),
+            at_ms=cast(datetime, row["at"]).timestamp() * 1000,
+            cosine=float(str(row["cosine"])),
             reward=float(str(row["reward"])),
+            q=cast("float | None", row.get("q")),
         )
         for row in shown
     ]
-    for pair in pairs:
-        if (place := bank.row(pair.case)) is not None:
-            bank.credit(place, pair.reward)
-    return bank, pairs
+    return bank, pairs, len(vectors)
 
 
 def vectors_of(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:

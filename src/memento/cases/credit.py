@@ -15,13 +15,17 @@ from memento.backends import Backends
 from memento.cases import audit
 from memento.cases.bank import Pair, Vector, vectors_of
 from memento.cases.domain import Domain, Domains
+from memento.cases.form import form
 from memento.errors import NotFound
 from memento.graph.mapping import quads
 from memento.library import named
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
 from memento.model.cases import State
+from memento.ports import Row
 from memento.search.vectors import digest
 from memento.vocabulary import IRI, MEM, mint
+
+_AT_ONCE = 20  # look-ups that go together
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,15 @@ class Writer:
             self.parts.apply(change + Change(logged))
 
 
-def keep(found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain, writer: Writer) -> CasesFound:
-    """Keep a look-up in the graph: what was shown, by which values, and why; the same, with its name."""
+def keep(
+    found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain, writer: Writer, most: int
+) -> CasesFound:
+    """
+    Keep a look-up in the graph: what was shown, by which values, and why; the same, with its name.
+
+    Args:
+        most: look-ups to keep; over that the oldest go, some at a time.
+    """
     state = State(iri=mint("state"), content=found.task)
     retrieval = CaseRetrieval(
         iri=mint("retrieval"),
@@ -69,17 +80,37 @@ def keep(found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain
         for one in shown
     ]
     nodes: list[Node] = [state, retrieval, *uses]
-    written = tuple(quad for node in nodes for quad in quads(node, domain.graph))
+    written = Change(tuple(quad for node in nodes for quad in quads(node, domain.graph)))
     means = _means({one.iri: one.q for one in shown if one.q is not None}, domain)
-    writer.write(Change(written) + means, "cases.retrieve", [one.iri for one in shown], found.task)
-    writer.parts.indexes.file.write_states([(retrieval.iri, digest(found.task), vector)])
+    old, gone = _oldest(domain, writer, most)
+    writer.write(written + means + Change(removes=gone), "cases.retrieve", [one.iri for one in shown], found.task)
+    writer.parts.indexes.file.write_states([(retrieval.iri, digest(found.task), vector)], old)
+    for _ in old:
+        domain.bank.retrievals.popleft()
+    domain.bank.retrievals.append(retrieval.iri)
     return replace(found, retrieval=retrieval.iri)
 
 
-def exists(retrieval: str, domain: Domain, parts: Backends) -> None:
-    """Raises `NotFound` when the domain has no such look-up."""
-    if not parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval)):
-        raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
+def _oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
+    """The look-ups that are over the number kept, when they are worth a write, and their quads."""
+    kept = domain.bank.retrievals
+    if len(kept) < most + _AT_ONCE:
+        return [], ()
+    old = [kept[place] for place in range(_AT_ONCE)]
+    rows = writer.parts.graph.select("cases/look_ups", [domain.graph], retrieval=old)
+    gone = ((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
+    return old, tuple(dict.fromkeys(gone))
+
+
+def exists(retrieval: str, domain: Domain, parts: Backends) -> bool:
+    """Whether the domain has such a look-up; the oldest go."""
+    return any("task" in row for row in _look_up(retrieval, domain, parts))
+
+
+def _look_up(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
+    """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
+    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))
+    return sorted(rows, key=lambda row: "task" not in row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,36 +124,53 @@ class Owed:
     again: bool
 
 
-def owed(retrieval: str, reward: float, single: Mapping[IRI, float], domain: Domain, writer: Writer) -> Owed:
+def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], domain: Domain, writer: Writer) -> Owed:
     """
     What it takes to tell a task's reward to the cases that were shown for it.
 
     Args:
+        reward: the task's; None when only `single` is known: it is then their mean, and the other cases get nothing.
         single: rewards of single cases, where those are known; the others have the task's.
 
     Raises:
         NotFound: no such retrieval in this domain, or it did not show one of the single cases.
     """
     graph, parts = domain.graph, writer.parts
-    exists(retrieval, domain, parts)
-    rows = parts.graph.select("cases/retrieval", [graph], retrieval=named(retrieval))
-    iri, shown = IRI(retrieval), [row for row in rows if "use" in row]
+    rows = _look_up(retrieval, domain, parts)
+    if not rows or "task" not in rows[0]:
+        raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
+    iri, shown, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
     if strange := single.keys() - {cast(IRI, row["case"]) for row in shown}:
         raise NotFound(f"the retrieval <{retrieval}> did not show <{min(strange)}>")
-    adds: list[Quad] = [(iri, MEM.hasReward, reward, graph)]
+    whole = sum(single.values()) / len(single) if reward is None else reward
+    adds: list[Quad] = [(iri, MEM.hasReward, whole, graph)]
     removes: list[Quad] = []
     if "earned" in rows[0]:
         removes.append((iri, MEM.hasReward, rows[0]["earned"], graph))
-    state = vectors_of({iri: str(rows[0]["task"])}, parts)[iri]
-    pairs = []
+    state = vectors_of({iri: task}, parts)[iri]
+    written, pairs = form(task), []
     for row in shown:
         use, case = cast(IRI, row["use"]), cast(IRI, row["case"])
         if "reward" in row:
             removes.append((use, MEM.hasReward, row["reward"], graph))
         share = single.get(case, reward)
+        if share is None:
+            continue
         adds.append((use, MEM.hasReward, share, graph))
-        pairs.append(Pair(use=use, retrieval=iri, case=case, state=state, reward=share))
-    return Owed(iri, reward, Change(tuple(adds), tuple(removes)), tuple(pairs), bool(removes))
+        pairs.append(
+            Pair(
+                use=use,
+                retrieval=iri,
+                case=case,
+                state=state,
+                written=written,
+                at_ms=cast(datetime, rows[0]["at"]).timestamp() * 1000,
+                cosine=float(str(row["cosine"])),
+                reward=share,
+                q=cast("float | None", row.get("q")),
+            )
+        )
+    return Owed(iri, whole, Change(tuple(adds), tuple(removes)), tuple(pairs), bool(removes))
 
 
 def settled(debt: Owed, domain: Domain, writer: Writer) -> Credited:
@@ -131,9 +179,6 @@ def settled(debt: Owed, domain: Domain, writer: Writer) -> Credited:
         writer.domains.close(domain.graph)
         domain = writer.domains.of(domain.graph)
     else:
-        for pair in debt.pairs:
-            if (row := domain.bank.row(pair.case)) is not None:
-                domain.bank.credit(row, pair.reward)
         domain.learner.learn(debt.pairs)
     weight = domain.learner.weight
     return Credited(

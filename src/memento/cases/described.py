@@ -18,33 +18,33 @@ from memento.ports import Row
 from memento.vocabulary import IRI
 
 
-def described(case: str, domain: Domain, parts: Backends) -> CaseShown:
+def described(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
     """Everything about one case, a forgotten one too; raises `NotFound`."""
-    found = _shown([named(case)], domain, parts, steps=True)
+    found = _shown([named(case)], domain, name, parts, steps=True)
     if not found:
         raise NotFound(f"there is no case <{case}> in this domain")
     return found[0]
 
 
-def listed(limit: int, offset: int, domain: Domain, parts: Backends) -> tuple[CaseShown, ...]:
+def listed(limit: int, offset: int, domain: Domain, name: str, parts: Backends) -> tuple[CaseShown, ...]:
     """A page of the cases of a domain, the latest finished first."""
     bank = domain.bank
     rows = np.flatnonzero(bank.alive)
     latest = rows[np.lexsort((-rows, -bank.at[rows]))][offset : offset + limit]
-    return _shown([bank.iris[row] for row in latest], domain, parts, steps=False)
+    return _shown([bank.iris[row] for row in latest], domain, name, parts, steps=False)
 
 
-def _shown(iris: Sequence[IRI], domain: Domain, parts: Backends, *, steps: bool) -> tuple[CaseShown, ...]:
+def _shown(iris: Sequence[IRI], domain: Domain, name: str, parts: Backends, *, steps: bool) -> tuple[CaseShown, ...]:
     if not iris:
         return ()
     rows = {row["case"]: row for row in parts.graph.select("cases/listed", [domain.graph], case=iris)}
     links: dict[Any, list[Row]] = {}
     for row in parts.graph.select("cases/linked", [domain.graph], case=iris):
         links.setdefault(row["case"], []).append(row)
-    return tuple(_one(rows[iri], links.get(iri, []), domain, parts, steps) for iri in iris if iri in rows)
+    return tuple(_one(rows[iri], links.get(iri, []), domain, name, parts, steps) for iri in iris if iri in rows)
 
 
-def _one(row: Row, links: Sequence[Row], domain: Domain, parts: Backends, steps: bool) -> CaseShown:
+def _one(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: Backends, steps: bool) -> CaseShown:
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
     place = domain.bank.row(iri)
     uses = int(domain.bank.uses[place]) if place is not None else 0
@@ -53,7 +53,7 @@ def _one(row: Row, links: Sequence[Row], domain: Domain, parts: Backends, steps:
         iri=iri,
         task=str(row["task"]),
         plan=str(row["plan"]),
-        domain=str(row.get("domain", "")),
+        domain=name,
         at=cast(datetime, row["at"]),
         reward=cast("float | None", row.get("reward")),
         q=cast("float | None", row.get("q")),

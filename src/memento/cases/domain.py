@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memento.backends import Backends
-from memento.cases.bank import Bank, read
-from memento.cases.learner import Learner
-from memento.model import Change
+from memento.cases.bank import Bank, read, states
+from memento.cases.learner import Learner, weights_of
+from memento.model import Change, Difference
+from memento.search.vectors import digest
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI, cases_iri
+from memento.vocabulary import IRI, MEM, TYPE, cases_iri
 
 CASES = "urn:memento:cases:"
 """How the name of every graph of cases begins."""
@@ -47,7 +48,7 @@ class Domains:
         with self._lock:
             found = self._open.get(graph)
             if found is None:
-                bank, pairs = read(graph, self._parts)
+                bank, pairs, _ = read(graph, self._parts)
                 learner = Learner(bank, pairs, self._parts, self._knobs)
                 found = self._open[graph] = Domain(graph, bank, learner)
             return found
@@ -60,6 +61,40 @@ class Domains:
         """Read a domain anew at its next use."""
         with self._lock:
             self._open.pop(graph, None)
+
+    def save(self) -> None:
+        """Keep what the Q functions learned for the next start."""
+        with self._lock:
+            for one in self._open.values():
+                one.learner.save()
+
+    def rebuild(self) -> int:
+        """Make every vector of a case's state anew; returns how many there are."""
+        with self._lock:
+            self._open.clear()
+            return sum(read(graph, self._parts)[2] for graph in self._graphs())
+
+    def differences(self) -> list[Difference]:
+        """Where the vectors of states are not what the graph says; changes nothing."""
+        known = self._parts.indexes.file.state_marks()
+        wanted = {iri: digest(text) for graph in self._graphs() for iri, text in states(graph, self._parts).items()}
+        found = [
+            Difference(what="missing-vector", iri=iri, detail="no vector of its state in the file")
+            for iri in wanted.keys() - known
+        ]
+        found += [
+            Difference(what="orphan-vector", iri=iri, detail="the graph has no such case or retrieval")
+            for iri in known.keys() - wanted
+        ]
+        found += [
+            Difference(what="outdated-vector", iri=iri, detail="the task has changed since it was embedded")
+            for iri in known.keys() & wanted
+            if known[iri] != wanted[iri]
+        ]
+        return sorted(found, key=lambda one: (one.what, one.iri))
+
+    def _graphs(self) -> list[IRI]:
+        return [graph for graph in self._parts.graph.graphs() if graph.startswith(CASES)]
 
     @contextmanager
     def own(self) -> Iterator[None]:
@@ -79,3 +114,6 @@ class Domains:
             return
         for graph in {quad[3] for quad in (*change.adds, *change.removes) if quad[3].startswith(CASES)}:
             self.close(graph)
+        # What was learned from a case that somebody erased goes with it.
+        for graph in {quad[3] for quad in change.removes if quad[1] == TYPE and quad[2] == MEM.Case}:
+            weights_of(graph, self._parts.home).unlink(missing_ok=True)

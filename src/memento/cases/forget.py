@@ -11,13 +11,14 @@ from typing import cast
 
 import numpy as np
 
+from memento.backends import Backends
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
 from memento.errors import NotFound
 from memento.library import named
 from memento.model import Change, Quad
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI, MEM
+from memento.vocabulary import IRI, MEM, cases_iri
 
 _AT_ONCE = 200  # cases whose quads are read together
 
@@ -34,11 +35,11 @@ def forget(case: str, domain: Domain, writer: Writer) -> IRI:
     return iri
 
 
-def quads_of(cases: Sequence[IRI], domain: IRI, writer: Writer) -> tuple[Quad, ...]:
-    """Every quad of some cases and of all that is theirs alone."""
+def quads_of(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad, ...]:
+    """Every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
     found: dict[Quad, None] = {}
     for begin in range(0, len(cases), _AT_ONCE):
-        rows = writer.parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
+        rows = parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
         for row in rows:
             found[(cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain)] = None
     return tuple(found)
@@ -46,15 +47,36 @@ def quads_of(cases: Sequence[IRI], domain: IRI, writer: Writer) -> tuple[Quad, .
 
 def erase(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
     """Delete cases with every copy of their texts, and learn anew without them; those that are not there are passed over."""
-    gone = quads_of(cases, domain.graph, writer)
+    gone = quads_of(cases, domain.graph, writer.parts)
     if not gone:
         return
-    texts = [str(value) for _, predicate, value, _ in gone if predicate == MEM.content]
+    writer.parts.erasing()
     writer.write(Change(removes=gone), "cases.erase", list(cases))
-    writer.parts.erase_texts(texts)
-    writer.parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
+    traceless(gone, writer.parts)
     domain.learner.discard()
     writer.domains.close(domain.graph)
+
+
+def traceless(gone: Sequence[Quad], parts: Backends) -> None:
+    """Remove what is kept elsewhere of erased cases: their vectors, those of their texts, and snapshots of the store."""
+    parts.snapshots.drop()
+    parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
+    parts.embedder.discard([str(value) for _, predicate, value, _ in gone if predicate == MEM.content])
+
+
+def derived(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tuple[tuple[IRI, ...], tuple[Quad, ...]]:
+    """
+    The cases of a tenant that were made with some memories or notes, and every quad of them and of such runs under way.
+
+    *Because:* a plan or a result may tell what a memory said, and nobody can say whether it does.
+    """
+    graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
+    rows = parts.graph.select("cases/derived", graphs, node=nodes) if graphs and nodes else []
+    found: dict[IRI, list[IRI]] = {}
+    for row in rows:
+        found.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
+    gone = tuple(quad for graph, some in found.items() for quad in quads_of(some, graph, parts))
+    return tuple(dict.fromkeys(cast(IRI, row["case"]) for row in rows if "case" in row)), gone
 
 
 def least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:
@@ -79,7 +101,7 @@ def prune(domain: Domain, knobs: CasesSettings, writer: Writer) -> tuple[IRI, ..
     """Let the least valuable cases go until the domain keeps its limit; returns them."""
     going = least_valuable(domain, knobs, writer.at.timestamp() * 1000)
     if going:
-        gone = quads_of(going, domain.graph, writer)
+        gone = quads_of(going, domain.graph, writer.parts)
         writer.write(Change(removes=gone), "cases.prune", going)
         writer.parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
         for iri in going:

@@ -28,7 +28,7 @@ class Made:
     quads: tuple[Quad, ...]
 
 
-def made(row: CaseRow, about: Sequence[IRI], name: str, graph: IRI, now: datetime, knobs: CasesSettings) -> Made:
+def made(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, knobs: CasesSettings) -> Made:
     """A row as a case; raises `InputError` when its reward is out of range."""
     reward = checked(row.reward) if row.reward is not None else None
     if reward is None and row.outcome is not None:
@@ -40,19 +40,16 @@ def made(row: CaseRow, about: Sequence[IRI], name: str, graph: IRI, now: datetim
         state=state.iri,
         action=action.iri,
         at=row.at or now,
-        created_at=now,
-        domain=name,
+        created_at=now if row.at else None,
         reward=reward,
         about=tuple(about),
         derived_from=tuple(IRI(one) for one in row.derived_from),
     )
     nodes: list[Node] = [state, action, case]
-    if row.outcome is not None and reward is not None:
-        nodes.append(Reward(iri=mint("reward"), case=case.iri, value=reward, at=case.at, outcome=row.outcome))
     return Made(case=case, task=row.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
 
 
-def finished(kept: Kept, plan: str, verdict: Verdict, name: str, graph: IRI) -> Made:
+def finished(kept: Kept, plan: str, verdict: Verdict, graph: IRI) -> Made:
     """The case of a run that ends, with its verdict."""
     way = kept.trajectory
     action = way.action if way.action and plan == kept.plan else mint("action")
@@ -61,8 +58,6 @@ def finished(kept: Kept, plan: str, verdict: Verdict, name: str, graph: IRI) -> 
         state=way.state,
         action=action,
         at=verdict.at,
-        created_at=verdict.at,
-        domain=name,
         reward=verdict.reward,
         about=way.about,
         derived_from=way.derived_from,

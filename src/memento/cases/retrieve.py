@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from time import perf_counter
 from typing import cast
 
@@ -19,8 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.backends import Backends
-from memento.cases.bank import Rows, Vector, embedded
+from memento.cases.bank import Bank, Rows, Vector, embedded
 from memento.cases.domain import Domain
+from memento.cases.form import form
+from memento.cases.learner import Weight
+from memento.cases.policy import best, drawn
 from memento.model import CaseFound, CasesFound, Section
 from memento.settings import CasesSettings
 from memento.vocabulary import IRI
@@ -38,6 +42,23 @@ class Asked:
     since: datetime | None = None
     until: datetime | None = None
     explore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """
+    A task as it is ranked for: its vector, its form, when it is asked, how much Q counts, and what draws are made from.
+
+    `cosine` (size,) is the likeness of every case of the bank to it, `within` (size,) whether the case may be shown at all.
+    """
+
+    state: Vector
+    cosine: Vector
+    within: NDArray[np.bool_]
+    written: NDArray[np.float32]
+    at_ms: float
+    weight: Weight
+    draw: np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,47 +85,60 @@ class Clock:
         self._last = now
 
 
-def ranked(asked: Asked, state: Vector, section: Section, domain: Domain, knobs: CasesSettings) -> Ranked:
+def ranked(asked: Asked, task: Task, section: Section, domain: Domain, knobs: CasesSettings) -> Ranked:
     """The candidates of a section in order."""
     bank = domain.bank
     good = bank.reward >= knobs.positive_from
-    mask = bank.within(asked.since, asked.until) & (
-        good if section == "positive" else bank.reward < knobs.positive_from
-    )
-    allowed = np.flatnonzero(mask)
-    cosine = (bank.vectors[allowed] @ state).astype(np.float64)
-    order = np.lexsort((allowed, -cosine))[: knobs.candidates]
-    shared = bank.concerning(asked.about)
-    near = {int(row): f"one of the {len(order)} nearest" for row in allowed[order]}
-    linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
-    why = near | {
-        row: f"{near[row]}, and concerns {shared[row]} of the task's entities"
-        if row in near
-        else f"concerns {shared[row]} of the task's entities"
-        for row in linked
-    }
+    judged = good if section == "positive" else bank.reward < knobs.positive_from
+    why = candidates(asked, task, task.within & judged, bank, knobs)
     rows = np.fromiter(why, dtype=np.int64, count=len(why))
-    cosines = (bank.vectors[rows] @ state).astype(np.float64)
-    weight = domain.learner.weight
-    q = domain.learner.q(state, rows).astype(np.float64) if weight.beta and len(rows) else None
-    score = cosines if q is None else weight.beta * q + (1 - weight.beta) * cosines
-    best = np.lexsort((rows, -score))
+    cosine = task.cosine[rows].astype(np.float64)
+    found = domain.learner.q(task.state, task.written, rows, task.at_ms) if len(rows) else None
+    q, beta = None if found is None else found.astype(np.float64), task.weight.beta
+    score = cosine if q is None else beta * q + (1 - beta) * cosine
+    order = drawn(score, knobs.temperature, task.draw) if asked.explore and section == "positive" else best(score)
     reasons = tuple(why.values())
     return Ranked(
-        rows[best], cosines[best], None if q is None else q[best], score[best], tuple(reasons[i] for i in best)
+        rows[order], cosine[order], None if q is None else q[order], score[order], tuple(reasons[i] for i in order)
     )
+
+
+def candidates(asked: Asked, task: Task, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings) -> dict[int, str]:
+    """The rows that are ranked, in the order of the bank, each with why it is: the nearest, and those that share most entities."""
+    allowed = np.flatnonzero(mask)
+    if len(allowed) > knobs.candidates:
+        allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
+    near = {int(row): f"one of the {len(allowed)} nearest" for row in allowed}
+    shared = bank.concerning(asked.about)
+    linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
+    for row in linked:
+        concerns = f"concerns {shared[row]} of the task's entities"
+        near[row] = f"{near[row]}, and {concerns}" if row in near else concerns
+    return dict(sorted(near.items()))
 
 
 def retrieve(
-    asked: Asked, domain: Domain, name: str, parts: Backends, knobs: CasesSettings
+    asked: Asked, domain: Domain, name: str, at: datetime, parts: Backends, knobs: CasesSettings
 ) -> tuple[CasesFound, Vector]:
     """What comes back for a task, not yet kept, and the task's vector."""
     clock = Clock()
     [state] = embedded([asked.task], parts)
     clock.lap("embed")
     weight = domain.learner.weight
+    draw = np.random.default_rng([knobs.seed, *sha256(f"{asked.task} {at}".encode()).digest()[:8]])
+    bank = domain.bank
+    task = Task(
+        state=state,
+        # Not `@`: the threads of BLAS wait for each other, on a busy machine twenty times as long as one of them works.
+        cosine=np.einsum("ij,j->i", bank.vectors, state),
+        within=bank.within(asked.since, asked.until),
+        written=form(asked.task),
+        at_ms=at.timestamp() * 1000,
+        weight=weight,
+        draw=draw,
+    )
     sections: tuple[Section, Section] = ("positive", "negative")
-    found = {section: ranked(asked, state, section, domain, knobs) for section in sections}
+    found = {section: ranked(asked, task, section, domain, knobs) for section in sections}
     chosen = {section: ranking.rows[: asked.k] for section, ranking in found.items()}
     clock.lap("rank")
     texts = shown([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)

@@ -60,16 +60,15 @@ class Case:
     """
     One finished task as an example for later ones.
 
-    `reward` is in −0.2…1, None until somebody has judged. `q` is the mean of the values the Q function gave it in `uses`
-    rankings; `earned` is the mean of the rewards of the tasks that it was shown for.
+    `at` is when it was finished, `created_at` when it was kept, where that is another time. `reward` is in −0.2…1, None until
+    somebody has judged. `q` is the mean of the values that the Q function gave it in `uses` rankings.
     """
 
     iri: IRI
     state: IRI = prop(MEM.hasState)
     action: IRI = prop(MEM.hasAction)
     at: datetime = prop(MEM.timestamp)
-    created_at: datetime = prop(MEM.createdAt)
-    domain: str = prop(MEM.domain, "")
+    created_at: datetime | None = prop(MEM.createdAt, None)
     reward: float | None = prop(MEM.hasReward, None)
     about: tuple[IRI, ...] = prop(MEM.about, ())
     derived_from: tuple[IRI, ...] = prop(PROV.wasDerivedFrom, ())

@@ -88,13 +88,15 @@ class Forgotten:
     """
     What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
 
-    `still_told` are notes that still say what was erased, as other memories come from them.
+    `still_told` are notes that still say what was erased, as other memories come from them. `cases` are those that had been made
+    with what was erased: they are erased as well, as their plans and results may tell of it.
     """
 
     memories: tuple[IRI, ...]
     notes: tuple[IRI, ...] = ()
     erased: bool = False
     still_told: tuple[IRI, ...] = ()
+    cases: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

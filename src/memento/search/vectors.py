@@ -197,6 +197,11 @@ class VectorFile:
             ).fetchall()
         return {IRI(iri): (mark, np.frombuffer(data, dtype=np.float32)) for iri, mark, data in rows}
 
+    def state_marks(self) -> dict[IRI, bytes]:
+        """The digest of every state that has a vector here, by the case or retrieval it belongs to."""
+        with self._lock:
+            return {IRI(iri): mark for iri, mark in self._db.execute("SELECT iri, digest FROM state")}
+
     def write_states(self, entries: Sequence[tuple[IRI, bytes, NDArray[np.float32]]], gone: Sequence[IRI] = ()) -> None:
         """Store (IRI, digest, (d,) vector) of states in place of what is there, and remove what is gone, all or nothing."""
         with self._transaction():

@@ -9,7 +9,7 @@ from memento.cases import run as runs
 from memento.cases.entities import entities_of
 from memento.cases.forget import prune
 from memento.cases.keep import finished, keep
-from memento.errors import InputError
+from memento.errors import InputError, NotFound
 from memento.library import named
 from memento.model import Completed, Outcome, StepState, TaskRun, TaskStep, ToolCall, Trajectory, Verdict
 from memento.service.cased import Cased
@@ -47,8 +47,10 @@ class CaseRuns(Cased):
             self._checked(plan, "plan")
         with self._writing:
             scope, name, held = self._domain(domain, namespace, "write")
-            if retrieval is not None:
-                credit.exists(retrieval, held, self._parts)
+            if retrieval is not None and not credit.exists(retrieval, held, self._parts):
+                raise NotFound(
+                    f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made"
+                )
             writer = self._writer(scope)
             way = Trajectory(
                 iri=mint("trajectory"),
@@ -126,7 +128,7 @@ class CaseRuns(Cased):
         """
         earned = self._earned(outcome, reward, efficiency, score)
         with self._writing:
-            scope, name, held = self._domain(domain, namespace, "write")
+            scope, _, held = self._domain(domain, namespace, "write")
             kept, writer, knobs = runs.pending(run, held, self._parts), self._writer(scope), self.settings.cases
             done = plan or kept.plan or runs.plan_of(kept)
             if not done.strip():
@@ -134,11 +136,12 @@ class CaseRuns(Cased):
             verdict = Verdict(
                 reward=earned, at=writer.at, outcome=outcome, efficiency=efficiency, score=score, reason=reason
             )
-            case = finished(kept, done, verdict, name, held.graph)
+            case = finished(kept, done, verdict, held.graph)
             ends = runs.ended(kept, knobs.record_chars, knobs.pack, held.graph)
-            debt = (
-                credit.owed(kept.trajectory.retrieval, earned, {}, held, writer) if kept.trajectory.retrieval else None
-            )
+            shown = kept.trajectory.retrieval
+            debt = None
+            if shown and credit.exists(shown, held, self._parts):
+                debt = credit.owed(shown, earned, {}, held, writer)
             keep([case], ends + debt.change if debt else ends, held, writer, "cases.complete")
             credited = credit.settled(debt, held, writer) if debt else None
             pruned = prune(self._domains.of(held.graph), knobs, writer)

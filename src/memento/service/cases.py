@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
-from memento.cases import credit, described, forget, retrieve
-from memento.cases.entities import entities_of
+from memento.cases import credit, described, forget, metrics, navigate, retrieve
+from memento.cases.entities import called, entities_of, entities_of_each
 from memento.cases.keep import keep, made
 from memento.cases.rewards import checked
 from memento.errors import InputError
 from memento.instants import instant
 from memento.model import (
+    TILTS,
+    ZOOMS,
     CaseMetrics,
     CaseRow,
     CasesFound,
@@ -59,11 +62,11 @@ class Cases(Cased):
             self._checked(row.task, f"task of row {number}")
             self._checked(row.plan, f"plan of row {number}")
         with self._writing:
-            scope, name, held = self._domain(domain, namespace, "write")
+            scope, _, held = self._domain(domain, namespace, "write")
             writer, knobs = self._writer(scope), self.settings.cases
+            concerned = entities_of_each([(row.task, row.about) for row in listed], scope, self._parts)
             cases = [
-                made(row, entities_of(row.task, row.about, scope, self._parts), name, held.graph, writer.at, knobs)
-                for row in listed
+                made(row, about, held.graph, writer.at, knobs) for row, about in zip(listed, concerned, strict=True)
             ]
             iris = tuple(one.case.iri for one in cases)
             keep(cases, Change(), held, writer)
@@ -113,8 +116,9 @@ class Cases(Cased):
                 until=None if until is None else instant(until, "until", self._zone),
                 explore=explore,
             )
-            found, vector = retrieve.retrieve(asked, held, name, self._parts, knobs)
-            return credit.keep(found, vector, concerned, held, self._writer(scope))
+            writer = self._writer(scope)
+            found, vector = retrieve.retrieve(asked, held, name, writer.at, self._parts, knobs)
+            return credit.keep(found, vector, concerned, held, writer, knobs.retrievals)
 
     def reward_cases(
         self,
@@ -134,14 +138,16 @@ class Cases(Cased):
         Args:
             retrieval: as `retrieve_cases` named it; telling it again replaces what was told before.
             outcome, efficiency, score: the verdict, from which the reward follows; or `reward` itself, in −0.2…1.
-            single: the rewards of single cases by IRI, where it is known which of them helped.
+            single: the rewards of single cases by IRI, where it is known which of them helped; without a verdict the others
+                get none.
 
         Raises:
             NotFound: no such retrieval in this domain, or it did not show a case of `single`.
             InputError: neither a verdict nor a reward, or out of range.
         """
-        earned = self._earned(outcome, reward, efficiency, score)
         apart = {IRI(iri): checked(value) for iri, value in (single or {}).items()}
+        told = apart and outcome is None and reward is None and score is None
+        earned = None if told else self._earned(outcome, reward, efficiency, score)
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
             writer = self._writer(scope)
@@ -152,8 +158,8 @@ class Cases(Cased):
     def get_case(self, case: str, *, domain: str | None = None, namespace: str | None = None) -> CaseShown:
         """Everything about one case, its verdicts and steps among it; raises `NotFound`."""
         with self._writing:
-            _, _, held = self._domain(domain, namespace)
-            return described.described(case, held, self._parts)
+            _, name, held = self._domain(domain, namespace)
+            return described.described(case, held, name, self._parts)
 
     def list_cases(
         self,
@@ -169,8 +175,8 @@ class Cases(Cased):
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
         with self._writing:
-            _, _, held = self._domain(domain, namespace)
-            return described.listed(limit, offset, held, self._parts)
+            _, name, held = self._domain(domain, namespace)
+            return described.listed(limit, offset, held, name, self._parts)
 
     def forget_case(
         self, case: str, *, erase: bool = False, domain: str | None = None, namespace: str | None = None
@@ -219,11 +225,37 @@ class Cases(Cased):
             InputError: an unknown zoom or tilt, no task where the tilt needs one, or limit out of range.
             NotFound: no such earlier view.
         """
-        raise NotImplementedError
+        if zoom not in ZOOMS or tilt not in TILTS:
+            raise InputError(f"zoom must be one of {', '.join(ZOOMS)} and tilt one of {', '.join(TILTS)}")
+        if task is None and tilt in ("embedding", "keyword"):
+            raise InputError(f"the tilt {tilt!r} puts cases in order by a task: give one")
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        if task is not None:
+            self._checked(task, "task")
+        with self._writing:
+            scope, _, held = self._domain(domain, namespace)
+            entities, words = navigate.within_pan(pan, held.bank, partial(called, scope=scope, parts=self._parts))
+            look = navigate.Look(
+                zoom=zoom,
+                tilt=tilt,
+                limit=limit,
+                pan=tuple(pan),
+                entities=tuple(entities),
+                words=tuple(words),
+                task=task,
+                about=entities_of(task, (), scope, self._parts) if task else (),
+                since=None if since is None else instant(since, "since", self._zone),
+                until=None if until is None else instant(until, "until", self._zone),
+                previous=IRI(previous) if previous else None,
+            )
+            return navigate.navigate(look, held, self._writer(scope))
 
     def case_metrics(self, *, domain: str | None = None, namespace: str | None = None) -> CaseMetrics:
         """How well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""
-        raise NotImplementedError
+        with self._writing:
+            _, name, held = self._domain(domain, namespace)
+            return metrics.metrics(held, name, self._parts, self.settings.cases)
 
     def case_status(self, *, domain: str | None = None, namespace: str | None = None) -> CaseStatus:
         """How many cases a domain has, and how far its Q function has come."""

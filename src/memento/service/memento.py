@@ -52,6 +52,7 @@ class Memento(Writing, Reading, Updating, Plans, Care):
             self._models.close()
         self._workers.close()
         with self._writing:  # never between the two halves of a write
+            self._domains.save()
             self._parts.close()
         self.home.release()
 

@@ -166,6 +166,9 @@ class CasesSettings:
     )
     positive_from: float = knob(0.5, "reward from which a case is one to follow", least=-1, most=1)
     limit: int = knob(10_000, "most cases kept in one domain; the least valuable go", least=1)
+    retrievals: int = knob(
+        5_000, "look-ups of cases kept in one domain with what they showed; the oldest go", least=100
+    )
     half_life_days: float = knob(90.0, "days after which a case counts half when the least valuable go", least=0.001)
     record_chars: int = knob(500, "characters of a step's texts in the graph; the packed trajectory has all", least=1)
     pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, beside its steps")
