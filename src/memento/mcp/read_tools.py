@@ -15,7 +15,6 @@ from msgspec import Meta
 from memento.errors import TooMuch
 from memento.mcp.tools import Arguments, Reach, Told, Tool
 from memento.model import NoteRef, Recalled, Retired, Status, Timeline
-from memento.sparql.asking import Asked
 from memento.vocabulary import IRI
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
@@ -127,6 +126,8 @@ def timeline(reach: Reach, asked: TimelineArguments) -> Told:
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
+    from memento.sparql.asking import Asked  # tools are listed by processes that load no engine
+
     answer = reach.memory.answer(
         Asked(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
