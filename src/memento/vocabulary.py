@@ -59,6 +59,9 @@ PREFIXES: Mapping[str, str] = {
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
 
+CASES = "urn:memento:cases:"
+"""How the name of every graph of cases begins."""
+
 
 def shortened(iri: str) -> str:
     """

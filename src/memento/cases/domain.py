@@ -17,10 +17,7 @@ from memento.cases.learner import Learner, weights_of
 from memento.model import Change, Difference
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI, MEM, TYPE, cases_iri
-
-CASES = "urn:memento:cases:"
-"""How the name of every graph of cases begins."""
+from memento.vocabulary import CASES, IRI, MEM, TYPE, cases_iri
 
 
 @dataclass(slots=True)
