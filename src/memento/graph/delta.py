@@ -22,7 +22,7 @@ from memento.vocabulary import IRI
 
 _MARK = b"#\n"  # no line of N-Quads begins so
 
-_BULK = 20_000
+BULK = 5_000
 """Quads from which on a delta that only adds is written as files, several times faster than as a transaction."""
 
 _Functions = dict[ox.NamedNode, Callable[..., "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None"]]
@@ -114,7 +114,7 @@ def apply(delta: Delta, store: ox.Store) -> None:
     """
     removes, adds = list(parsed(delta.removes)), delta.adds
     is_more = not (removes or delta.cleared or delta.dropped or delta.created)
-    if is_more and delta.added >= _BULK:
+    if is_more and delta.added >= BULK:
         store.bulk_extend(parsed(adds))
         return
     added = list(parsed(adds))

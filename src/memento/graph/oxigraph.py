@@ -20,7 +20,7 @@ import pyoxigraph as ox
 from memento.errors import GraphError
 from memento.graph.after import After
 from memento.graph.binding import bound
-from memento.graph.delta import Delta, apply, exact
+from memento.graph.delta import BULK, Delta, apply, exact
 from memento.graph.quads import operations, to_quads
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
@@ -73,7 +73,8 @@ class Oxigraph:
             if change.removes:
                 self._store.update(" ; ".join(operations(change)))
             else:  # as atomic, in less time: nothing is to be parsed
-                self._store.extend(to_quads(change.adds))
+                is_bulk = len(change.adds) >= BULK
+                (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
