@@ -81,12 +81,12 @@ def main(argv: Sequence[str] | None = None) -> Figures:
         figures["speed"] = speed(chosen.sizes, say)
     if chosen.data:
         data = read(chosen.data, chosen.questions)
-        rewards: dict[str, list[Numbers]] = {}
+        rewards: dict[int, list[Numbers]] = {}
         figures["online"] = online(data, chosen, say, rewards, successes=False)
         figures["online_successes"] = online(data, chosen, say, rewards, successes=True)
         figures["pairs"] = pairs(data, chosen, say)
         if chosen.plot:
-            plot(rewards, chosen.plot)
+            plot(data, rewards, chosen)
     if chosen.json:
         print(json.dumps(figures))
     record("cases", {"model": chosen.model, "seeds": chosen.seeds, **figures}, chosen.record)
@@ -125,7 +125,7 @@ def memory(folder: str, model: str, seed: int) -> Memento:
 
 
 def online(
-    data: Data, chosen: Any, say: Callable[[str], None], rewards: dict[str, list[Numbers]], *, successes: bool
+    data: Data, chosen: Any, say: Callable[[str], None], rewards: dict[int, list[Numbers]], *, successes: bool
 ) -> Figures:
     """One row of figures for each number of cases that are shown."""
     last = slice(2 * len(data.questions) // 3, None)
@@ -133,7 +133,7 @@ def online(
     found: Figures = {}
     for k in SHOWN:
         runs = [run(data, k, seed, chosen.model, successes) for seed in range(chosen.seeds)]
-        rewards[f"k = {k}" + ", successes only" * successes] = runs
+        rewards.setdefault(k, runs)
         plain = baselines(data, k, chosen, last, successes)
         row: Figures = {"q": interval([float(one[last].mean()) for one in runs]), **plain}
         found[str(k)] = row
@@ -320,22 +320,28 @@ def interval(values: Sequence[float]) -> list[float]:
     return [round(value, 4) for value in (mean, mean - half, mean + half)]
 
 
-def plot(rewards: Mapping[str, Sequence[Numbers]], path: Path) -> None:
-    """Draw the mean reward of the last hundred questions over time."""
+def plot(data: Data, rewards: Mapping[int, Sequence[Numbers]], chosen: Any) -> None:
+    """Draw the mean reward of the last hundred questions over time, of Q and of the cosine."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots()
-    for name, runs in rewards.items():
-        mean = np.mean(runs, axis=0)
-        window = min(100, len(mean))
-        curve = np.convolve(mean, np.ones(window) / window, mode="valid")
-        axes.plot(np.arange(len(curve)) + window, curve, label=name)
-    axes.set(xlabel="questions", ylabel="mean reward of the last hundred")
-    axes.legend()
-    figure.savefig(path)
+    figure, axes = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
+    asked, held = vectors(data, chosen.model)
+    nearest = np.argsort(-(asked @ held.T), axis=1, kind="stable")
+    window = min(100, len(asked))
+    for k, runs in rewards.items():
+        right = np.take_along_axis(data.pays, nearest[:, :k], 1).mean(axis=1)
+        curves = {"Q": np.mean(runs, axis=0), "cosine": NOISE + (1 - 2 * NOISE) * right}
+        for (name, mean), style in zip(curves.items(), ("-", "--"), strict=True):
+            curve = np.convolve(mean, np.ones(window) / window, mode="valid")
+            axes.plot(
+                np.arange(len(curve)) + window, curve, style, color=f"C{SHOWN.index(k)}", label=f"{name}, k = {k}"
+            )
+    axes.set(xlabel="questions", ylabel=f"mean reward of the last {window}", ylim=(0, 0.9))
+    axes.legend(loc="lower right", ncols=2)
+    figure.savefig(chosen.plot)
     pyplot.close(figure)
 
 
