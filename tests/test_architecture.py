@@ -19,7 +19,7 @@ FLOORS = [
     ["backends"],
     [
         *("retrieval", "intake", "exchange", "ontology", "library", "forgetting", "upkeep", "manifest"),
-        *("reinforcement", "keys", "energy", "association"),
+        *("reinforcement", "keys", "energy", "association", "cases"),
     ],
     ["consolidation", "sparql"],
     ["service", "client"],
@@ -88,10 +88,11 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sqlite3", {"search", "web"}),  # web: the blocks of the proxy, which no index knows
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
+        ("torch", {"search", "cases"}),
         ("flask", {"web"}),
         ("uvicorn", {"web"}),
         ("httpcore2", {"web"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
-        ("mcp", {"mcp"}),
+        ("mcp", {"mcp", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
         ("click", {"cli"}),
         ("dateparser", {"consolidation"}),
         ("httpx2", {"llm", "web"}),

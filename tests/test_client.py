@@ -34,7 +34,7 @@ from memento.errors import (
     Unreachable,
 )
 from memento.instants import now
-from memento.model import NoteRow, Recollection, ToRemember
+from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
@@ -183,6 +183,37 @@ def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: M
     with pytest.raises(Forbidden):
         memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
         client.recall_memories("apple")
+
+
+def test_cases_go_there_and_come_back_as_the_same_nouns(client: Client, memento: Memento) -> None:
+    kept = client.add_cases(
+        [
+            CaseRow(task="Book a train to Porto.", plan="1. Look. 2. Book.", outcome="success", at=now()),
+            CaseRow(task="Book a train to Faro.", plan="1. Guess.", reward=-0.2),
+        ]
+    )
+    found = client.retrieve_cases("Book a train to Braga.", k=1)
+    run = client.start_case(found.task, plan="1. Look.", retrieval=found.retrieval)
+    client.record_step(run.iri, "Look.", result="9:30", tools=[ToolCall(tool="look", arguments='{"to": "Braga"}')])
+    shown = client.task_run(run.iri)
+    done = client.complete_case(run.iri, "success", efficiency=0.5, reason="it left")
+
+    assert [[one.iri for one in side] for side in (found.positives, found.negatives)] == [[kept[0]], [kept[1]]]
+    assert shown.steps[0].tools[0].arguments == '{"to": "Braga"}'
+    assert done.credited is not None and set(done.credited.cases) == set(kept)
+    assert client.get_case(done.case) == memento.get_case(done.case)
+    assert client.list_cases(limit=2) == memento.list_cases(limit=2)
+    told = client.reward_cases(str(found.retrieval), reward=0.5, single={kept[0]: 1.0})
+    assert (told.retrieval, told.labelled) == (found.retrieval, 2)
+    assert client.case_status() == memento.case_status()
+    assert client.forget_case(kept[1], erase=True) == kept[1]
+    assert client.retrieve_cases("Book a train.", domain="elsewhere").positives == ()
+    with pytest.raises(Conflict):
+        client.record_step(run.iri, "Look again.")
+    with pytest.raises(NotFound):
+        client.get_case(kept[1])
+    with pytest.raises(InputError, match="is no IRI"):
+        client.get_case(" ")
 
 
 def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:

@@ -62,6 +62,8 @@ class Backends:
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     keepers: list[Keeper] = field(default_factory=list)
+    followers: list[Callable[[Change | None], None]] = field(default_factory=list)
+    """Told of every change right after it was written; None is any change at all."""
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
@@ -79,7 +81,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.indexes.anticipate(change)
-        self.graph.apply(change)
+        self.apply(change)
         # What lies elsewhere, as provenance does, no index holds.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
@@ -126,6 +128,17 @@ class Backends:
             self.snapshots.drop()
             self.embedder.discard(texts)
 
+    def apply(self, change: Change) -> None:
+        """
+        Write a change that no index follows; whoever keeps something made from the graph is told.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        self.graph.apply(change)
+        for follow in self.followers:
+            follow(change)
+
     def forget_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
@@ -147,13 +160,17 @@ class Backends:
 
         The vectors are overwritten at once; the store's own files are written anew at the next start.
         """
-        self.home.erased.touch()
-        self._is_erased = True
-        keeping.discard(self.home.indexes, self.indexes)
+        self.erasing()
         self.commit(change, scope)
         self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
+
+    def erasing(self) -> None:
+        """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
+        self.home.erased.touch()
+        self._is_erased = True
+        keeping.discard(self.home.indexes, self.indexes)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -211,6 +228,8 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
+        for follow in parts.followers:
+            follow(None)
         parts._is_erased = False
 
 

@@ -18,6 +18,7 @@ Every way Memento fails.
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
     │   ├── EmbeddingError       the embedder
     │   ├── ModelError           the language model
+    │   ├── ToolError            a configured server of tools cannot be used
     │   └── Unreachable          no service answers where one should
     ├── FolderInUse              another process owns the data folder            409
     ├── StaleIndex               an index does not fit the graph; answered by a rebuild
@@ -146,6 +147,10 @@ class ModelError(BackendError):
         super().__init__(message)
         self.tokens_in = tokens_in
         self.tokens_out = tokens_out
+
+
+class ToolError(BackendError):
+    """A configured server of tools cannot be started or reached, or does not list its tools; the message names it."""
 
 
 class Unreachable(BackendError):

@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
+from memento.cases.forget import derived, traceless
 from memento.errors import NotFound
 from memento.library import named
 from memento.model import Change, Forgotten, Quad, Scope
@@ -62,8 +63,8 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
     keys = _idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
-    _erase([*memories, *notes, *keys], texts, scope, parts, less)
-    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still))
+    cases = _erase([*memories, *notes, *keys], texts, scope, parts, less)
+    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 
 def _idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
@@ -82,8 +83,9 @@ def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
     if not rows:
         raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
     note, state = cast(IRI, rows[0]["note"]), rows[0]["state"]
+    cases: tuple[IRI, ...] = ()
     if erase:
-        _erase([note], [], scope, parts)
+        cases = _erase([note], [], scope, parts)
     elif state != "skipped":
         ends = [(note, scope.graph), *((cast(IRI, row["run"]), scope.provenance) for row in rows if "run" in row)]
         adds = [(node, MEM.state, "skipped", graph) for node, graph in ends]
@@ -92,18 +94,28 @@ def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
         gone = [_statement(row) for row in said if row["predicate"] in (MEM.reason, MEM.retryAt)]
         removes = [(node, MEM.state, state, graph) for node, graph in ends]
         parts.commit(Change(tuple(adds), (*removes, *gone)), scope)
-    return Forgotten(memories=(), notes=(note,), erased=erase)
+    return Forgotten(memories=(), notes=(note,), erased=erase, cases=cases)
 
 
-def _erase(nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, less: Change = _NOTHING) -> None:
-    """Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared."""
+def _erase(
+    nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, less: Change = _NOTHING
+) -> tuple[IRI, ...]:
+    """
+    Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared.
+
+    Returns:
+        the cases that went with them.
+    """
+    cases, theirs = derived(nodes, scope.tenant, parts)
     copied = [*nodes, *_subjects(less)]
     parts.forget_copies(copied)
     found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
-    parts.erase(Change(_closed_up(gone, nodes), gone) + less, scope, [*texts, *said])
+    parts.erase(Change(_closed_up(gone, nodes), gone) + Change(removes=theirs) + less, scope, [*texts, *said])
+    traceless(theirs, parts)
     parts.forget_copies(copied)  # one that was made meanwhile
+    return cases
 
 
 def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> Change:

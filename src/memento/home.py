@@ -5,6 +5,7 @@ The data folder and who owns it.
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, lock and owner of its own
     {home}/vectors.sqlite derived, may be deleted
+    {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
@@ -99,6 +100,10 @@ class Home:
     @property
     def indexes(self) -> Path:
         return self.path / "indexes"
+
+    @property
+    def weights(self) -> Path:
+        return self.path / "cases"
 
     @property
     def blocks(self) -> Path:

@@ -83,7 +83,7 @@ def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = reconcile.differences(parts.graph, parts.indexes)
     # All graphs at once: a memory of one namespace may be about an entity of another.
-    names = [name for name in parts.graph.graphs() if name.startswith((_MEMORIES, _SELVES, _PROVENANCE, _AUDIT))]
+    names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [
         Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
@@ -100,7 +100,4 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
     return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
 
 
-_MEMORIES = "urn:memento:graph:"
-_SELVES = "urn:memento:self:"
-_PROVENANCE = "urn:memento:provenance:"
-_AUDIT = "urn:memento:audit:"
+_OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "provenance", "cases", "audit"))

@@ -39,6 +39,7 @@ OWL = Namespace("http://www.w3.org/2002/07/owl#")
 SH = Namespace("http://www.w3.org/ns/shacl#")
 PROV = Namespace("http://www.w3.org/ns/prov#")
 XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
+ZPT = Namespace("http://purl.org/stuff/zpt/")
 
 PREFIXES: Mapping[str, str] = {
     "mem": MEM.base,
@@ -58,6 +59,9 @@ PREFIXES: Mapping[str, str] = {
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
 _ENTITY, _KEY, _PHRASE = "urn:memento:entity:", "urn:memento:key:", "urn:memento:phrase:"
+
+CASES = "urn:memento:cases:"
+"""How the name of every graph of cases begins."""
 
 
 def shortened(iri: str) -> str:
@@ -107,7 +111,7 @@ def provenance_iri(tenant: str) -> IRI:
 
 
 def audit_iri(tenant: str) -> IRI:
-    """The named graph that says who changed the tenant's graphs by SPARQL, when, and by how many quads."""
+    """The named graph that says who changed the tenant's graphs by SPARQL, and who read and wrote cases, when."""
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
@@ -120,6 +124,16 @@ def inferred_iri(tenant: str, namespace: str, *, alone: bool = False) -> IRI:
     """
     graph = f"urn:memento:inferred:{quote(tenant, safe='')}:{quote(namespace, safe='')}"
     return IRI(f"{graph}:alone" if alone else graph)
+
+
+def cases_iri(tenant: str, domain: str) -> IRI:
+    """
+    The named graph of the tenant's cases of one domain.
+
+    >>> cases_iri("local", "billing")
+    'urn:memento:cases:local:billing'
+    """
+    return IRI(f"urn:memento:cases:{quote(tenant, safe='')}:{quote(domain, safe='')}")
 
 
 def agent_iri(name: str) -> IRI:

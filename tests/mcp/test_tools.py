@@ -41,13 +41,16 @@ def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None
     assert not (tool.reads_only and tool.destroys)
 
 
-def test_only_forgetting_destroys_and_few_tools_write() -> None:
-    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget", "forget"]
+def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
+    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget", "forget", "memento_case_run"]
     assert [tool.name for tool in EVERY if not tool.reads_only] == [
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
         *("feedback", "associate", "decay", "archive", "unarchive"),
+        *("memento_case_retrieve", "memento_case_record", "memento_case_reward", "memento_case_plan"),
+        "memento_case_run",
     ]
+    assert [tool.name for tool in EVERY if tool.reaches_out] == ["memento_case_run"]
 
 
 def test_no_two_tools_of_all_groups_have_the_same_name() -> None:

@@ -19,7 +19,7 @@ CLASSES = [
     "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
     "Key", "Tag", "CodeEntity",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
-    "Policy", "Profile", "Inference", "Contradiction", "QueryService",
+    "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "Inference", "Contradiction", "QueryService",
 ]
 # fmt: on
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -90,6 +91,24 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/cleanup"): ((401, 403, 200, 200, 200), {"json": {}}),
     ("GET", "/memory/<path:iri>"): ((401, 200, 200, 200, 404), {}),
     ("DELETE", "/memory/<path:iri>"): ((401, 403, 200, 200, 404), {}),
+    ("GET", "/cases"): (READ, {}),
+    ("POST", "/cases"): ((401, 403, 201, 201, 201), {"json": {"rows": [{"task": "Move.", "plan": "Pack."}]}}),
+    ("POST", "/cases/retrieve"): (READ, {"json": {"task": "Where to live?"}}),
+    ("POST", "/cases/retrievals/<path:retrieval>/reward"): ((401, 403, 404, 404, 404), {"json": {"reward": 1}}),
+    ("GET", "/cases/view"): (READ, {"query_string": {"tilt": "temporal"}}),
+    ("GET", "/cases/metrics"): (READ, {}),
+    ("GET", "/cases/status"): (READ, {}),
+    ("POST", "/cases/runs"): ((401, 403, 201, 201, 201), {"json": {"task": "Move to Oslo."}}),
+    ("GET", "/cases/runs/<path:run>"): ((401, 404, 404, 404, 404), {}),
+    ("POST", "/cases/runs/<path:run>/steps"): ((401, 403, 404, 404, 404), {"json": {"task": "Pack."}}),
+    ("POST", "/cases/runs/<path:run>/complete"): ((401, 403, 404, 404, 404), {"json": {"reward": 1}}),
+    ("GET", "/cases/runs"): (READ, {}),
+    ("POST", "/cases/plan"): ((401, 403, 201, 201, 201), {"json": {"task": "Move.", "steps": ["Pack."]}}),
+    ("POST", "/cases/runs/<path:run>/execute"): ((401, 403, 403, 404, 403), {"json": {}}),
+    ("GET", "/cases/tools"): (CARE, {}),
+    ("POST", "/cases/prune"): ((401, 403, 200, 200, 200), {"json": {"keep": 1}}),
+    ("GET", "/cases/<path:case>"): ((401, 404, 404, 404, 404), {}),
+    ("DELETE", "/cases/<path:case>"): ((401, 403, 404, 404, 404), {}),
     ("GET", "/sparql"): (READ, {"query_string": {"query": "SELECT * { GRAPH ?g { ?s ?p ?o } }"}}),
     ("GET", "/.well-known/void"): (READ, {}),
     ("POST", "/sparql/update"): (UPDATED, {"data": UPDATE, "content_type": "application/sparql-update"}),
@@ -154,7 +173,8 @@ def test_each_role_gets_what_it_may(
 ) -> None:
     client, headers, iri = doors
     wanted, how = TABLE[method, path]
-    address = path.replace("<path:iri>", quote(iri, safe="")).replace("<path:name>", quote(RIVALS, safe=""))
+    address = path.replace("<path:name>", quote(RIVALS, safe=""))
+    address = re.sub(r"<path:\w+>", quote(iri, safe=""), address)
     got = {}
     for role in ROLES:
         answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)

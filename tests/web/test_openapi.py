@@ -45,11 +45,11 @@ def described(app: Flask) -> schemathesis.BaseSchema:
     return schemathesis.openapi.from_wsgi("/memory/openapi.json", app, headers=app.config["TOKEN"])
 
 
-def test_every_address_below_memory_is_described_and_no_other(app: Flask) -> None:
+def test_every_address_of_the_memory_and_of_cases_is_described_and_no_other(app: Flask) -> None:
     served = {
         (method.lower(), re.sub(r"<path:(\w+)>", r"{\1}", rule.rule))
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/memory") and rule.rule != "/memory/openapi.json"
+        if rule.rule.startswith(("/memory", "/cases")) and rule.rule != "/memory/openapi.json"
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 

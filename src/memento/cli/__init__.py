@@ -1,8 +1,8 @@
 """
 The `memento` command.
 
-*Flow:* `door` (options, exit codes) → `commands`, `documents`, `care` → `opened` (a running service, or the folder itself) → JSON
-→ `shown`.
+*Flow:* `door` (options, exit codes) → `commands`, `documents`, `cases`, `care` → `opened` (a running service, or the folder itself)
+→ JSON → `shown`.
 
 *Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
 service must not wait for their import, nor for the store's.
@@ -11,6 +11,7 @@ service must not wait for their import, nor for the store's.
 from __future__ import annotations
 
 from memento.cli import care as _care
+from memento.cli import cases as _cases
 from memento.cli import commands as _commands
 from memento.cli import connect as _connect
 from memento.cli import documents as _documents
@@ -21,4 +22,4 @@ from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _commands, _connect, _documents, _keys, _living, _sparql, _tokens)
+_registered = (_care, _cases, _commands, _connect, _documents, _keys, _living, _sparql, _tokens)

@@ -131,7 +131,7 @@ def _merged(chosen: Chosen, file: Path, **details: Any) -> None:
         answer,
         lambda: (
             f"{answer['statements']:,} statements read, {answer['added']:,} of them new{kept}{over}: "
-            f"{answer['memories']:,} memories, {answer['notes']:,} notes."
+            f"{answer['memories']:,} memories, {answer['notes']:,} notes, {answer['cases']:,} cases."
         ),
     )
 

@@ -19,6 +19,7 @@ from memento.client.connection import addressed, made
 from memento.client.documents import Documents
 from memento.client.keys import KeyCalls
 from memento.client.living import LivingCalls
+from memento.client.plans import PlanCalls
 from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
@@ -49,7 +50,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(KeyCalls, LivingCalls, Sparql, Documents):
+class Client(KeyCalls, LivingCalls, Sparql, Documents, PlanCalls):
     """The memory behind a running service; a context manager."""
 
     def note(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
@@ -59,8 +60,28 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "decay": ("POST", "/memory/decay"),
     "archive": ("POST", "/memory/archive"),
     "unarchive": ("POST", "/memory/{iri}/unarchive"),
+    "add_cases": ("POST", "/cases"),
+    "retrieve_cases": ("POST", "/cases/retrieve"),
+    "reward_cases": ("POST", "/cases/retrievals/{retrieval}/reward"),
+    "list_cases": ("GET", "/cases"),
+    "get_case": ("GET", "/cases/{case}"),
+    "forget_case": ("DELETE", "/cases/{case}"),
+    "navigate_cases": ("GET", "/cases/view"),
+    "case_metrics": ("GET", "/cases/metrics"),
+    "case_status": ("GET", "/cases/status"),
+    "start_case": ("POST", "/cases/runs"),
+    "task_run": ("GET", "/cases/runs/{run}"),
+    "record_step": ("POST", "/cases/runs/{run}/steps"),
+    "task_runs": ("GET", "/cases/runs"),
+    "plan_task": ("POST", "/cases/plan"),
+    "execute_task": ("POST", "/cases/runs/{run}/execute"),
+    "list_tools": ("GET", "/cases/tools"),
+    "prune_cases": ("POST", "/cases/prune"),
+    "complete_case": ("POST", "/cases/runs/{run}/complete"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
+
+_PLACE = re.compile(r"\{(\w+)\}")
 
 
 PIECE = 1 << 16
@@ -103,9 +124,12 @@ class Connection:
         verb, path = ROUTES[method]
         given: dict[str, object] = {"namespace": self.namespace}
         given |= {name: _timed(value) for name, value in arguments.items() if value is not None}
-        if "{iri}" in path and not str(given.get("iri", "")).strip():
-            raise InputError(f"{given.get('iri', '')!r} is no IRI: `memento list` shows those of memories")
-        path = path.replace("{iri}", quote(str(given.pop("iri", "")), safe=""))
+        for name in _PLACE.findall(path):
+            iri = str(given.pop(name, ""))
+            if not iri.strip():
+                listing = "list" if name == "iri" else "cases list"
+                raise InputError(f"{iri!r} is no IRI: `memento {listing}` shows those there are")
+            path = path.replace(f"{{{name}}}", quote(iri, safe=""))
         if verb == "POST":
             body = json.dumps(given).encode()
             return self.send(verb, path, body, {"Content-Type": "application/json"}).body
@@ -192,7 +216,7 @@ def _failure(answer: Answer, address: str) -> MementoError:
 
 def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
     given = parameters.items() if isinstance(parameters, Mapping) else parameters
-    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], errors='replace')}"
+    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], doseq=True, errors='replace')}"
 
 
 def made(cls: type[T], body: bytes) -> T:

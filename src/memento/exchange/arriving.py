@@ -3,8 +3,8 @@ What comes in: a document's graphs into those of the caller, checked and embedde
 
 IRIs stay as they are, but for the user's, which is the tenant's, and those that another namespace or tenant of this store has: an
 IRI is in one place only, so a copy gets others, the same each time. What is here already stays: statements are added, none is
-removed; where an entity or the user has another name, kind or description here, that one stays too. An audit, what was inferred,
-and the ontology are passed over.
+removed; where an entity or the user has another name, kind or description here, that one stays too, and so does what is known of
+a case. An audit, what was inferred, and the ontology are passed over.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
@@ -33,7 +33,7 @@ from memento.model import Merged, Scope, Update
 from memento.ports import Progress
 from memento.search.found import Found
 from memento.settings import namespace_checked
-from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
+from memento.vocabulary import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 
 _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
 _USER = "urn:memento:user:"
@@ -108,6 +108,7 @@ def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress
 
     _hold_against_shapes(found, checked, real, scope, one.name, told)
     found.prepared.put(_nodes(found), lambda done: told(len(checked) + done))
+    found.prepared.put_states(_states(found))
     return found
 
 
@@ -140,6 +141,9 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
+    if any(_kind(name) == "cases" for name in one.graphs):
+        for follow in parts.followers:
+            follow(None)
     return _merged(one)
 
 
@@ -173,7 +177,7 @@ class _Placing:
         if found is None:
             raise InputError(
                 f"{self._one.name}: the graph <{name[:120]}> is none that Memento has: memories are in "
-                "urn:memento:graph:…, and your own RDF in urn:memento:data:…"
+                "urn:memento:graph:…, cases in urn:memento:cases:…, and your own RDF in urn:memento:data:…"
             )
         if self._tenant not in (None, found.tenant):
             raise InputError(f"{self._one.name} has graphs of two tenants, {self._tenant!r} and {found.tenant!r}")
@@ -182,7 +186,7 @@ class _Placing:
             if found.tenant != self._scope.tenant:
                 self.renamed[user_iri(found.tenant)] = self._scope.user
         here = found.within(self._scope.tenant)
-        if here.kind == "graph":
+        if here.kind in ("graph", "cases"):
             here = replace(here, name=namespace_checked(self._one.only or here.name))
             self._access.namespace(here.name, here.name)
         return self._owned(here)
@@ -197,9 +201,9 @@ def _taken(staged: Staged, scope: Scope, real: Exact) -> dict[IRI, IRI]:
     """The nodes that others have in this store, and what they are to be called here; with them the runs that made them."""
     names = {
         subject: another(subject, graph)
-        for subject, graph in staged.subjects(_MEMORIES)
+        for subject, graph in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))
         if (subject.startswith(_USER) and subject != scope.user)
-        or real.is_elsewhere(subject, graph, (_MEMORIES, _SELVES))
+        or real.is_elsewhere(subject, graph, (_MEMORIES, _SELVES, CASES))
     }
     runs = staged.subjects(_RUNS) if names else ()
     for run, _ in runs:
@@ -228,6 +232,18 @@ def _nodes(one: Ready) -> Iterator[Found]:
                 yield Found(subject, graph, one.staged.said(subject))
 
 
+def _states(one: Ready) -> dict[IRI, str]:
+    """The task of each case and of each look-up that is new."""
+    found = {}
+    for kind in (MEM.Case, MEM.CaseRetrieval):
+        for subject, graph in one.staged.typed(kind):
+            states = one.staged.said(subject).get(MEM.hasState, ()) if one.fresh[subject, graph] else ()
+            tasks = [task for state in states for task in one.staged.said(IRI(str(state))).get(MEM.content, ())]
+            if tasks:
+                found[subject] = str(tasks[0])
+    return found
+
+
 def _merged(one: Ready) -> Merged:
     return Merged(
         graphs=one.graphs,
@@ -237,6 +253,7 @@ def _merged(one: Ready) -> Merged:
         passed_over=one.passed_over,
         memories=_count(one, MEM.Memory),
         notes=_count(one, MEM.Note),
+        cases=_count(one, MEM.Case),
         vectors=one.prepared.taken,
         embedded=one.prepared.embedded,
     )

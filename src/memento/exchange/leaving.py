@@ -1,8 +1,8 @@
 """
 What goes out: the graphs that a caller may read, whole, as one document.
 
-Memories, the user, the provenance and the tenant's own RDF go out; what was done with the store (audit) on demand, for reading.
-Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
+Memories, cases, the user, the provenance and the tenant's own RDF go out; what was done with the store (audit) on demand, for
+reading. Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
 
 *But:* an export of some namespaces has no RDF of the tenant's own, which belongs to none of them; of the provenance it has what
 made the memories in it, and of `main` what these point at.
@@ -24,7 +24,7 @@ from memento.model import Scope
 from memento.search.vectors import VectorFile
 from memento.vocabulary import IRI, graph_iri
 
-_WHOLE = ("self", "graph", "provenance", "data")
+_WHOLE = ("self", "graph", "cases", "provenance", "data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ def leaving(
     """
     writable(form)
     names = _names(scope.tenant, parts)
-    memories = [name for name in names if name.startswith(graph_iri(scope.tenant, ""))]
-    own = [name for name in memories if (only is None or name == graph_iri(scope.tenant, only)) and _sees(access, name)]
+    named = [name for name in names if _kind(name) in ("graph", "cases")]
+    own = [name for name in named if _name(name) == (only or _name(name)) and access.sees(_name(name))]
     is_whole = only is None and not access.namespaces
     kinds = (*_WHOLE, "audit") if audit else _WHOLE
     chosen = [name for kind in kinds for name in names if _kind(name) == kind]
@@ -88,9 +88,9 @@ def _kind(name: IRI) -> str:
     return found.kind if found else ""
 
 
-def _sees(access: Access, name: IRI) -> bool:
+def _name(name: IRI) -> str:
     found = graph_name(name)
-    return found is not None and access.sees(found.name)
+    return found.name if found else ""
 
 
 def _vector(iri: IRI, file: VectorFile, fingerprint: str) -> Vector | None:

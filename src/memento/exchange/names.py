@@ -10,15 +10,17 @@ from urllib.parse import quote, unquote
 from memento.backends import Backends
 from memento.vocabulary import IRI
 
-_MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-_FORM = re.compile(r"urn:memento:(?:(graph|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))")
+_MINTED = re.compile(r"urn:memento:(?P<kind>\w+):(?P<at>[0-9a-f]{8}-[0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FORM = re.compile(
+    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphName:
     """
-    What a graph is: `graph` (memories), `data` (somebody's own RDF) and `inferred` have a name within their tenant; a tenant has
-    one each of `self`, `provenance` and `audit`.
+    What a graph is: `graph` (memories), `cases`, `data` (somebody's own RDF) and `inferred` have a name within their tenant; a
+    tenant has one each of `self`, `provenance` and `audit`.
     """
 
     kind: str

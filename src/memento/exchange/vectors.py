@@ -7,12 +7,13 @@ The vectors of what comes in, put into the vector file before anything is writte
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from memento.backends import Backends
+from memento.cases.bank import embedded
 from memento.graph.staged import Staged
 from memento.ports import Vectors
 from memento.search.found import Found
@@ -29,6 +30,7 @@ class Prepared:
         self._staged, self._parts = staged, parts
         self._names: dict[IRI, str] = {}
         self._written: list[IRI] = []
+        self._states: list[IRI] = []
         self.taken = 0
         self.embedded = 0
 
@@ -53,10 +55,34 @@ class Prepared:
             self.undo()
             raise
 
+    def put_states(self, tasks: Mapping[IRI, str]) -> None:
+        """
+        The same for the states of cases and look-ups, by the text of their tasks; those that the file has stay.
+
+        Raises:
+            EmbeddingError: the embedder failed; nothing is left in the file.
+        """
+        file = self._parts.indexes.file
+        known = file.states(list(tasks))
+        missing = [iri for iri in tasks if iri not in known]
+        try:
+            for begin in range(0, len(missing), _BATCH):
+                batch = missing[begin : begin + _BATCH]
+                own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
+                rest = [iri for iri in batch if iri not in own]
+                made = dict(zip(rest, embedded([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
+                self._states += batch
+                self.taken, self.embedded = self.taken + len(own), self.embedded + len(made)
+        except BaseException:
+            self.undo()
+            raise
+
     def undo(self) -> None:
         """Take them out again."""
         self._parts.indexes.file.write([], self._written)
-        self._written = []
+        self._parts.indexes.file.write_states([], self._states)
+        self._written, self._states = [], []
 
     def _put(self, batch: Sequence[Found]) -> None:
         indexes, embedder = self._parts.indexes, self._parts.embedder
@@ -89,7 +115,8 @@ class Prepared:
         if said.get("embeddedBy") != embedder.fingerprint or said.get("embeddedHash") != mark.hex():
             return None
         try:
-            rows = np.frombuffer(b64decode(said.get("embedding", ""), validate=True), dtype="<f4")
+            encoded = said.get("embedding", said.get("hasStateEmbedding", ""))
+            rows = np.frombuffer(b64decode(encoded, validate=True), dtype="<f4")
             rows = rows.reshape(-1, embedder.dimensions).astype(np.float32)
         except ValueError:
             return None

@@ -15,13 +15,14 @@ from typing import Any
 import pyoxigraph as ox
 
 from memento.graph.acts import DEFAULT
+from memento.graph.quads import to_quads
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad
 from memento.vocabulary import IRI
 
 _MARK = b"#\n"  # no line of N-Quads begins so
 
-_BULK = 20_000
+BULK = 5_000
 """Quads from which on a delta that only adds is written as files, several times faster than as a transaction."""
 
 _Functions = dict[ox.NamedNode, Callable[..., "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None"]]
@@ -67,7 +68,7 @@ class Delta:
 
     def __add__(self, more: Change) -> Delta:
         """The same and some quads of our own, which are not counted: what is written down about it, what it takes along."""
-        removes, adds = (dumped(map(_quad, quads)) for quads in (more.removes, more.adds))
+        removes, adds = (dumped(to_quads(found)) for found in (more.removes, more.adds))
         return replace(self, removes=self.removes + removes, adds=self.adds + adds)
 
 
@@ -113,7 +114,7 @@ def apply(delta: Delta, store: ox.Store) -> None:
     """
     removes, adds = list(parsed(delta.removes)), delta.adds
     is_more = not (removes or delta.cleared or delta.dropped or delta.created)
-    if is_more and delta.added >= _BULK:
+    if is_more and delta.added >= BULK:
         store.bulk_extend(parsed(adds))
         return
     added = list(parsed(adds))
@@ -170,11 +171,6 @@ _FUNCTION = "urn:memento:part:"
 
 def _named(graph: str) -> str:
     return f"GRAPH {to_term(IRI(graph))}" if graph else "DEFAULT"
-
-
-def _quad(quad: Quad) -> ox.Quad:
-    subject, predicate, value, graph = quad
-    return ox.Quad(ox.NamedNode(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph))
 
 
 def _ours(quad: ox.Quad) -> Quad:

@@ -20,7 +20,8 @@ import pyoxigraph as ox
 from memento.errors import GraphError
 from memento.graph.after import After
 from memento.graph.binding import bound
-from memento.graph.delta import Delta, apply, exact
+from memento.graph.delta import BULK, Delta, apply, exact
+from memento.graph.quads import operations, to_quads
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
@@ -66,17 +67,16 @@ class Oxigraph:
             ]
 
     def apply(self, change: Change) -> None:
-        operations = [
-            f"{verb} DATA {{ {' '.join(_written(quad) for quad in found)} }}"
-            for verb, found in (("DELETE", change.removes), ("INSERT", change.adds))
-            if found
-        ]
         if self.before_write is not None:
             quads = (*change.removes, *change.adds)
             ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
         with self._one_writer, _failures():
-            self._store.update(" ; ".join(operations))
+            if change.removes:
+                self._store.update(" ; ".join(operations(change)))
+            else:  # as atomic, in less time: nothing is to be parsed
+                is_bulk = len(change.adds) >= BULK
+                (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
@@ -267,11 +267,6 @@ def rewrite(folder: Path) -> None:
         folder.rename(old)
         fresh.rename(folder)
         rmtree(old)
-
-
-def _written(quad: Quad) -> str:
-    subject, predicate, value, graph = quad
-    return f"GRAPH {to_term(graph)} {{ {to_term(subject)} {to_term(predicate)} {to_term(value)} }}"
 
 
 @contextmanager

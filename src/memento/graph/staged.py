@@ -18,13 +18,13 @@ from memento.graph.exact import Exact, failures, node_of
 from memento.graph.shapes import Violation, looked_back, violations_of
 from memento.graph.terms import to_term, to_value
 from memento.model import Quad, Value
-from memento.vocabulary import IRI, MEM, TYPE
+from memento.vocabulary import CASES, IRI, MEM, TYPE
 
 VECTORS = IRI("urn:memento:vectors")
 """The graph in the staging store that vectors go to: they never lie in the real one."""
 
 _FREE = "urn:memento:data:"
-_OF_VECTORS = (MEM.embedding, MEM.embeddedBy, MEM.embeddedHash)
+_OF_VECTORS = (MEM.embedding, MEM.hasStateEmbedding, MEM.embeddedBy, MEM.embeddedHash)
 _STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
 """What one anchor has once: where it is known already, what is known stays."""
 _MANY = 500_000  # quads above which they are written as new files, which need no memory
@@ -106,8 +106,19 @@ class Staged:
                 self._store.add(ox.Quad(subject, quad.predicate, value, quad.graph_name))  # type: ignore[arg-type]
 
     def settle(self, real: Exact) -> int:
-        """Let go of what the real store has another value of, where what is known stays; how many quads that were."""
-        gone = []
+        """
+        Let go of what the real store has another value of, where what is known stays; how many quads that were.
+
+        What is known of a case or of a look-up stays as it is: mean values, rewards and states of steps change with use.
+        """
+        gone, known = [], dict[tuple[str, str], bool]()
+        for quad in self._quads():
+            place = (_name(quad.subject), _graph(quad))
+            if place[1].startswith(CASES):
+                if place not in known:
+                    known[place] = any(True for _ in real.statements(place[1], place[0]))
+                if known[place] and not real.holds(quad):
+                    gone.append(quad)
         for predicate in map(ox.NamedNode, _STAYS):
             for quad in self._store.quads_for_pattern(None, predicate, None):
                 if real.has_another(quad):
@@ -138,7 +149,7 @@ class Staged:
             yield _name(quad.subject), _graph(quad)
 
     def vector(self, subject: IRI) -> dict[str, str]:
-        """What the document says of the vectors of a node: `embedding`, `embeddedBy`, `embeddedHash`."""
+        """What the document says of the vectors of a node: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`."""
         quads = self._store.quads_for_pattern(ox.NamedNode(subject), None, None, ox.NamedNode(VECTORS))
         return {
             quad.predicate.value.removeprefix(MEM.base): quad.object.value

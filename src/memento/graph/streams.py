@@ -10,7 +10,7 @@ from itertools import groupby
 import pyoxigraph as ox
 
 from memento.graph.exact import Exact
-from memento.vocabulary import IRI, MEM, PROV, XSD
+from memento.vocabulary import CASES, IRI, MEM, PROV, XSD
 
 Statements = Iterable[ox.Quad]
 """Quads to the letter, those of one subject together."""
@@ -34,7 +34,9 @@ def with_vectors(quads: Statements, vector_of: Callable[[IRI], Vector | None]) -
             yield quad
         if isinstance(subject, ox.NamedNode) and (vector := vector_of(IRI(subject.value))):
             encoded = ox.Literal(b64encode(vector.data).decode(), datatype=ox.NamedNode(XSD.base64Binary))
-            yield ox.Quad(subject, ox.NamedNode(MEM.embedding), encoded, graph)
+            is_state = str(getattr(graph, "value", "")).startswith(CASES)
+            predicate = MEM.hasStateEmbedding if is_state else MEM.embedding
+            yield ox.Quad(subject, ox.NamedNode(predicate), encoded, graph)
             yield ox.Quad(subject, ox.NamedNode(MEM.embeddedBy), ox.Literal(vector.fingerprint), graph)
             yield ox.Quad(subject, ox.NamedNode(MEM.embeddedHash), ox.Literal(vector.digest.hex()), graph)
 

@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AGENTS", "chats_of"]
 
-AGENTS = ("extract_entities", "resolve_entities", "hypothesise", "extract_memories", "resolve_memories")
-"""The questions that consolidation asks; each may have settings of its own under [model]."""
+AGENTS = (
+    "extract_entities",
+    "resolve_entities",
+    "hypothesise",
+    "extract_memories",
+    "resolve_memories",
+    "plan",
+    "act",
+)
+"""The questions that a model is asked; each may have settings of its own under [model]."""
 
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 

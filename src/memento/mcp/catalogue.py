@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memento import __version__
-from memento.mcp import connector_tools, key_tools, living_tools, note_tools, prompts, read_tools, resources
+from memento.mcp import (
+    case_tools,
+    connector_tools,
+    key_tools,
+    living_tools,
+    note_tools,
+    prompts,
+    read_tools,
+    resources,
+)
 from memento.mcp.tools import Json, Tool
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -50,7 +59,7 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
     "keys": key_tools.TOOLS,
     "living": living_tools.TOOLS,
     "care": (),
-    "cases": (),
+    "cases": case_tools.TOOLS,
     "sexpr": (),
 }
 """What `MEMENTO_TOOLS` adds, by the names that `settings.tool_groups` checks."""

@@ -53,7 +53,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool; the three claims are the hints of the protocol."""
+    """One tool; the four claims are the hints of the protocol."""
 
     name: str
     title: str
@@ -64,6 +64,7 @@ class Tool:
     reads_only: bool = False
     destroys: bool = False
     repeats_harmlessly: bool = False
+    reaches_out: bool = False
 
     def listed(self) -> Json:
         """The entry in `tools/list`."""
@@ -78,7 +79,7 @@ class Tool:
                 "readOnlyHint": self.reads_only,
                 "destructiveHint": self.destroys,
                 "idempotentHint": self.repeats_harmlessly,
-                "openWorldHint": False,
+                "openWorldHint": self.reaches_out,
             },
         }
 

@@ -88,13 +88,15 @@ class Forgotten:
     """
     What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
 
-    `still_told` are notes that still say what was erased, as other memories come from them.
+    `still_told` are notes that still say what was erased, as other memories come from them. `cases` are those that had been made
+    with what was erased: they are erased as well, as their plans and results may tell of it.
     """
 
     memories: tuple[IRI, ...]
     notes: tuple[IRI, ...] = ()
     erased: bool = False
     still_told: tuple[IRI, ...] = ()
+    cases: tuple[IRI, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +170,8 @@ class Merged:
     """
     What became of a document: the graphs that its statements went to, and how many of them were new.
 
-    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories` and `notes`
-    count those of which something was new; of the texts of these, `vectors` came with the document and `embedded` were made.
+    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories`, `notes` and
+    `cases` count those of which something was new; of their texts, `vectors` came with the document and `embedded` were made.
     """
 
     graphs: tuple[IRI, ...]
@@ -179,6 +181,7 @@ class Merged:
     passed_over: int = 0
     memories: int = 0
     notes: int = 0
+    cases: int = 0
     vectors: int = 0
     embedded: int = 0
 

@@ -244,24 +244,6 @@ class Update:
     removed: int = prop(MEM.removed)
 
 
-Node = (
-    Session
-    | Note
-    | Entity
-    | User
-    | Memory
-    | Key
-    | KeyLink
-    | Association
-    | Fading
-    | Invalidation
-    | Agent
-    | Consolidation
-    | Reversal
-    | Update
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """Quads to remove and to add in one atomic write; removals come first."""

@@ -1,6 +1,8 @@
 """
 Vectors on disk: one SQLite file keyed by IRI, which also gives the dense ids, and says what was written since a while ago.
 
+The states of cases have vectors too, in a table of their own: no recall of memories finds them, and they take no dense id.
+
 A text that the model must see in several windows has several vectors; the best of them counts.
 
 *Guarantees:* a node's row and its vectors are committed together; an id is never given twice.
@@ -17,6 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memento.errors import GraphError, StaleIndex
 from memento.ports import Vectors
@@ -29,6 +32,7 @@ CREATE TABLE IF NOT EXISTS vector (
   node INTEGER NOT NULL REFERENCES node (id) ON DELETE CASCADE, part INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (node, part)
 );
+CREATE TABLE IF NOT EXISTS state (iri TEXT PRIMARY KEY, digest BLOB NOT NULL, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, iri TEXT NOT NULL);
 """
 
@@ -75,11 +79,12 @@ class VectorFile:
             }
 
     def stored(self, iri: IRI) -> tuple[bytes, Vectors] | None:
-        """The digest and the (windows, d) vectors of a node, or None when it is not in the file."""
+        """The digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
         with self._lock:
             found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
             if found is None:
-                return None
+                states = self.states([iri])
+                return (states[iri][0], states[iri][1][np.newaxis]) if states else None
             rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (found[0],)).fetchall()
         return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
 
@@ -183,9 +188,33 @@ class VectorFile:
             )
         return ids
 
+    def states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
+        """The digest and the (d,) vector of the state of each case or retrieval that has one here."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT state.iri, digest, data FROM json_each(?) AS asked CROSS JOIN state ON state.iri = asked.value",
+                (json.dumps(list(iris)),),
+            ).fetchall()
+        return {IRI(iri): (mark, np.frombuffer(data, dtype=np.float32)) for iri, mark, data in rows}
+
+    def state_marks(self) -> dict[IRI, bytes]:
+        """The digest of every state that has a vector here, by the case or retrieval it belongs to."""
+        with self._lock:
+            return {IRI(iri): mark for iri, mark in self._db.execute("SELECT iri, digest FROM state")}
+
+    def write_states(self, entries: Sequence[tuple[IRI, bytes, NDArray[np.float32]]], gone: Sequence[IRI] = ()) -> None:
+        """Store (IRI, digest, (d,) vector) of states in place of what is there, and remove what is gone, all or nothing."""
+        with self._transaction():
+            self._db.executemany("DELETE FROM state WHERE iri = ?", [(iri,) for iri in gone])
+            self._db.executemany(
+                "INSERT OR REPLACE INTO state VALUES (?, ?, ?)",
+                [(iri, mark, vector.tobytes()) for iri, mark, vector in entries],
+            )
+
     def clear(self, fingerprint: str) -> None:
         """Remove everything, and note who makes what comes next."""
         with self._transaction():
+            self._db.execute("DELETE FROM state")
             self._db.execute("DELETE FROM vector")
             self._db.execute("DELETE FROM node")
             self._db.execute("DELETE FROM meta WHERE key = 'archive'")

@@ -26,13 +26,13 @@ class Care(Exchanging):
         """Every difference between the graph and its indexes, and every violated shape; empty when all is well."""
         self._as_owner()
         with self._writing:
-            return tuple(upkeep.check(self._parts))
+            return (*upkeep.check(self._parts), *self._domains.differences())
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
         self._as_owner()
         with self._writing:
-            return upkeep.rebuild(self._parts, progress)
+            return upkeep.rebuild(self._parts, progress) + self._domains.rebuild()
 
     def backup(self, folder: str | Path | None = None, *, keep: int | None = None) -> BackedUp:
         """

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
+from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
@@ -32,7 +33,7 @@ from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, namespace_of
 from memento.worker import Worker
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Held:
         self._endpoints = Endpoints.of(settings.sparql)
         self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
+        self._domains = Domains(backends, settings.cases)
 
     def _work(self) -> float | None:
         """What the worker does."""
@@ -126,6 +128,10 @@ class Held:
             limits=thresholds(self._parts.embedder.fingerprint, self.settings.keys),
             now=at,
         )
+
+    def _case_graphs(self, scope: Scope) -> tuple[IRI, ...]:
+        """The cases of each domain that the caller sees."""
+        return tuple(graph for graph in self._domains.names(scope.tenant) if self._access.sees(namespace_of(graph)))
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

@@ -25,14 +25,14 @@ class Listing:
         self._graphs: tuple[IRI, ...] = ()
         self._seen: dict[tuple[Scope, bool, bool, tuple[IRI, ...]], Visible] = {}
 
-    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, inferred: tuple[IRI, ...] = ()) -> Visible:
+    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> Visible:
         """
         What a reader of a scope may see.
 
         Args:
             is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
             is_admin: whether the reader also sees who changed graphs by SPARQL.
-            inferred: the graphs of what follows, which need not be there yet.
+            derived: the graphs of what follows, which need not be there yet, and of cases.
         """
         with self._lock:
             graph = self._parts.graph  # another one once a backup was put back
@@ -40,17 +40,17 @@ class Listing:
             if writes != self._writes:
                 self._graphs, self._seen = tuple(graph.graphs()), {}
                 self._writes = writes
-            key = (scope, is_whole, is_admin, inferred)
+            key = (scope, is_whole, is_admin, derived)
             if key not in self._seen:
-                self._seen[key] = _visible(scope, self._graphs, inferred, is_whole=is_whole, is_admin=is_admin)
+                self._seen[key] = _visible(scope, self._graphs, derived, is_whole=is_whole, is_admin=is_admin)
             return self._seen[key]
 
 
 def _visible(
-    scope: Scope, graphs: tuple[IRI, ...], inferred: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
+    scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
 ) -> Visible:
     free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
-    default = (*scope.readable, *free, *inferred)
+    default = (*scope.readable, *free, *derived)
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_admin else ()
     return Visible(default=default, named=(*default, *provenance, *audit))

@@ -11,6 +11,7 @@ from memento.instants import now
 from memento.service.care import Care
 from memento.service.keys import Keys
 from memento.service.living import Living
+from memento.service.plans import Plans
 from memento.service.reading import Reading
 from memento.service.remembering import Remembering
 from memento.service.updating import Updating
@@ -21,7 +22,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
+class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Plans, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -57,6 +58,7 @@ class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
         self._reinforcement.close(_PATIENCE_S)
         self._workers.close()
         with self._writing:  # never between the two halves of a write
+            self._domains.save()
             self._parts.close()
         self.home.release()
 

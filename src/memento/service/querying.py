@@ -99,7 +99,8 @@ class Querying(Questions):
 
     def _visible(self, scope: Scope) -> Visible:
         """The graphs that the caller may read by SPARQL."""
+        inferred = (scope.inferred,) if self.settings.inference.on else ()
+        derived = (*inferred, *self._case_graphs(scope))
         is_whole = not self._access.namespaces
         is_admin = is_whole and self._access.may("admin")
-        inferred = (scope.inferred,) if self.settings.inference.on else ()
-        return self._listing.visible(scope, is_whole=is_whole, is_admin=is_admin, inferred=inferred)
+        return self._listing.visible(scope, is_whole=is_whole, is_admin=is_admin, derived=derived)

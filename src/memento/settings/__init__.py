@@ -7,8 +7,10 @@ reads the environment.
 Functions receive their own group, never the whole.
 """
 
+from memento.settings.executor import ExecutorSettings
 from memento.settings.groups import (
     AgentSettings,
+    CasesSettings,
     ConsolidationSettings,
     EmbeddingSettings,
     InferenceSettings,
@@ -53,9 +55,11 @@ __all__ = [
     "TOOL_GROUPS",
     "AgentSettings",
     "AnchorSettings",
+    "CasesSettings",
     "ConsolidationSettings",
     "DistillSettings",
     "EmbeddingSettings",
+    "ExecutorSettings",
     "ExpandSettings",
     "FusionSettings",
     "GateSettings",

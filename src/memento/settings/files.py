@@ -24,8 +24,8 @@ Spelling = dict[tuple[str, str], str]
 
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
-# A folder that somebody else filled, as a checkout, must not decide where memories are sent or who may ask for them.
-STEERING = re.compile(r"MEMENTO_(SERVER_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
+# A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
+STEERING = re.compile(r"MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "server.port": ("server", "port"),
@@ -86,7 +86,7 @@ def dotenv(path: Path, trusted: bool) -> dict[str, str]:
     steering = [name for name in found if STEERING.fullmatch(name)]
     if steering and not trusted:
         raise SettingsError(
-            f"{steering[0]} in {path} would decide where memories go or who may see them, "
+            f"{steering[0]} in {path} would decide where memories go, who may see them or what is run, "
             "and is not taken from a working directory: put it into .env or memento.toml of the data folder, "
             "or into the environment"
         )

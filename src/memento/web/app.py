@@ -16,15 +16,17 @@ from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
-from memento import __version__, telemetry
+from memento import __version__
 from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
 from memento.service import Memento
 from memento.settings import LimitsSettings
+from memento.web.cases import CaseRest
 from memento.web.documents import IMPORT as DOCUMENT
 from memento.web.documents import Documents
 from memento.web.keys import KeyRest
 from memento.web.living import LivingRest
+from memento.web.metrics import exposition
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql.description import Descriptions, described
@@ -36,6 +38,7 @@ from memento.web.yasgui import FILES, Yasgui
 logger = logging.getLogger(__name__)
 
 IMPORT_BYTES = 64 * 1024 * 1024
+IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
@@ -65,6 +68,7 @@ def create_app(memento: Memento) -> Flask:
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(KeyRest().blueprint())
     app.register_blueprint(LivingRest().blueprint())
+    app.register_blueprint(CaseRest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
     app.register_blueprint(Descriptions().blueprint())
     app.register_blueprint(Updates().blueprint())
@@ -101,7 +105,7 @@ def most_bytes(path: str, limits: LimitsSettings) -> int:
     """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
     if path.startswith(PROXIED):
         return BODY_BYTES
-    if path == "/memory/import":
+    if path in IMPORTS:
         return IMPORT_BYTES
     if path == DOCUMENT:
         return limits.document_bytes
@@ -125,7 +129,7 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return Response(telemetry.exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(exposition(g.memory), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _admitted(memento: Memento) -> Memento:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
+from typing import TypeVar, cast
 
 from flask import g, request
 from werkzeug.exceptions import UnsupportedMediaType
@@ -14,24 +14,33 @@ from memento.errors import InputError
 from memento.intake.portable import Record
 from memento.service import Memento
 
+C = TypeVar("C", bound=str)
+
 
 class Parameters:
     """The query string of the request, read by name and type."""
 
-    def __init__(self, *known: str) -> None:
+    def __init__(self, *known: str, many: Sequence[str] = ()) -> None:
         """
+        Args:
+            many: those that may be repeated.
+
         Raises:
             InputError: a parameter that is not `known`, or one that comes twice.
         """
         _refuse_unknown(list(request.args), (*known, "namespace"), "parameter")
         for name, values in request.args.lists():
-            if len(values) > 1:
+            if len(values) > 1 and name not in many:
                 raise InputError(f"{name} comes {len(values)} times: give it once")
         self._record = Record("the query string", {name: value for name, value in request.args.items() if value})
 
     def text(self, *names: str) -> str | None:
         """The value of the first of the names that is there."""
         return self._record.text(*names)
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a parameter that may be repeated."""
+        return [value for value in request.args.getlist(name) if value.strip()]
 
     def number(self, name: str) -> int | None:
         """A whole number."""
@@ -53,12 +62,13 @@ class Parameters:
         """A time; one without an offset stays without, as the service knows the user's time zone."""
         return self._record.instant(name)
 
-    def choice(self, name: str, choices: Sequence[str]) -> str:
+    def choice(self, name: str, choices: Sequence[C]) -> C:
         """One of the choices; the first when there is none."""
         text = self.text(name) or choices[0]
-        if text not in choices:
-            raise InputError(f"{name} must be one of {', '.join(choices)}, not {text!r}")
-        return text
+        for one in choices:
+            if one == text:
+                return one
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {text!r}")
 
 
 def memory() -> Memento:

@@ -7,6 +7,7 @@ are described by the nouns themselves. A test holds the page and the addresses t
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from http import HTTPStatus
 from typing import Any, cast
@@ -33,6 +34,7 @@ from memento.model import (
     Undone,
 )
 from memento.web import documented
+from memento.web.case_operations import case_operations
 from memento.web.described_keys import keys
 from memento.web.described_living import living
 from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, TYPES, Operation, Schema
@@ -55,7 +57,7 @@ def _note() -> Schema:
 
 
 def operations() -> dict[tuple[str, str], Operation]:
-    """Every address below `/memory`, by verb and path as OpenAPI writes it."""
+    """Every address below `/memory` and `/cases`, by verb and path as OpenAPI writes it."""
     listing = Operation(does="The memories of the namespace, newest first", answers=tuple[Listed, ...], parameters=PAGE)
     return {
         **_notes(),
@@ -102,6 +104,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         **keys(),
         **living(),
         **documented.operations(),
+        **case_operations(),
     }
 
 
@@ -174,16 +177,19 @@ def _amendments() -> dict[tuple[str, str], Operation]:
 def page() -> bytes:
     """The whole description as JSON."""
     table = operations()
-    answers = [*(one.answers for one in table.values()), Health]
+    answers = [one.answers for one in table.values()]
+    forms = {one.body: one.body for one in table.values() if isinstance(one.body, type)}
     schemas, components = msgspec.json.schema_components(
-        answers, schema_hook=schema_of_iri, ref_template="#/components/schemas/{name}"
+        [*answers, Health, *forms], schema_hook=schema_of_iri, ref_template="#/components/schemas/{name}"
     )
+    bodies = dict(zip(forms, schemas[len(answers) + 1 :], strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for ((verb, path), one), schema in zip(table.items(), schemas[:-1], strict=True):
-        paths.setdefault(path, {})[verb] = _described(verb, path, one, schema)
+    for ((verb, path), one), schema in zip(table.items(), schemas[: len(answers)], strict=True):
+        taken = bodies[one.body] if isinstance(one.body, type) else one.body
+        paths.setdefault(path, {})[verb] = _described(verb, path, one, schema, taken)
     components = cast("dict[str, Any]", _even(components))
     components["Health"]["required"] = ["status"]  # all that a stranger is told
-    paths["/health"] = {"get": _health(schemas[-1])}
+    paths["/health"] = {"get": _health(schemas[len(answers)])}
     return encode(
         {
             "openapi": "3.1.0",
@@ -210,11 +216,12 @@ def _even(schema: Any) -> Any:
     return {**kept, **even}
 
 
-def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str, Any]:
+def _described(verb: str, path: str, one: Operation, schema: Schema, body: Schema | None) -> dict[str, Any]:
     parameters = [_parameter(name, of, name in one.needed) for name, of in one.parameters.items()]
     parameters.append(_parameter("namespace", NAMESPACE, needed=False))
-    if "{iri}" in path:
-        parameters.append({"name": "iri", "in": "path", "required": True, "schema": TEXT})
+    parameters += [
+        {"name": name, "in": "path", "required": True, "schema": TEXT} for name in re.findall(r"\{(\w+)\}", path)
+    ]
     statuses = [200, *([201] if one.created else []), *([202] if one.accepted else [])]
     answers = {str(status): _answer(status, schema) for status in statuses}
     if one.documents:
@@ -222,8 +229,8 @@ def _described(verb: str, path: str, one: Operation, schema: Schema) -> dict[str
         answers["200"] = {"description": HTTPStatus(200).phrase, "content": content}
     answers |= {str(status): _answer(status, {"$ref": "#/components/schemas/Error"}) for status in _failing(one)}
     told: dict[str, Any] = {"summary": one.does, "operationId": _name(verb, path), "parameters": parameters}
-    if one.body is not None:
-        told["requestBody"] = {"required": True, "content": {one.media: {"schema": one.body}}}
+    if body is not None:
+        told["requestBody"] = {"required": True, "content": {one.media: {"schema": body}}}
     return {**told, "responses": answers}
 
 

@@ -56,7 +56,7 @@ class Operation:
     answers: Any = None
     parameters: Mapping[str, Schema] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
-    body: Schema | None = None
+    body: Schema | type | None = None
     media: str = "application/json"
     documents: Mapping[str, Schema] = field(default_factory=dict)
     """What comes back instead of a noun, by media type."""

@@ -1,0 +1,249 @@
+"""
+Carries a plan out: step by step, each call of a tool written down before it is made and again when it has answered.
+
+    next step ── move ── call ── write ──► …  ── over ──► next step
+        │ none left: ask the planner for the answer          │ failed: the rest is passed over, and the planner plans again
+        ▼                                                    ▼
+      done                                         at most `cycles` plans, then failed
+
+*Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
+again only when its tool is said to be repeatable, or when the caller says so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from memento import telemetry
+from memento.cases import plan as plans
+from memento.cases.act import Call, next_move
+from memento.errors import InputError, ModelError, ToolError
+from memento.instants import now
+from memento.llm.tools import Result, Toolbox
+from memento.model import CasesFound, Doubt, Ending, TaskRun, TaskStep, ToolCall
+from memento.ports import Chat
+from memento.settings import ExecutorSettings
+
+ANSWER = "Give the answer."
+"""The step that holds a planner's last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one go ended, and what it cost."""
+
+    ending: Ending
+    reason: str
+    steps: tuple[TaskStep, ...]
+    answer: str | None
+    calls: int
+    tokens: int
+    seconds: float
+
+
+class _Stop(Exception):
+    """A limit is reached, or somebody has to be asked."""
+
+    def __init__(self, reason: str, ending: Ending = "stopped") -> None:
+        super().__init__(reason)
+        self.ending = ending
+
+
+class Execution:
+    """One go at a task."""
+
+    def __init__(
+        self,
+        run: TaskRun,
+        found: CasesFound,
+        tools: Toolbox,
+        chats: tuple[Chat, Chat] | None,
+        knobs: ExecutorSettings,
+        keep: Callable[[TaskStep], None],
+    ) -> None:
+        """
+        Args:
+            found: the cases that were shown for the task, for when it has to be planned again.
+            chats: the models that plan and that act; without them templates do.
+            keep: writes a step into the graph, in place of the one with its number.
+        """
+        self._task = run.task
+        self._steps = list(run.steps)
+        self._found = found
+        self._tools = tools
+        self._planner = chats[0] if chats else None
+        self._actor = chats[1] if chats else None
+        self._knobs = knobs
+        self._keep = keep
+        self._begun = time.monotonic()
+        self._calls = self._tokens = 0
+
+    def go(self, doubt: Doubt = "ask") -> Ended:
+        """
+        Carry on until the task is done, has failed, or has to stop.
+
+        Raises:
+            GraphError: the store failed; what was written before stands.
+        """
+        try:
+            self._settle(doubt)
+            ending, reason, answer = self._carried_on()
+        except _Stop as stop:
+            ending, reason, answer = stop.ending, str(stop), None
+            telemetry.count("executor.stopped")
+        except ModelError as error:
+            self._tokens += error.tokens_in + error.tokens_out
+            ending, reason, answer = "stopped", str(error), None
+        seconds = round(time.monotonic() - self._begun, 3)
+        return Ended(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
+
+    def _carried_on(self) -> tuple[Ending, str, str | None]:
+        while True:
+            step = next((one for one in self._steps if one.state == "pending"), None)
+            if step is None:
+                ended = self._concluded()
+            else:
+                step = self._done(step)
+                ended = self._planned_again(step) if step.state == "failed" else None
+            if ended:
+                return ended
+
+    def _done(self, step: TaskStep) -> TaskStep:
+        """One step, to its end."""
+        before = [one for one in self._steps if one.step < step.step]
+        while True:
+            self._within("tokens" if self._actor else "wall_s")
+            move = next_move(step, self._task, before, self._tools.offered, self._actor)
+            self._tokens += move.tokens
+            if isinstance(move, Call):
+                step = self._called(step, move)
+                continue
+            telemetry.count("executor.failed_step" if move.failed else "executor.step")
+            result = self._capped(move.result)
+            return self._put(replace(step, state="failed" if move.failed else "done", result=result or None))
+
+    def _called(self, step: TaskStep, move: Call) -> TaskStep:
+        """One call, written down before and after."""
+        arguments = json.dumps(move.arguments, ensure_ascii=False)
+        call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
+        if move.tool in self._tools.offered:
+            self._within("calls")
+            step = self._put(replace(step, tools=(*step.tools, call)))
+        begin = time.monotonic()
+        try:
+            result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
+            self._calls += 1
+            telemetry.count("executor.call_failed" if result.failed else "executor.call")
+        except ToolError as error:
+            result = Result(str(error), failed=True)
+        text = f"{result.text}; it may have happened all the same" if result.uncertain else result.text
+        done = replace(
+            call,
+            state="failed" if result.failed else "done",
+            result=self._capped(text) or None,
+            took_ms=round((time.monotonic() - begin) * 1000),
+        )
+        earlier = step.tools[:-1] if step.tools and step.tools[-1] == call else step.tools
+        return self._put(replace(step, tools=(*earlier, done)))
+
+    def _concluded(self) -> tuple[Ending, str, str | None] | None:
+        """The end, when every step is over; None when the planner wants more steps."""
+        last = next((one.result for one in reversed(self._steps) if one.state == "done"), None)
+        if self._planner is None or (self._steps and self._steps[-1].task == ANSWER):
+            return "done", "every step is done", last
+        self._within("tokens")
+        return self._next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
+
+    def _planned_again(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
+        """After a failure: None when there is another plan, else the end."""
+        for one in self._steps:
+            if one.state == "pending":
+                self._put(replace(one, state="skipped"))
+        why = f"step {failed.step + 1} failed: {failed.result or 'it does not say why'}"
+        return self._next_plan(f"{why} (plan {self._cycle} of at most {self._knobs.cycles})", why)
+
+    def _next_plan(self, over: str, why: str) -> tuple[Ending, str, str | None] | None:
+        room = self._knobs.steps - len(self._steps)
+        # The last of the plans is still asked for its answer, but not for more steps.
+        if room <= 0:
+            return "failed", f"{why}; a task may have {self._knobs.steps} steps", None
+        if self._planner is None and self._cycle >= self._knobs.cycles:
+            return "failed", over, None
+        if self._planner is None:
+            tried = [tuple(one.task for one in self._steps if one.cycle == n + 1) for n in range(self._cycle)]
+            try:
+                draft = plans.by_template(self._task, self._found, tried)
+            except InputError:
+                return "failed", why, None
+            if len(draft.steps) > room:
+                return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
+        else:
+            draft = plans.by_model(
+                self._planner, self._task, self._found, self._tools.offered, self._steps, self._knobs.steps
+            )
+            self._tokens += draft.tokens
+        if draft.answer is not None:
+            self._append((ANSWER,), draft.answer)
+            return ("done" if draft.solved else "failed"), ("answered" if draft.solved else why), draft.answer
+        if self._cycle >= self._knobs.cycles or len(draft.steps) > room:
+            return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
+        telemetry.count("executor.replan")
+        self._append(draft.steps)
+        return None
+
+    def _append(self, tasks: tuple[str, ...], result: str | None = None) -> None:
+        cycle = self._cycle + (result is None)
+        first = max((one.step for one in self._steps), default=-1) + 1
+        for place, task in enumerate(tasks, start=first):
+            state = "pending" if result is None else "done"
+            step = TaskStep(step=place, task=task, state=state, result=result, cycle=cycle)  # type: ignore[arg-type]
+            self._steps.append(step)
+            self._keep(step)
+
+    @property
+    def _cycle(self) -> int:
+        return max((one.cycle for one in self._steps), default=1)
+
+    def _settle(self, doubt: Doubt) -> None:
+        """Say what becomes of a call that was under way when the process ended."""
+        for step in self._steps:
+            if step.state != "pending" or not step.tools or step.tools[-1].state != "pending":
+                continue
+            call = step.tools[-1]
+            offered = self._tools.offered.get(call.tool)
+            if doubt == "repeat" or (offered and offered.repeatable):
+                self._put(replace(step, tools=step.tools[:-1]))
+            elif doubt == "skip":
+                passed = replace(
+                    call, state="skipped", result="it may have happened; whoever carries on passed it over"
+                )
+                self._put(replace(step, state="skipped", tools=(*step.tools[:-1], passed)))
+            else:
+                raise _Stop(
+                    f"the call of {call.tool} in step {step.step + 1} was under way when the process ended and may have happened: "
+                    "look, then carry on with uncertain=repeat to make it again, or uncertain=skip to pass on",
+                    "uncertain",
+                )
+
+    def _within(self, limit: str) -> None:
+        """Raises `_Stop` when the wall time is over, or the limit that is named is reached."""
+        knobs = self._knobs
+        if time.monotonic() - self._begun >= knobs.wall_s:
+            raise _Stop(f"{knobs.wall_s:g} s are over (wall_s of [executor]); the task can go on")
+        if limit == "calls" and self._calls >= knobs.calls:
+            raise _Stop(f"{knobs.calls} calls were made (calls of [executor]); the task can go on")
+        if limit == "tokens" and knobs.tokens and self._tokens >= knobs.tokens:
+            raise _Stop(f"{self._tokens} tokens are spent (tokens of [executor] is {knobs.tokens}); the task can go on")
+
+    def _put(self, step: TaskStep) -> TaskStep:
+        place = next(place for place, one in enumerate(self._steps) if one.step == step.step)
+        self._steps[place] = step
+        self._keep(step)
+        return step
+
+    def _capped(self, text: str) -> str:
+        most = self._knobs.result_chars
+        return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,259 @@
+"""
+Cases looked at from a point of view: zoom is what is looked at, pan what it must concern, tilt what puts it in order.
+
+Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain, and may follow an earlier one: what was seen
+there comes a little earlier.
+
+*Source:* the ZPT ontology, http://purl.org/stuff/zpt/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+import numpy as np
+
+from memento.backends import Backends
+from memento.cases.bank import Bank, Rows, embedded
+from memento.cases.communities import communities
+from memento.cases.credit import Writer
+from memento.cases.domain import Domain
+from memento.cases.policy import Values, best
+from memento.cases.retrieve import shown
+from memento.errors import NotFound
+from memento.library import named
+from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
+from memento.search.stems import tokens
+from memento.vocabulary import IRI, TYPE, ZPT, mint
+
+VIEWS = 200
+"""Looks that a domain keeps: the latest."""
+_CHOSEN = 100  # cases that a view is kept with: the first
+_SEEN = 0.1  # what having been seen adds to a score, which is in 0..1
+_LEVELS: dict[Zoom, IRI] = {"case": ZPT.UnitLevel, "subtask": ZPT.MicroLevel, "community": ZPT.CommunityLevel}
+_PROJECTIONS: dict[Tilt, IRI] = {
+    "embedding": ZPT.EmbeddingProjection,
+    "keyword": ZPT.KeywordProjection,
+    "graph": ZPT.GraphProjection,
+    "temporal": ZPT.TemporalProjection,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """
+    A point of view.
+
+    `entities` are those of the pan and `words` the rest of it: a case must concern all of the first and have all of the second.
+    `about` are the entities of the task.
+    """
+
+    zoom: Zoom
+    tilt: Tilt
+    limit: int
+    pan: tuple[str, ...] = ()
+    entities: tuple[IRI, ...] = ()
+    words: tuple[str, ...] = ()
+    task: str | None = None
+    about: tuple[IRI, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    previous: IRI | None = None
+
+
+def navigate(look: Look, domain: Domain, writer: Writer) -> Navigated:
+    """What is to be seen, best first, and the record of having looked; raises `NotFound` for an unknown earlier view."""
+    parts, bank = writer.parts, domain.bank
+    seen = _seen(look.previous, domain, parts)
+    rows = panned(look, domain, parts)
+    scores = tilted(look, rows, domain, parts)
+    scores = scores + _SEEN * np.array([bank.iris[row] in seen for row in rows.tolist()], dtype=np.float64)
+    order = best(scores)
+    ordered, values = rows[order], scores[order]
+    found = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
+    view = mint("view")
+    change = Change(_view(view, look, found, writer.at, domain.graph), _older(domain, parts))
+    writer.write(change, "cases.navigate", [one.iri for one in found], look.task)
+    return Navigated(view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(found), previous=look.previous)
+
+
+def panned(look: Look, domain: Domain, parts: Backends) -> Rows:
+    """(m,) the rows within the pan, ascending."""
+    bank = domain.bank
+    mask = bank.within(look.since, look.until)
+    for entity in look.entities:
+        concerned = np.zeros(bank.size, dtype=np.bool_)
+        concerned[list(bank.concerning([entity]))] = True
+        mask &= concerned
+    rows = np.flatnonzero(mask)
+    if look.words:
+        wanted = {stem for word in look.words for stem in tokens(word)}
+        texts = shown([bank.iris[row] for row in rows], domain, parts)
+        rows = rows[[wanted <= set(tokens(texts[bank.iris[row]][0])) for row in rows]]
+    return rows
+
+
+def tilted(look: Look, rows: Rows, domain: Domain, parts: Backends) -> Values:
+    """(m,) how well each row stands under the tilt, in 0..1."""
+    bank = domain.bank
+    match look.tilt:
+        case "embedding":
+            [state] = embedded([look.task or ""], parts)
+            return np.asarray(np.clip(bank.vectors[rows] @ state, 0, 1), dtype=np.float64)
+        case "keyword":
+            return _by_words(look.task or "", rows, domain, parts)
+        case "graph":
+            shared = bank.concerning(look.about) if look.about else {}
+            counts = [shared.get(row, 0) if look.about else len(bank.about[row]) for row in rows.tolist()]
+            return np.array(counts, dtype=np.float64) / max([*counts, 1])
+        case "temporal":
+            places = np.argsort(np.argsort(bank.at[rows], kind="stable"), kind="stable")
+            return np.asarray((places + 1) / max(len(rows), 1), dtype=np.float64)
+
+
+def _by_words(task: str, rows: Rows, domain: Domain, parts: Backends) -> Values:
+    """The share of the task's words that a case's task has, each weighing its rarity among these cases."""
+    wanted = set(tokens(task))
+    iris = [domain.bank.iris[row] for row in rows]
+    texts = shown(iris, domain, parts)
+    having = [wanted & set(tokens(texts[iri][0])) for iri in iris]
+    weight = {word: np.log1p(len(iris) / (1 + sum(word in some for some in having))) for word in wanted}
+    total = sum(weight.values()) or 1.0
+    return np.array([sum(weight[word] for word in sorted(some)) / total for some in having], dtype=np.float64)
+
+
+def _cases(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
+    bank = domain.bank
+    chosen = rows[: look.limit]
+    texts = shown([bank.iris[row] for row in chosen], domain, parts)
+    return [
+        Landmark(
+            iri=bank.iris[row],
+            label=texts[bank.iris[row]][0],
+            score=float(value),
+            reason=_reason(look),
+            cases=(bank.iris[row],),
+            about=bank.about[row],
+        )
+        for row, value in zip(chosen.tolist(), values.tolist(), strict=False)
+    ]
+
+
+def _subtasks(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
+    """The steps of the cases, those of the best case first."""
+    bank = domain.bank
+    score = {bank.iris[row]: value for row, value in zip(rows.tolist(), values.tolist(), strict=True)}
+    found = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
+    place = {iri: number for number, iri in enumerate(score)}
+    return [
+        Landmark(
+            iri=cast(IRI, row["subtask"]),
+            label=str(row["task"]),
+            score=score[cast(IRI, row["case"])],
+            reason=f"step {row['step']} of its case, {row['state']}; {_reason(look)}",
+            cases=(cast(IRI, row["case"]),),
+        )
+        for row in sorted(found, key=lambda row: place[cast(IRI, row["case"])])
+    ]
+
+
+def _communities(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
+    """Communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
+    bank = domain.bank
+    score = dict(zip(rows.tolist(), values.tolist(), strict=True))
+    with parts.indexes.lock:
+        return sorted(
+            (
+                Landmark(
+                    iri=IRI(f"{bank.iris[one.rows[0]]}#community"),
+                    label=", ".join(parts.indexes.name(entity) or entity for entity in one.entities[:3]),
+                    score=float(np.mean([score[row] for row in one.rows])),
+                    reason=f"{len(one.rows)} cases that concern the same; {_reason(look)}",
+                    cases=tuple(bank.iris[row] for row in one.rows),
+                    about=one.entities,
+                )
+                for one in communities(np.sort(rows), bank)
+            ),
+            key=lambda one: (-one.score, one.iri),
+        )
+
+
+_ZOOMED: dict[Zoom, Callable[[Rows, Values, Look, Domain, Backends], list[Landmark]]] = {
+    "case": _cases,
+    "subtask": _subtasks,
+    "community": _communities,
+}
+
+
+def _reason(look: Look) -> str:
+    by = {
+        "embedding": "by likeness to the task",
+        "keyword": "by the words of the task",
+        "graph": "by the entities it shares with the task" if look.about else "by how many entities it concerns",
+        "temporal": "the latest first",
+    }[look.tilt]
+    return f"{by}, what was seen before a little earlier" if look.previous else by
+
+
+def _seen(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
+    """The cases that an earlier view showed."""
+    if previous is None:
+        return set()
+    rows = parts.graph.select("cases/view", [domain.graph], view=named(previous))
+    if not rows:
+        raise NotFound(f"there is no view <{previous}> in this domain, or it was let go: the latest {VIEWS} are kept")
+    return {cast(IRI, row["value"]) for row in rows if row["predicate"] == ZPT.selectedCorpuscle}
+
+
+def _view(view: IRI, look: Look, found: Sequence[Landmark], at: datetime, graph: IRI) -> tuple[Quad, ...]:
+    zoom, pan, tilt = (IRI(f"{view}#{part}") for part in ("zoom", "pan", "tilt"))
+    quads: list[Quad] = [
+        (view, TYPE, ZPT.NavigationView, graph),
+        (view, ZPT.navigationTimestamp, at, graph),
+        (view, ZPT.hasZoomState, zoom, graph),
+        (view, ZPT.hasPanState, pan, graph),
+        (view, ZPT.hasTiltState, tilt, graph),
+        (zoom, TYPE, ZPT.ZoomState, graph),
+        (zoom, ZPT.atZoomLevel, _LEVELS[look.zoom], graph),
+        (pan, TYPE, ZPT.PanState, graph),
+        (tilt, TYPE, ZPT.TiltState, graph),
+        (tilt, ZPT.withTiltProjection, _PROJECTIONS[look.tilt], graph),
+    ]
+    if look.entities:
+        quads.append((pan, ZPT.withPanDomain, ZPT.EntityDomain, graph))
+    if look.words:
+        quads.append((pan, ZPT.withPanDomain, ZPT.TopicDomain, graph))
+    if look.since or look.until:
+        quads.append((pan, ZPT.withPanDomain, ZPT.TemporalDomain, graph))
+    if look.task:
+        quads.append((view, ZPT.answersQuery, look.task, graph))
+    if look.previous:
+        quads.append((view, ZPT.previousView, look.previous, graph))
+    chosen = list(dict.fromkeys(case for one in found for case in one.cases))[:_CHOSEN]
+    quads += [(view, ZPT.selectedCorpuscle, case, graph) for case in chosen]
+    return tuple(quads)
+
+
+def _older(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
+    """The quads of the views that are over the number kept."""
+    views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][VIEWS - 1 :]
+    rows = parts.graph.select("cases/view", [domain.graph], view=views) if views else []
+    return tuple((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
+
+
+def within_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
+    """
+    What a pan names: entities, and words that are none.
+
+    Args:
+        known: the entities that go by a name.
+    """
+    entities: list[IRI] = []
+    words: list[str] = []
+    for one in pan:
+        found = [IRI(one)] if one.startswith("urn:") else [e for e in known(one) if bank.concerning([e])][:1]
+        (entities.extend(found) if found else words.append(one))
+    return entities, words

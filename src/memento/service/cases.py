@@ -1,0 +1,283 @@
+"""
+Cases: finished tasks as examples for later ones, found by likeness and by what showing them has earned.
+
+    found = memento.retrieve_cases("Which of the two films came out first?")
+    run = memento.start_case(found.task, retrieval=found.retrieval)
+    memento.record_step(run.iri, "Look up both years.", result="1999 and 2003")
+    memento.complete_case(run.iri, "success", plan="1. Look up both years. 2. Compare them.")
+
+A domain is a bank of its own: nothing of it is shown in another. Without one it is the namespace, and who may not see a namespace
+may not see the domain of that name either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from memento.cases import credit, described, forget, metrics, navigate, retrieve
+from memento.cases.entities import called, entities_of, entities_of_each
+from memento.cases.keep import keep, made
+from memento.cases.rewards import checked
+from memento.errors import InputError
+from memento.instants import instant
+from memento.model import (
+    TILTS,
+    ZOOMS,
+    CaseMetrics,
+    CaseRow,
+    CasesFound,
+    CaseShown,
+    CaseStatus,
+    Change,
+    Credited,
+    Navigated,
+    Outcome,
+    Tilt,
+    Zoom,
+)
+from memento.service.cased import Cased
+from memento.vocabulary import IRI
+
+
+class Cases(Cased):
+    """What one can ask of cases."""
+
+    def add_cases(
+        self, rows: Iterable[CaseRow], *, domain: str | None = None, namespace: str | None = None
+    ) -> tuple[IRI, ...]:
+        """
+        Keep finished tasks as cases, in one write; returns their IRIs in the order of the rows.
+
+        Where that makes more than `cases.limit`, the least valuable go.
+
+        Raises:
+            InputError: an empty task or plan, or a reward out of range; names the row, counted from 1; nothing is stored.
+            TooLong: a text over `limits.text_bytes`.
+            BackendError: store or embedder failed; nothing was written.
+        """
+        listed = list(rows)
+        for number, row in enumerate(listed, start=1):
+            self._checked(row.task, f"task of row {number}")
+            self._checked(row.plan, f"plan of row {number}")
+        with self._writing:
+            scope, _, held = self._domain(domain, namespace, "write")
+            writer, knobs = self._writer(scope), self.settings.cases
+            concerned = entities_of_each([(row.task, row.about) for row in listed], scope, self._parts)
+            cases = [
+                made(row, about, held.graph, writer.at, knobs) for row, about in zip(listed, concerned, strict=True)
+            ]
+            iris = tuple(one.case.iri for one in cases)
+            keep(cases, Change(), held, writer)
+            forget.prune(held, knobs, writer)
+        return iris
+
+    def retrieve_cases(
+        self,
+        task: str,
+        *,
+        k: int | None = None,
+        about: Sequence[str] = (),
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        explore: bool = False,
+        domain: str | None = None,
+        namespace: str | None = None,
+    ) -> CasesFound:
+        """
+        The cases to follow and those to avoid for a task, each best first, with why each was chosen.
+
+        What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it.
+
+        Args:
+            k: most cases of either section; default the setting `cases.k`.
+            about: entities that the task concerns, by IRI, beside those that it names.
+            since, until: when the cases were finished: since ≤ at < until.
+            explore: draw the cases to follow by a softmax of their scores, instead of taking the best.
+
+        Raises:
+            InputError: empty task, k out of range.
+            TooLong: task over `limits.text_bytes`.
+            Forbidden: no access to the domain.
+        """
+        self._checked(task, "task")
+        knobs = self.settings.cases
+        if k is not None and not 1 <= k <= self.settings.limits.results:
+            raise InputError(f"k must be from 1 to {self.settings.limits.results}, not {k}")
+        with self._writing:
+            scope, name, held = self._domain(domain, namespace)
+            concerned = entities_of(task, about, scope, self._parts)
+            asked = retrieve.Asked(
+                task=task,
+                k=k or knobs.k,
+                about=concerned,
+                since=None if since is None else instant(since, "since", self._zone),
+                until=None if until is None else instant(until, "until", self._zone),
+                explore=explore,
+            )
+            writer = self._writer(scope)
+            found, vector = retrieve.retrieve(asked, held, name, writer.at, self._parts, knobs)
+            return credit.keep(found, vector, concerned, held, writer, knobs.retrievals)
+
+    def reward_cases(
+        self,
+        retrieval: str,
+        outcome: Outcome | None = None,
+        *,
+        reward: float | None = None,
+        efficiency: float | None = None,
+        score: float | None = None,
+        single: Mapping[str, float] | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+    ) -> Credited:
+        """
+        Tell what the task earned that some cases were shown for: they share the credit equally, and the Q function learns.
+
+        Args:
+            retrieval: as `retrieve_cases` named it; telling it again replaces what was told before.
+            outcome, efficiency, score: the verdict, from which the reward follows; or `reward` itself, in −0.2…1.
+            single: the rewards of single cases by IRI, where it is known which of them helped; without a verdict the others
+                get none.
+
+        Raises:
+            NotFound: no such retrieval in this domain, or it did not show a case of `single`.
+            InputError: neither a verdict nor a reward, or out of range.
+        """
+        apart = {IRI(iri): checked(value) for iri, value in (single or {}).items()}
+        told = apart and outcome is None and reward is None and score is None
+        earned = None if told else self._earned(outcome, reward, efficiency, score)
+        with self._writing:
+            scope, _, held = self._domain(domain, namespace, "write")
+            writer = self._writer(scope)
+            debt = credit.owed(retrieval, earned, apart, held, writer)
+            writer.write(debt.change, "cases.reward", [debt.retrieval, *(pair.case for pair in debt.pairs)])
+            return credit.settled(debt, held, writer)
+
+    def get_case(self, case: str, *, domain: str | None = None, namespace: str | None = None) -> CaseShown:
+        """Everything about one case, its verdicts and steps among it; raises `NotFound`."""
+        with self._writing:
+            _, name, held = self._domain(domain, namespace)
+            return described.described(case, held, name, self._parts)
+
+    def list_cases(
+        self,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        domain: str | None = None,
+        namespace: str | None = None,
+    ) -> tuple[CaseShown, ...]:
+        """The cases of a domain, the latest first, without steps and verdicts."""
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        if offset < 0:
+            raise InputError(f"offset must not be negative, not {offset}")
+        with self._writing:
+            _, name, held = self._domain(domain, namespace)
+            return described.listed(limit, offset, held, name, self._parts)
+
+    def forget_case(
+        self, case: str, *, erase: bool = False, domain: str | None = None, namespace: str | None = None
+    ) -> IRI:
+        """
+        Show a case no more.
+
+        Args:
+            erase: also delete its texts, its steps, its verdicts and that it was ever shown; the Q function then learns anew.
+
+        Raises:
+            NotFound: no such case in this domain.
+        """
+        with self._writing:
+            scope, _, held = self._domain(domain, namespace, "write")
+            iri = forget.forget(case, held, self._writer(scope))
+            if erase:
+                forget.erase([iri], held, self._writer(scope))
+            return iri
+
+    def navigate_cases(
+        self,
+        *,
+        zoom: Zoom = "case",
+        pan: Sequence[str] = (),
+        tilt: Tilt = "embedding",
+        task: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        previous: str | None = None,
+        limit: int = 20,
+        domain: str | None = None,
+        namespace: str | None = None,
+    ) -> Navigated:
+        """
+        Look at the cases of a domain from a point of view, and keep that one has looked.
+
+        Args:
+            zoom: what is looked at: cases, the steps they took, or communities of cases that share entities.
+            pan: only what concerns all of these: entities by IRI or name, or words of the task.
+            tilt: put in order by likeness to `task`, by its words, by shared entities, or by time.
+            since, until: only cases finished in since ≤ at < until.
+            previous: an earlier view: what was seen there comes a little earlier.
+
+        Raises:
+            InputError: an unknown zoom or tilt, no task where the tilt needs one, or limit out of range.
+            NotFound: no such earlier view.
+        """
+        if zoom not in ZOOMS or tilt not in TILTS:
+            raise InputError(f"zoom must be one of {', '.join(ZOOMS)} and tilt one of {', '.join(TILTS)}")
+        if task is None and tilt in ("embedding", "keyword"):
+            raise InputError(f"the tilt {tilt!r} puts cases in order by a task: give one")
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        if task is not None:
+            self._checked(task, "task")
+        with self._writing:
+            scope, _, held = self._domain(domain, namespace)
+            entities, words = navigate.within_pan(pan, held.bank, partial(called, scope=scope, parts=self._parts))
+            look = navigate.Look(
+                zoom=zoom,
+                tilt=tilt,
+                limit=limit,
+                pan=tuple(pan),
+                entities=tuple(entities),
+                words=tuple(words),
+                task=task,
+                about=entities_of(task, (), scope, self._parts) if task else (),
+                since=None if since is None else instant(since, "since", self._zone),
+                until=None if until is None else instant(until, "until", self._zone),
+                previous=IRI(previous) if previous else None,
+            )
+            return navigate.navigate(look, held, self._writer(scope))
+
+    def case_metrics(self, *, domain: str | None = None, namespace: str | None = None) -> CaseMetrics:
+        """How well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""
+        with self._writing:
+            _, name, held = self._domain(domain, namespace)
+            return metrics.metrics(held, name, self._parts, self.settings.cases)
+
+    def case_status(self, *, domain: str | None = None, namespace: str | None = None) -> CaseStatus:
+        """How many cases a domain has, and how far its Q function has come."""
+        with self._writing:
+            scope, name, held = self._domain(domain, namespace)
+            bank, learner = held.bank, held.learner
+            good, bad = learner.labelled
+            weight = learner.weight
+            judged = bank.reward[bank.alive]
+            return CaseStatus(
+                domain=name,
+                cases=len(bank),
+                successes=int((judged >= self.settings.cases.positive_from).sum()),
+                retrievals=learner.retrievals,
+                labelled=good + bad,
+                positives=good,
+                negatives=bad,
+                updates=learner.updates,
+                beta=weight.beta,
+                guarded=weight.guarded,
+                reason=weight.reason,
+                auc_q=weight.auc_q,
+                auc_cosine=weight.auc_cosine,
+                domains=self._domains_seen(scope),
+            )

@@ -1,0 +1,124 @@
+"""What the addresses below `/cases` take as JSON: one form for each POST, which the OpenAPI page shows and requests are read by."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from flask import request
+from msgspec import Meta
+from werkzeug.exceptions import UnsupportedMediaType
+
+from memento.model import CaseRow, Doubt, Outcome, StepState, ToolCall
+from memento.web.asked import namespace
+from memento.wire import decode
+
+Text = Annotated[str, Meta(min_length=1, pattern=r"\S")]
+Reward = Annotated[float, Meta(ge=-0.2, le=1, description="what it earned, where no verdict says it")]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a call works: `domain` is a bank of cases, by default that of the namespace's name."""
+
+    domain: Text | None = None
+    namespace: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class Rows(Body, frozen=True, kw_only=True):
+    """Finished tasks."""
+
+    rows: list[CaseRow]
+
+
+class Wanted(Body, frozen=True, kw_only=True):
+    """A task that cases are wanted for."""
+
+    task: Text
+    k: Annotated[int, Meta(ge=1)] | None = None
+    about: list[str] = []
+    since: datetime | None = None
+    until: datetime | None = None
+    explore: bool = False
+
+
+class Verdicts(Body, frozen=True, kw_only=True):
+    """What a task earned: a verdict, or the reward itself."""
+
+    outcome: Outcome | None = None
+    reward: Reward | None = None
+    efficiency: Share | None = None
+    score: Share | None = None
+
+
+class Earned(Verdicts, frozen=True, kw_only=True):
+    """What the task earned that cases were shown for."""
+
+    single: dict[str, Reward] = {}
+
+
+class Start(Body, frozen=True, kw_only=True):
+    """A task that begins."""
+
+    task: Text
+    plan: Text | None = None
+    retrieval: Text | None = None
+    about: list[str] = []
+    derived_from: list[str] = []
+
+
+class StepDone(Body, frozen=True, kw_only=True):
+    """A step of a task, with the calls of tools that it made."""
+
+    task: Text
+    result: str | None = None
+    state: StepState = "done"
+    tools: list[ToolCall] = []
+    step: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    derived_from: list[str] = []
+
+
+class End(Verdicts, frozen=True, kw_only=True):
+    """How a task ended."""
+
+    plan: Text | None = None
+    reason: str | None = None
+
+
+class Task(Body, frozen=True, kw_only=True):
+    """A task to be planned; `steps` is the plan, when the caller has one."""
+
+    task: Text
+    steps: list[Text] = []
+    k: Annotated[int, Meta(ge=1)] | None = None
+    about: list[str] = []
+
+
+class Execute(Body, frozen=True, kw_only=True):
+    """How a run is to be carried on."""
+
+    uncertain: Doubt = "ask"
+    complete: bool = True
+
+
+class Prune(Body, frozen=True, kw_only=True):
+    """How many cases are to stay."""
+
+    keep: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+
+
+def body(form: type[Body]) -> dict[str, Any]:
+    """
+    The fields of the request's body by name; a namespace in the query string or the header counts when the body has none.
+
+    Raises:
+        InputError: no JSON, or not in that form; names the field.
+        UnsupportedMediaType: the body says that it is something else.
+    """
+    if not request.is_json:
+        raise UnsupportedMediaType(
+            f"send JSON with the header Content-Type: application/json, not {request.mimetype or 'nothing'}"
+        )
+    read = msgspec.structs.asdict(decode(form, request.get_data()))
+    return {**read, "namespace": read["namespace"] or namespace()}

@@ -1,0 +1,52 @@
+"""The figures of case memory."""
+
+import pytest
+
+from memento.cases.metrics import curve, ndcg, reciprocal_rank
+from memento.model import CaseRow
+from memento.service import Memento
+
+
+def test_the_golden_numbers() -> None:
+    assert reciprocal_rank([0, 0, 1, 0]) == pytest.approx(0.33333, abs=1e-5)
+    assert ndcg([0, 1, 0, 1], 4) == pytest.approx(0.65092, abs=1e-5)
+    assert (reciprocal_rank([0, 0]), ndcg([0, 0], 2), ndcg([1, 1, 0], 3)) == (0, 0, 1)
+
+
+def test_a_curve_has_at_most_so_many_points_and_leaves_nothing_out() -> None:
+    points = curve([float(n % 2) for n in range(105)], 20)
+
+    assert len(points) == 20
+    assert points[-1].until == 105
+    assert curve([]) == ()
+    assert [point.reward for point in curve([0.0, 1.0])] == [0, 1]
+
+
+def test_figures_are_told_from_the_graph(memento: Memento) -> None:
+    memento.add_cases(
+        [CaseRow(task=f"Feed the {who}.", plan="1. Feed.", outcome="success") for who in ("cat", "dog", "cow")]
+    )
+    found = memento.retrieve_cases("Feed the cat.", k=3)
+    assert found.retrieval
+    memento.reward_cases(found.retrieval, single={one.iri: float(one.rank == 2) for one in found.positives})
+    run = memento.start_case("Feed the pig.")
+    memento.record_step(run.iri, "Find it.")
+    memento.record_step(run.iri, "Feed it.", state="failed")
+    memento.complete_case(run.iri, "failure")
+    figures = memento.case_metrics()
+
+    assert (figures.cases, figures.retrievals) == (4, 1)
+    assert figures.mrr == 0.5
+    assert figures.ndcg == pytest.approx(0.6309, abs=1e-4)
+    assert figures.success_rate == 0.75
+    assert figures.execution_accuracy == 0.5
+    assert [point.reward for point in figures.curve] == pytest.approx([1 / 3])
+    assert figures.earned_per_case == pytest.approx(1 / 12)
+    assert figures.bytes_per_case > 1_000
+
+
+def test_nothing_is_told_of_an_empty_domain(memento: Memento) -> None:
+    figures = memento.case_metrics(domain="new")
+
+    assert (figures.mrr, figures.ndcg, figures.success_rate, figures.execution_accuracy) == (None, None, None, None)
+    assert figures.curve == ()

@@ -1,0 +1,125 @@
+"""Cases from points of view: zoom, pan and tilt each change what is seen, and so does what was seen before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from conftest import at
+from memento.cases import navigate
+from memento.errors import InputError, NotFound
+from memento.model import CaseRow, Navigated
+from memento.service import Memento
+
+
+@pytest.fixture
+def memory(memento: Memento) -> Memento:
+    """Cases about Google and about Microsoft, one about neither."""
+    memento.note("I work at Google.")
+    memento.note("Grace Hopper works at Microsoft.")
+    names = {one.name: one.iri for one in memento.entities()}
+    rows = [
+        CaseRow(task="Book a room.", plan="1. Call.", outcome="success", about=(names["Google"],), at=at("2025-01-01")),
+        CaseRow(task="Order lunch.", plan="1. Ask.", outcome="success", about=(names["Google"],), at=at("2025-01-02")),
+        CaseRow(
+            task="Book a flight.", plan="1. Look.", outcome="failure", about=(names["Microsoft"],), at=at("2025-01-03")
+        ),
+        CaseRow(
+            task="Write to them.", plan="1. Write.", outcome="success", about=(names["Microsoft"],), at=at("2025-01-04")
+        ),
+        CaseRow(task="Sleep.", plan="1. Lie down.", outcome="success", at=at("2025-01-05")),
+    ]
+    memento.add_cases(rows)
+    return memento
+
+
+def seen(found: Navigated) -> list[str]:
+    return [one.label for one in found.seen]
+
+
+@pytest.mark.parametrize(
+    ("pan", "labels"),
+    [
+        (("Google",), ["Order lunch.", "Book a room."]),
+        (("book",), ["Book a flight.", "Book a room."]),
+        (("book", "Google"), ["Book a room."]),
+        (("nothing of the kind",), []),
+    ],
+)
+def test_a_pan_leaves_what_concerns_all_of_it(pan: Sequence[str], labels: list[str], memory: Memento) -> None:
+    assert seen(memory.navigate_cases(pan=pan, tilt="temporal")) == labels
+
+
+def test_a_pan_over_time(memory: Memento) -> None:
+    found = memory.navigate_cases(tilt="temporal", since="2025-01-02", until="2025-01-04")
+
+    assert seen(found) == ["Book a flight.", "Order lunch."]
+
+
+def test_each_tilt_has_an_order_of_its_own(memory: Memento) -> None:
+    task = "Book a flight to Google."
+    by = {tilt: seen(memory.navigate_cases(tilt=tilt, task=task)) for tilt in ("embedding", "keyword", "graph")}
+
+    assert by["embedding"][0] == by["keyword"][0] == "Book a flight."
+    assert set(by["graph"][:2]) == {"Book a room.", "Order lunch."}
+    assert seen(memory.navigate_cases(tilt="temporal"))[0] == "Sleep."
+
+
+def test_zoomed_out_one_sees_communities_of_cases_that_share_entities(memory: Memento) -> None:
+    found = memory.navigate_cases(zoom="community", tilt="temporal")
+    tasks = {one.iri: one.task for one in memory.list_cases()}
+
+    assert {one.label for one in found.seen} == {"Google", "Microsoft"}
+    assert sorted(sorted(tasks[case] for case in one.cases) for one in found.seen) == [
+        ["Book a flight.", "Write to them."],
+        ["Book a room.", "Order lunch."],
+    ]
+
+
+def test_zoomed_in_one_sees_the_steps_that_were_taken(memory: Memento) -> None:
+    run = memory.start_case("Book a train.")
+    memory.record_step(run.iri, "Find the timetable.", result="It is here.")
+    memory.record_step(run.iri, "Pay.", state="failed")
+    done = memory.complete_case(run.iri, "partial")
+    found = memory.navigate_cases(zoom="subtask", tilt="embedding", task="Book a train.")
+
+    assert seen(found) == ["Find the timetable.", "Pay."]
+    assert {one.cases for one in found.seen} == {(done.case,)}
+    assert "step 1 of its case, failed" in found.seen[1].reason
+
+
+def test_what_was_seen_before_comes_a_little_earlier(memory: Memento) -> None:
+    first = memory.navigate_cases(pan=("Google",), tilt="temporal")
+    plain = memory.navigate_cases(tilt="embedding", task="Booking a flight or a room")
+    after = memory.navigate_cases(tilt="embedding", task="Booking a flight or a room", previous=first.view)
+
+    assert seen(plain)[0] == "Book a flight."
+    assert seen(after) != seen(plain)
+    assert seen(after)[0] == "Book a room."
+    assert after.previous == first.view
+    with pytest.raises(NotFound, match="no view"):
+        memory.navigate_cases(tilt="temporal", previous="urn:memento:view:none")
+
+
+def test_each_look_is_kept_and_only_so_many(memory: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(navigate, "VIEWS", 3)
+    views = [memory.navigate_cases(tilt="temporal", limit=2).view for _ in range(5)]
+    body, _ = memory.query(
+        """PREFIX zpt: <http://purl.org/stuff/zpt/> SELECT ?view ?level (COUNT(?case) AS ?cases) {
+             ?view a zpt:NavigationView ; zpt:hasZoomState/zpt:atZoomLevel ?level ; zpt:selectedCorpuscle ?case ;
+               zpt:hasTiltState/zpt:withTiltProjection zpt:TemporalProjection } GROUP BY ?view ?level ORDER BY ?view""",
+        accept="text/csv",
+    )
+
+    assert body.decode().split()[1:] == [f"{view},http://purl.org/stuff/zpt/UnitLevel,2" for view in views[2:]]
+    assert memory.check() == ()
+
+
+def test_a_point_of_view_that_is_none_is_refused(memory: Memento) -> None:
+    with pytest.raises(InputError, match="zoom must be one of"):
+        memory.navigate_cases(zoom="moon")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="by a task: give one"):
+        memory.navigate_cases(tilt="embedding")
+    with pytest.raises(InputError, match="limit must be"):
+        memory.navigate_cases(tilt="temporal", limit=0)

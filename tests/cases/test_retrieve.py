@@ -1,0 +1,270 @@
+"""Which cases come back for a task, in which order, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conftest import OFFLINE, at
+from memento.access import Access
+from memento.errors import Forbidden, InputError, NotFound
+from memento.model import CaseFound, CaseRow
+from memento.service import Memento, open_memento
+from memento.settings import CasesSettings, Settings
+
+FILMS = [
+    CaseRow(task=f"Which film came out first, {a} or {b}?", plan=f"1. Look up {a}. 2. Look up {b}.", outcome=outcome)  # type: ignore[arg-type]
+    for a, b, outcome in (
+        ("Alien", "Brazil", "success"),
+        ("Casablanca", "Dune", "success"),
+        ("Eraserhead", "Fargo", "success"),
+        ("Gattaca", "Heat", "success"),
+        ("Ikiru", "Jaws", "success"),
+        ("Klute", "Lost", "failure"),
+        ("Mulan", "Network", "failure"),
+    )
+]
+RIVERS = [
+    CaseRow(task="How long is the river Douro?", plan="1. Look it up.", outcome="success"),
+    CaseRow(task="How long is the river Tejo?", plan="1. Guess.", outcome="partial"),
+    CaseRow(task="How long is the river Minho?", plan="1. Ask.", reward=0.2),
+    CaseRow(task="How long is the river Sado?", plan="1. Wait."),
+]
+
+
+def opened(path: Path, cases: CasesSettings) -> Memento:
+    memento = open_memento(path / "home", configured=Settings(embedding=OFFLINE.embedding, cases=cases))
+    assert isinstance(memento, Memento)
+    return memento
+
+
+def tasks(found: Sequence[CaseFound]) -> list[str]:
+    return [one.task for one in found]
+
+
+def rows(memento: Memento, sparql: str, **seen: str) -> list[dict[str, str]]:
+    body, _ = memento.query(
+        f"PREFIX mem: <http://purl.org/memento/> PREFIX prov: <http://www.w3.org/ns/prov#> {sparql}"
+    )
+    return [{name: value["value"] for name, value in row.items()} for row in json.loads(body)["results"]["bindings"]]
+
+
+def test_the_nearest_cases_come_first_and_four_of_each_kind_at_most(memento: Memento) -> None:
+    memento.add_cases([*FILMS, *RIVERS])
+    found = memento.retrieve_cases("Which film came out first, Alien or Brazil?")
+
+    assert found.positives[0].task == FILMS[0].task
+    assert found.positives[0].cosine == pytest.approx(1, abs=1e-5)
+    assert (len(found.positives), len(found.negatives)) == (4, 3)
+    assert [one.rank for one in found.positives] == [1, 2, 3, 4]
+    assert [one.score for one in found.positives] == sorted((one.score for one in found.positives), reverse=True)
+    assert (found.ranking, found.beta, found.domain) == ("cosine", 0, "main")
+    assert len(memento.retrieve_cases("Which film?", k=1).positives) == 1
+
+
+def test_failures_come_back_apart_and_what_nobody_judged_in_neither_section(memento: Memento) -> None:
+    memento.add_cases(RIVERS)
+    found = memento.retrieve_cases("How long is the river Sado?")
+
+    assert sorted(tasks(found.positives)) == ["How long is the river Douro?", "How long is the river Tejo?"]
+    assert tasks(found.negatives) == ["How long is the river Minho?"]
+    assert [one.reward for one in found.negatives] == [0.2]
+
+
+def test_without_pairs_the_order_is_that_of_the_cosine(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    found = memento.retrieve_cases("Which film came out first, Dune or Heat?", k=10)
+
+    assert [one.score for one in found.positives] == [one.cosine for one in found.positives]
+    assert "only 0 of 50 pairs" in found.reason
+
+
+def test_a_domain_is_a_bank_of_its_own(memento: Memento) -> None:
+    memento.add_cases(FILMS, domain="films")
+    memento.add_cases(RIVERS, domain="rivers")
+
+    assert memento.retrieve_cases("Which film?").positives == ()
+    assert len(memento.retrieve_cases("Which film?", domain="films").positives) == 4
+    assert {one.task for one in memento.list_cases(domain="rivers")} == {one.task for one in RIVERS}
+    assert memento.case_status().domains == ("films", "main", "rivers")
+
+
+def test_only_cases_of_a_time_come_back(memento: Memento) -> None:
+    when = [at("2025-01-01"), at("2025-02-01"), at("2025-03-01")]
+    memento.add_cases(
+        [CaseRow(task=f"Task {n}", plan="1. Do.", outcome="success", at=day) for n, day in enumerate(when)]
+    )
+
+    assert tasks(memento.retrieve_cases("Task", since="2025-02-01").positives) == ["Task 1", "Task 2"]
+    assert tasks(memento.retrieve_cases("Task", until="2025-02-01").positives) == ["Task 0"]
+    assert memento.retrieve_cases("Task", since="2025-01-02", until="2025-01-03").positives == ()
+
+
+def test_a_case_that_concerns_an_entity_of_the_task_is_ranked_however_far_its_words_are(tmp_path: Path) -> None:
+    with opened(tmp_path, CasesSettings(candidates=1)) as memento:
+        memento.note("I work at Google.")
+        [google] = [one.iri for one in memento.entities()]
+        memento.add_cases([*RIVERS, CaseRow(task="Book a room.", plan="1. Call.", outcome="success", about=(google,))])
+        found = memento.retrieve_cases("How long is the river that Google is at?")
+
+        assert set(tasks(found.positives)) == {"Book a room.", "How long is the river Tejo?"}
+        [linked] = [one for one in found.positives if one.task == "Book a room."]
+        assert linked.reason == "concerns 1 of the task's entities"
+        assert linked.about == (google,)
+        assert memento.check() == ()
+
+
+def test_an_entity_that_is_none_is_refused(memento: Memento) -> None:
+    with pytest.raises(InputError, match="no entity of the namespace"):
+        memento.retrieve_cases("A task", about=["urn:memento:entity:none"])
+
+
+def test_what_was_shown_and_why_is_in_the_graph(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    found = memento.retrieve_cases("Which film came out first, Alien or Brazil?", k=2)
+    uses = rows(
+        memento,
+        """SELECT ?case ?section ?rank ?cosine ?score ?why ?task ?ranking ?reason {
+             ?use a mem:CaseUse ; mem:retrieval ?retrieval ; mem:case ?case ; mem:section ?section ; mem:rank ?rank ;
+               mem:cosine ?cosine ; mem:score ?score ; mem:reason ?why .
+             ?retrieval mem:ranking ?ranking ; mem:reason ?reason ; mem:hasState/mem:content ?task
+           } ORDER BY DESC(?section) ?rank""",
+    )
+
+    assert [row["case"] for row in uses] == [one.iri for one in (*found.positives, *found.negatives)]
+    assert [float(row["score"]) for row in uses] == [one.score for one in (*found.positives, *found.negatives)]
+    assert {row["why"] for row in uses} == {"one of the 5 nearest", "one of the 2 nearest"}
+    assert {row["task"] for row in uses} == {"Which film came out first, Alien or Brazil?"}
+    assert {(row["ranking"], row["reason"]) for row in uses} == {("cosine", found.reason)}
+
+
+def test_a_read_adds_one_access_without_a_word_of_the_task(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    audit = "urn:memento:audit:local"
+    before = set(memento._parts.graph.quads(audit))  # type: ignore[arg-type]
+    found = memento.retrieve_cases("Which film came out first, Alien or Brazil?", k=1)
+    quads = set(memento._parts.graph.quads(audit)) - before  # type: ignore[arg-type]
+    said = {predicate.rsplit("/", 1)[-1]: value for _, predicate, value, _ in quads}
+
+    assert len({subject for subject, *_ in quads}) == 1
+    assert (said["operation"], said["actor"]) == ("cases.retrieve", "owner")
+    assert {value for _, p, value, _ in quads if p.endswith("#used")} == {
+        found.positives[0].iri,
+        found.negatives[0].iri,
+    }
+    assert "Alien" not in str(quads)
+
+
+def test_a_caller_who_explores_is_shown_others_too(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    seen = {memento.retrieve_cases("Which film?", k=1, explore=True).positives[0].iri for _ in range(40)}
+
+    assert len(seen) > 1
+    assert len({memento.retrieve_cases("Which film?", k=1).positives[0].iri for _ in range(5)}) == 1
+
+
+def test_another_tenant_sees_none(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    other = memento.seen_by(Access(tenant="other", right="admin", name="other"))
+
+    assert other.retrieve_cases("Which film?").positives == ()
+    assert other.list_cases() == ()
+    assert other.case_status().domains == ("main",)  # its own, that it has just asked
+    assert rows(other, "SELECT ?case { ?case a mem:Case }") == []
+    with pytest.raises(NotFound):
+        other.get_case(memento.list_cases()[0].iri)
+
+
+def test_a_token_for_one_namespace_sees_the_cases_of_that_name_alone(memento: Memento) -> None:
+    memento.add_cases(FILMS, domain="work")
+    memento.add_cases(RIVERS, domain="private")
+    narrow = memento.seen_by(Access(namespaces=("work",), right="write", name="narrow"))
+    graphs = "SELECT DISTINCT ?g { GRAPH ?g { ?case a mem:Case } } ORDER BY ?g"
+
+    assert len(narrow.retrieve_cases("Which film?").positives) == 4
+    assert narrow.case_status().domains == ("work",)
+    assert [row["g"] for row in rows(narrow, graphs)] == ["urn:memento:cases:local:work"]
+    assert len(rows(memento, graphs)) == 2
+    with pytest.raises(Forbidden):
+        narrow.retrieve_cases("How long?", domain="private")
+    with pytest.raises(Forbidden):
+        narrow.add_cases(FILMS, domain="private")
+
+
+def test_a_reader_is_shown_cases_and_may_not_reward_them(memento: Memento) -> None:
+    memento.add_cases(FILMS)
+    reader = memento.seen_by(Access(right="read", name="reader"))
+    found = reader.retrieve_cases("Which film?")
+
+    assert found.retrieval
+    with pytest.raises(Forbidden):
+        reader.reward_cases(found.retrieval, "success")
+    with pytest.raises(Forbidden):
+        reader.add_cases(FILMS)
+
+
+def test_what_somebody_else_writes_into_the_graph_is_seen(memento: Memento) -> None:
+    from memento.graph.mapping import quads
+    from memento.model import Action, Case, Change
+    from memento.model.cases import State
+    from memento.vocabulary import IRI, cases_iri
+
+    memento.add_cases(FILMS[:1])
+    graph = cases_iri("local", "main")
+    state, action = (
+        State(iri=IRI("urn:x:s"), content="Which film is it?"),
+        Action(iri=IRI("urn:x:a"), content="1. Ask."),
+    )
+    case = Case(
+        iri=IRI("urn:x:c"),
+        state=state.iri,
+        action=action.iri,
+        at=at("2025-01-01"),
+        created_at=at("2025-01-01"),
+        reward=1.0,
+    )
+    memento._parts.apply(Change(tuple(quad for node in (state, action, case) for quad in quads(node, graph))))
+
+    assert memento.retrieve_cases("Which film is it?").positives[0].iri == "urn:x:c"
+
+
+def test_cases_are_found_again_after_a_restart(tmp_path: Path) -> None:
+    with opened(tmp_path, CasesSettings()) as memento:
+        memento.add_cases(FILMS)
+        first = memento.retrieve_cases("Which film came out first, Dune or Heat?")
+    with opened(tmp_path, CasesSettings()) as memento:
+        again = memento.retrieve_cases("Which film came out first, Dune or Heat?")
+
+        assert [(one.iri, one.score) for one in again.positives] == [(one.iri, one.score) for one in first.positives]
+        assert memento.check() == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "wrong"),
+    [
+        (CaseRow(task=" ", plan="1. Do."), "task of row 2"),
+        (CaseRow(task="Do it.", plan=""), "plan of row 2"),
+        (CaseRow(task="Do it.", plan="1. Do.", reward=2.0), "a reward must be from"),
+        (CaseRow(task="Do it.", plan="1. Do.", outcome="fine"), "outcome must be one of"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_row_that_can_be_no_case_is_named_and_nothing_is_kept(memento: Memento, row: CaseRow, wrong: str) -> None:
+    with pytest.raises(InputError, match=wrong):
+        memento.add_cases([FILMS[0], row])
+
+    assert memento.list_cases() == ()
+
+
+def test_vectors_of_cases_are_found_by_their_iri_and_no_recall_finds_a_case(memento: Memento) -> None:
+    [case, *_] = memento.add_cases(FILMS)
+    stored = memento._parts.indexes.file.stored(case)
+
+    assert stored is not None
+    assert stored[1].shape == (1, 256)
+    assert memento.recall("Which film came out first, Alien or Brazil?", gate=False).memories == ()
+    assert memento.rebuild() >= len(FILMS)
+    assert memento._parts.indexes.file.stored(case) is not None
+    assert memento.check() == ()

@@ -1,0 +1,127 @@
+"""How a task is carried out: steps in order, taken up again after a restart, and a case in the end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import OFFLINE
+from memento.cases.run import packed, unpacked
+from memento.errors import Conflict, InputError, NotFound
+from memento.model import CaseRow, TaskStep, ToolCall
+from memento.service import Memento, open_memento
+
+LONG = "Brazil came out in 1985. " * 60
+CALL = ToolCall(tool="look_up", arguments='{"title": "Brazil"}', result=LONG)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+
+
+def test_one_task_fills_all_four_kinds_of_memory(memento: Memento) -> None:
+    """Case, subtask and tool memory, and the notes that the task used."""
+    noted = memento.note("I like films from Brazil.")
+    run = memento.start_case("Which film came out first, Alien or Brazil?", derived_from=noted.memories)
+    memento.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
+    done = memento.complete_case(run.iri, "success")
+    body, _ = memento.query(
+        """PREFIX mem: <http://purl.org/memento/> PREFIX prov: <http://www.w3.org/ns/prov#>
+        ASK { ?case a mem:Case ; mem:hasTrajectory/mem:hasSubtask ?step ; prov:wasDerivedFrom ?memory .
+              ?step a mem:SubtaskRecord ; mem:hasToolCall/mem:tool "look_up" . ?memory a mem:Memory }"""
+    )
+
+    assert b"true" in body
+    assert memento.get_case(done.case).derived_from == noted.memories
+    assert memento.check() == ()
+
+
+def test_steps_keep_their_order_and_their_texts(memento: Memento) -> None:
+    run = memento.start_case("Which film came out first?", plan="1. Look up both. 2. Compare.")
+    memento.record_step(run.iri, "Look up Alien.", result="1979")
+    memento.record_step(run.iri, "Look up Brazil.", state="pending", tools=[CALL])
+    memento.record_step(run.iri, "Compare.", result="Alien")
+    memento.record_step(run.iri, "Look up Brazil.", step=1, result=LONG, tools=[CALL, CALL])
+    told = memento.task_run(run.iri)
+
+    assert [step.task for step in told.steps] == ["Look up Alien.", "Look up Brazil.", "Compare."]
+    assert told.steps[1] == TaskStep(
+        step=1, task="Look up Brazil.", state="done", result=LONG.strip() and LONG, tools=(CALL, CALL)
+    )
+    assert (told.state, told.case, told.plan) == ("pending", None, "1. Look up both. 2. Compare.")
+
+
+def test_a_finished_run_is_packed_and_its_steps_are_shortened_for_sparql(memento: Memento) -> None:
+    run = memento.start_case("Which film came out first?")
+    before = memento.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
+    done = memento.complete_case(run.iri, "success")
+    after = memento.task_run(run.iri)
+    body, _ = memento.query("SELECT ?text { ?x <http://purl.org/memento/result> ?text }", accept="text/csv")
+
+    assert after.steps == before.steps
+    assert (after.state, after.case) == ("done", done.case)
+    assert memento.get_case(done.case).steps == before.steps
+    assert max(map(len, body.decode().splitlines())) <= memento.settings.cases.record_chars
+    assert memento.check() == ()
+
+
+def test_a_run_is_taken_up_again_by_another_process(memento: Memento) -> None:
+    run = memento.start_case("Which film came out first?")
+    memento.record_step(run.iri, "Look up Brazil.", result="1985")
+    memento.close()
+    with open_memento(memento.home.path, configured=OFFLINE) as again:
+        assert isinstance(again, Memento)
+        told = again.record_step(run.iri, "Compare.", result="Brazil")
+        done = again.complete_case(run.iri, "partial", score=1.0)
+
+        assert [step.task for step in told.steps] == ["Look up Brazil.", "Compare."]
+        assert again.get_case(done.case).plan == "1. Look up Brazil.\n2. Compare."
+        assert done.reward == pytest.approx(2 / 3)
+
+
+def test_completing_tells_the_cases_that_were_shown_and_shows_the_new_one_next_time(memento: Memento) -> None:
+    memento.add_cases([CaseRow(task="Which film came out first, Alien or Dune?", plan="1. Look.", outcome="success")])
+    found = memento.retrieve_cases("Which film came out first, Alien or Brazil?")
+    run = memento.start_case(found.task, plan="1. Look up both.", retrieval=found.retrieval)
+    done = memento.complete_case(run.iri, "failure", reason="It was the wrong one.")
+    again = memento.retrieve_cases(found.task)
+
+    assert done.credited is not None
+    assert done.credited.cases == (found.positives[0].iri,)
+    assert again.positives[0].earned == -0.2
+    assert [(one.iri, one.plan) for one in again.negatives] == [(done.case, "1. Look up both.")]
+    assert [(v.reward, v.outcome, v.reason) for v in memento.get_case(done.case).verdicts] == [
+        (-0.2, "failure", "It was the wrong one.")
+    ]
+
+
+def test_a_run_that_cannot_go_on_says_why(memento: Memento) -> None:
+    run = memento.start_case("Which film came out first?")
+    with pytest.raises(InputError, match="needs a plan"):
+        memento.complete_case(run.iri, "success")
+    with pytest.raises(InputError, match="outcome or a judge's score"):
+        memento.complete_case(run.iri)
+    memento.complete_case(run.iri, "success", plan="1. Look.")
+
+    with pytest.raises(Conflict, match="complete already"):
+        memento.complete_case(run.iri, "success")
+    with pytest.raises(Conflict, match="complete already"):
+        memento.record_step(run.iri, "Look again.")
+    with pytest.raises(NotFound, match="no run"):
+        memento.task_run("urn:memento:trajectory:none")
+    with pytest.raises(NotFound, match="no retrieval"):
+        memento.start_case("A task", retrieval="urn:memento:retrieval:none")
+
+
+@given(st.lists(st.tuples(TEXT, st.none() | TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=3)), max_size=5))
+def test_packing_loses_nothing(rows: list[tuple[str, str | None, list[tuple[str, str]]]]) -> None:
+    steps = tuple(
+        TaskStep(
+            step=place,
+            task=task,
+            state="done",
+            result=result,
+            tools=tuple(ToolCall(tool=tool, arguments=arguments) for tool, arguments in calls),
+        )
+        for place, (task, result, calls) in enumerate(rows)
+    )
+
+    assert unpacked(packed(steps)) == steps
