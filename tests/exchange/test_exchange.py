@@ -6,7 +6,7 @@ import gzip
 import io
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -95,7 +95,7 @@ def worlds(draw: st.DrawFn) -> list[ox.Quad]:
             about=(entity.iri, user.iri),
             extracted_from=note.iri,
             valid_at=at,
-            invalid_at=draw(st.none() | st.just(at) | st.just(at.replace(year=9001))),
+            invalid_at=draw(st.none() | st.just(at) | st.just(at + timedelta(days=366))),
             created_at=draw(instants),
             content_hash=content_hash(content),
         )

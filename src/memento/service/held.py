@@ -33,7 +33,7 @@ from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI, namespace_of
+from memento.vocabulary import IRI, cases_iri, namespace_of
 from memento.worker import Worker
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ class Held:
 
     def _case_graphs(self, scope: Scope) -> tuple[IRI, ...]:
         """The cases of each domain that the caller sees."""
-        return tuple(graph for graph in self._domains.names(scope.tenant) if self._access.sees(namespace_of(graph)))
+        theirs = self._listing.beginning(cases_iri(scope.tenant, ""))
+        return tuple(graph for graph in theirs if self._access.sees(namespace_of(graph)))
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

@@ -35,15 +35,25 @@ class Listing:
             derived: the graphs of what follows, which need not be there yet, and of cases.
         """
         with self._lock:
-            graph = self._parts.graph  # another one once a backup was put back
-            writes = graph.writes  # before the look: what is written meanwhile may or may not be in it
-            if writes != self._writes:
-                self._graphs, self._seen = tuple(graph.graphs()), {}
-                self._writes = writes
+            self._look()
             key = (scope, is_whole, is_admin, derived)
             if key not in self._seen:
                 self._seen[key] = _visible(scope, self._graphs, derived, is_whole=is_whole, is_admin=is_admin)
             return self._seen[key]
+
+    def beginning(self, name: str) -> tuple[IRI, ...]:
+        """The graphs whose names begin so, sorted."""
+        with self._lock:
+            self._look()
+            return tuple(graph for graph in self._graphs if graph.startswith(name))
+
+    def _look(self) -> None:
+        """List the graphs, unless nothing was written since; the lock is held."""
+        graph = self._parts.graph  # another one once a backup was put back
+        writes = graph.writes  # before the look: what is written meanwhile may or may not be in it
+        if writes != self._writes:
+            self._graphs, self._seen = tuple(graph.graphs()), {}
+            self._writes = writes
 
 
 def _visible(
