@@ -206,6 +206,8 @@ def test_cases_go_there_and_come_back_as_the_same_nouns(client: Client, memento:
     told = client.reward_cases(str(found.retrieval), reward=0.5, single={kept[0]: 1.0})
     assert (told.retrieval, told.labelled) == (found.retrieval, 2)
     assert client.case_status() == memento.case_status()
+    [each] = client.retrieve_cases_each(["Book a train to Braga."], k=1)
+    assert [one.iri for one in each.negatives] == [kept[1]]
     assert client.forget_case(kept[1], erase=True) == kept[1]
     assert client.retrieve_cases("Book a train.", domain="elsewhere").positives == ()
     with pytest.raises(Conflict):

@@ -12,6 +12,8 @@ from conftest import OFFLINE, at
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound
 from memento.model import CaseFound, CaseRow
+from memento.ports import Vectors
+from memento.search.embedders.trigram import Trigram
 from memento.service import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 
@@ -268,3 +270,28 @@ def test_vectors_of_cases_are_found_by_their_iri_and_no_recall_finds_a_case(meme
     assert memento.rebuild() >= len(FILMS)
     assert memento._parts.indexes.file.stored(case) is not None
     assert memento.check() == ()
+
+
+def test_several_tasks_are_embedded_together_and_each_has_its_own_answer(
+    memento: Memento, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Counting(Trigram):
+        calls = 0
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            Counting.calls += 1
+            return super().embed(texts)
+
+    memento.add_cases(FILMS)
+    tasks = ["Which film is the longest?", "How long is Tron?", "Who made Brazil?"]
+    monkeypatch.setattr(memento._parts.embedder, "embedder", Counting())
+    each = memento.retrieve_cases_each(tasks, k=2)
+
+    assert Counting.calls == 1
+    assert [one.task for one in each] == tasks
+    assert len({one.retrieval for one in each}) == 3
+    assert [one.positives[0].iri for one in each] == [memento.retrieve_cases(task).positives[0].iri for task in tasks]
+    with pytest.raises(InputError, match="task 2"):
+        memento.retrieve_cases_each(["Which film?", " "])
+    with pytest.raises(InputError, match="from 1 to"):
+        memento.retrieve_cases_each([])

@@ -46,10 +46,10 @@ def rows(memento: Memento, query: str, /, **slots: object) -> list[dict[str, str
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
-def test_there_are_ten_and_each_runs_as_it_is_shown(danny: Memento) -> None:
+def test_there_are_a_dozen_and_each_runs_as_it_is_shown(danny: Memento) -> None:
     shown = examples()
 
-    assert len(shown) == len(EXAMPLES) == 10
+    assert len(shown) == len(EXAMPLES) == 12
     for one in shown:
         assert one.title.endswith((".", ":"))
         assert one.sparql.startswith("PREFIX")

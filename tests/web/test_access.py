@@ -93,6 +93,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("DELETE", "/memory/<path:iri>"): ((401, 403, 200, 200, 404), {}),
     ("GET", "/cases"): (READ, {}),
     ("POST", "/cases"): ((401, 403, 201, 201, 201), {"json": {"rows": [{"task": "Move.", "plan": "Pack."}]}}),
+    ("POST", "/cases/retrieve/each"): (READ, {"json": {"tasks": ["Where to live?"]}}),
     ("POST", "/cases/retrieve"): (READ, {"json": {"task": "Where to live?"}}),
     ("POST", "/cases/retrievals/<path:retrieval>/reward"): ((401, 403, 404, 404, 404), {"json": {"reward": 1}}),
     ("GET", "/cases/view"): (READ, {"query_string": {"tilt": "temporal"}}),

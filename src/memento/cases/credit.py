@@ -16,7 +16,7 @@ from memento.cases import audit
 from memento.cases.bank import Pair, Vector, vectors_of
 from memento.cases.domain import Domain, Domains
 from memento.cases.form import form
-from memento.errors import NotFound
+from memento.errors import BackendError, NotFound
 from memento.graph.mapping import quads
 from memento.library import named
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
@@ -83,7 +83,11 @@ def keep(
     written = Change(tuple(quad for node in nodes for quad in quads(node, domain.graph)))
     means = _means({one.iri: one.q for one in shown if one.q is not None}, domain)
     old, gone = _oldest(domain, writer, most)
-    writer.write(written + means + Change(removes=gone), "cases.retrieve", [one.iri for one in shown], found.task)
+    try:
+        writer.write(written + means + Change(removes=gone), "cases.retrieve", [one.iri for one in shown], found.task)
+    except BackendError:
+        writer.domains.close(domain.graph)  # the means in memory are ahead of the graph
+        raise
     writer.parts.indexes.file.write_states([(retrieval.iri, digest(found.task), vector)], old)
     for _ in old:
         domain.bank.retrievals.popleft()

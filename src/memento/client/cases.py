@@ -62,6 +62,22 @@ class CaseCalls(Connection):
         where = {"domain": domain, "namespace": namespace, "since": since, "until": until}
         return made(CasesFound, self.ask("retrieve_cases", task=task, k=k, about=list(about), explore=explore, **where))
 
+    def retrieve_cases_each(
+        self,
+        tasks: Sequence[str],
+        *,
+        k: int | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+    ) -> tuple[CasesFound, ...]:
+        """See `Memento.retrieve_cases_each`."""
+        from memento.model import CasesFound
+
+        where = {"domain": domain, "namespace": namespace, "since": since, "until": until}
+        return made(tuple[CasesFound, ...], self.ask("retrieve_cases_each", tasks=list(tasks), k=k, **where))
+
     def reward_cases(
         self,
         retrieval: str,

@@ -62,6 +62,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "unarchive": ("POST", "/memory/{iri}/unarchive"),
     "add_cases": ("POST", "/cases"),
     "retrieve_cases": ("POST", "/cases/retrieve"),
+    "retrieve_cases_each": ("POST", "/cases/retrieve/each"),
     "reward_cases": ("POST", "/cases/retrievals/{retrieval}/reward"),
     "list_cases": ("GET", "/cases"),
     "get_case": ("GET", "/cases/{case}"),

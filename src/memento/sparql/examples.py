@@ -18,6 +18,8 @@ EXAMPLES = (
     "library/who_told",
     "library/changed_since",
     "library/why",
+    "library/cases_earned",
+    "library/cases_chosen",
 )
 """In the order in which they are best read."""
 

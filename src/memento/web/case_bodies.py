@@ -43,6 +43,15 @@ class Wanted(Body, frozen=True, kw_only=True):
     explore: bool = False
 
 
+class WantedEach(Body, frozen=True, kw_only=True):
+    """Tasks that cases are wanted for, each for itself."""
+
+    tasks: Annotated[list[Text], Meta(min_length=1)]
+    k: Annotated[int, Meta(ge=1)] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 class Verdicts(Body, frozen=True, kw_only=True):
     """What a task earned: a verdict, or the reward itself."""
 

@@ -50,6 +50,12 @@ def case_operations() -> dict[tuple[str, str], Operation]:
             body=forms.Wanted,
             fails=(404, 413, 415),
         ),
+        ("post", "/cases/retrieve/each"): Operation(
+            does="The same for each of several tasks, which are embedded together",
+            answers=tuple[CasesFound, ...],
+            body=forms.WantedEach,
+            fails=(404, 413, 415),
+        ),
         ("post", "/cases/retrievals/{retrieval}/reward"): Operation(
             does="Tell what the task earned that cases were shown for",
             answers=Credited,

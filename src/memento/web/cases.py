@@ -22,6 +22,7 @@ class CaseRest:
         routes.get("")(self.list)
         routes.post("")(self.add)
         routes.post("/retrieve")(self.retrieve)
+        routes.post("/retrieve/each")(self.retrieve_each)
         routes.post("/retrievals/<path:retrieval>/reward")(self.reward)
         routes.get("/view")(self.view)
         routes.get("/metrics")(self.metrics)
@@ -48,6 +49,11 @@ class CaseRest:
         """The cases to follow and those to avoid for a task."""
         Parameters()
         return answered(memory().retrieve_cases(**body(forms.Wanted)))
+
+    def retrieve_each(self) -> Response:
+        """The same for each of several tasks."""
+        Parameters()
+        return answered(memory().retrieve_cases_each(**body(forms.WantedEach)))
 
     def reward(self, retrieval: str) -> Response:
         """Tell what came of the task that cases were shown for."""
