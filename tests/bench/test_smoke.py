@@ -12,6 +12,8 @@ import exchange_speed
 import gate
 import import_speed
 import inferred_recall
+import keys
+import living
 import mcp_calls
 import measure
 import note_and_recall
@@ -274,3 +276,19 @@ def test_inferred_recall_compares_weights(capsys: pytest.CaptureFixture[str]) ->
 
     assert figures["led"]
     assert capsys.readouterr().out.count("weight") == 2
+
+
+def test_a_walk_over_keys_is_timed_and_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [timed] = keys.main(["--speed", "--sizes", "60", "--steps", "2", "--record"])
+
+    assert isinstance(timed["ms"], dict)
+    assert {"recall", "read_key", "read_memory"} <= timed["ms"].keys()
+    assert "60 memories" in capsys.readouterr().out
+    assert len(lines(tmp_path, "keys_speed")) == 1
+
+
+def test_what_use_and_time_do_is_timed() -> None:
+    full, plain = (living.main(["--sizes", "60", "--times", "2", *more])[0]["ms"] for more in ([], ["--plain"]))
+
+    assert isinstance(full, dict) and isinstance(plain, dict)
+    assert full.keys() == plain.keys() >= {"activate", "decay", "feedback"}

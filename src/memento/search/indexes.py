@@ -93,12 +93,16 @@ class Indexes(Told):
             return
         found = self.read(iris, graphs)
         self.named(found)
-        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"} - self._turn_of.keys() - {""}
-        if notes:
-            self.named(self.read(sorted(notes), graphs))
+        self._name_notes(found, graphs)
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
         self.link(sorted(_linked(found)), graphs)
+
+    def _name_notes(self, found: Iterable[Found], graphs: Sequence[IRI]) -> None:
+        """Learn which of the notes that some memories are from are turns."""
+        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
+        if unread := sorted(note for note in notes if note and note not in self._turn_of):
+            self.named(self.read(unread, graphs))
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
@@ -141,9 +145,7 @@ class Indexes(Told):
                 self._turn_of.pop(iri, None)
             found = self.read(mine, graphs) if mine else []
             self.named(found)
-            notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
-            if unread := sorted(notes - self._turn_of.keys() - {""}):
-                self.named(self.read(unread, graphs))
+            self._name_notes(found, graphs)
             held = {one.iri for one in found if one.kind is not None}
             self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
             self.link(sorted(_linked(found) | led), graphs)
