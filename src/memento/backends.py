@@ -11,15 +11,17 @@ from pathlib import Path
 import faiss
 
 from memento import assets
+from memento.backup import standing
 from memento.backup.putting import finish
-from memento.errors import GraphError, StaleIndex
+from memento.backup.taking import discard as discard_backups
+from memento.errors import Damaged, GraphError, StaleIndex
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
-from memento.model import Change, Scope, Value
+from memento.model import Change, Degraded, Scope, Value
 from memento.ports import Embedder, Graph
 from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
@@ -58,6 +60,10 @@ class Backends:
     home: Home
     snapshots: Snapshots
     inferences: Inferences
+    degraded: Degraded | None = None
+    """Set while a backup stands in for the store, so that nothing may be written."""
+    erasures: int = 0
+    """How often texts were erased: what was copied before holds them."""
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -96,8 +102,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         if texts:
-            self.home.erased.touch()
-            self._is_erased = True
+            self._begin_erasing()
         if touched and delta.removed:
             keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
@@ -127,13 +132,18 @@ class Backends:
 
         The vectors are overwritten at once; the store's own files are written anew at the next start.
         """
-        self.home.erased.touch()
-        self._is_erased = True
+        self._begin_erasing()
         keeping.discard(self.home.indexes, self.indexes)
         self.commit(change, scope)
         self.inferences.forget(scope.tenant)
         self.snapshots.drop()
         self.embedder.discard(texts)
+
+    def _begin_erasing(self) -> None:
+        self.home.erased.touch()
+        self._is_erased = True
+        self.erasures += 1
+        discard_backups(self.home.checkpoints)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -151,13 +161,17 @@ class Backends:
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
+            standing.stand_back(self.home)
 
 
 def open_backends(home: Home, settings: Settings) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
 
+    A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
+
     Raises:
+        Damaged: the store cannot be read, and there is no backup in the folder.
         GraphError: store or vector file cannot be opened.
         MissingPart: the ontology or the embedder's files are not installed.
     """
@@ -165,8 +179,15 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
     discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
-    graph, indexes, inferences = _opened(home, settings, embedder)
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences)
+    standing.stand_back(home)  # a kill leaves a copy
+    finish(home)
+    degraded = None
+    try:
+        graph, indexes, inferences = _opened(home, settings, embedder)
+    except Damaged as damage:
+        degraded = standing.stand_in(home, damage)
+        graph, indexes, inferences = _opened(home, settings, embedder)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -186,6 +207,9 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     try:
         until_released(parts.home.store, wait_s=_PATIENCE_S)
         change()
+        if parts.degraded:
+            standing.stand_back(parts.home)
+            parts.degraded = None
     finally:
         until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
         parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
@@ -200,6 +224,7 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
+    standing.look_for_store(home)
     before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:

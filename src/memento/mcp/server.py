@@ -63,6 +63,8 @@ class Door:
         self._tools = catalogue.tools(settings.TOOL_GROUPS)
         self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups)
+        state = f" At present {memento.degraded.brief}." if memento.degraded else ""
+        self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
         self._bus = InMemorySubscriptionBus()
         # As many calls at once as the rest of the service answers.
         self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
@@ -75,7 +77,7 @@ class Door:
             facts["name"],
             title=facts["title"],
             version=facts["version"],
-            instructions=catalogue.INSTRUCTIONS,
+            instructions=self._instructions,
             cache_hints={
                 "server/discover": hint,
                 "tools/list": hint,

@@ -7,6 +7,7 @@ All are frozen, keyword-only and compare by value; times are aware and in UTC.
 from memento.model.answers import (
     Anchor,
     Believed,
+    Degraded,
     Described,
     Difference,
     Health,
@@ -75,6 +76,7 @@ __all__ = [
     "Consolidation",
     "Crossing",
     "Dataset",
+    "Degraded",
     "Described",
     "Difference",
     "Entity",

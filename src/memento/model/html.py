@@ -29,6 +29,8 @@ Row = Sequence[str]
 def of_recollection(found: Recollection) -> str:
     """The memories, best first."""
     head = f"{_b(found.query)} in {escape(found.namespace)}"
+    if found.degraded:
+        head = f"{head} ({escape(found.degraded)})"
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>"
     return _table(_RECALLED, [_recalled(one) for one in found.memories], f"{head}, {len(found.memories)} memories")

@@ -18,9 +18,10 @@ from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
-from memento.errors import Forbidden, InputError, TooLong
+from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.home import Home
-from memento.model import Scope
+from memento.instants import now
+from memento.model import Degraded, Scope
 from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -61,15 +62,27 @@ class Held:
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
         self._worker = Worker(self._work, "consolidation")
+        self._checkpoints = Worker(self._checkpoint, "checkpoints")
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
         self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
         self._put_off_here: set[IRI] = set()
+        self._since = now()
+        self._checkpointed = -1  # how many writes the last checkpoint holds
 
     def _work(self) -> float | None:
         """What the worker does."""
         return None
+
+    def _checkpoint(self) -> float | None:
+        """What the worker does that keeps backups."""
+        return None
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Why nothing can be written and of what time the memory is, where its store cannot be opened; None when all is well."""
+        return self._parts.degraded
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
@@ -86,10 +99,18 @@ class Held:
         Raises:
             Forbidden: the caller has no such right, or no access to the namespace.
             InputError: it can be no namespace.
+            ReadOnly: it would write, and a backup stands in for the store.
         """
         self._access.needs(right)
+        if right != "read":
+            self._writable()
         chosen = self._access.namespace(namespace, self._scope.namespace)
         return Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+
+    def _writable(self) -> None:
+        """Raises `ReadOnly` while a backup stands in for the store."""
+        if self._parts.degraded:
+            raise ReadOnly(self._parts.degraded.brief)
 
     def _as_owner(self) -> None:
         """Raises `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""

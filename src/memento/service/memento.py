@@ -47,6 +47,7 @@ class Memento(Writing, Reading, Updating, Care):
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""
         self._worker.stop(_PATIENCE_S)
+        self._checkpoints.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
         self._workers.close()

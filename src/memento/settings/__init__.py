@@ -9,6 +9,7 @@ Functions receive their own group, never the whole.
 
 from memento.settings.groups import (
     AgentSettings,
+    CheckpointsSettings,
     ConsolidationSettings,
     EmbeddingSettings,
     InferenceSettings,
@@ -51,6 +52,7 @@ __all__ = [
     "TOOL_GROUPS",
     "AgentSettings",
     "AnchorSettings",
+    "CheckpointsSettings",
     "ConsolidationSettings",
     "DistillSettings",
     "EmbeddingSettings",

@@ -213,6 +213,16 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointsSettings:
+    hours: float = knob(
+        24.0,
+        "hours between two checkpoints, from which the memory is read should its store be damaged; 0: none",
+        least=0,
+    )
+    keep: int = knob(2, "checkpoints to keep, the latest", least=1)
+
+
+@dataclass(frozen=True, slots=True)
 class TelemetrySettings:
     otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
 
@@ -237,5 +247,6 @@ class Settings:
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
+    checkpoints: CheckpointsSettings = CheckpointsSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()

@@ -37,6 +37,9 @@ IMPORT_BYTES = 64 * 1024 * 1024
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
+DEGRADED = "Memento-Degraded"
+"""The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
+
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
@@ -70,6 +73,13 @@ def create_app(memento: Memento) -> Flask:
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
     add_manners(app)
+
+    @app.after_request
+    def told(response: Response) -> Response:
+        if memento.degraded:
+            response.headers[DEGRADED] = memento.degraded.brief
+        return response
+
     return app
 
 
@@ -117,7 +127,8 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
         try:
             return answered(_admitted(memento).health(proxy.origins), status)
         except MementoError:  # whoever asks may know whether it is up, and no more
-            return answered({"status": "ok" if status == 200 else "starting"}, status)
+            said = "starting" if status == 503 else "degraded" if memento.degraded else "ok"
+            return answered({"status": said}, status)
 
     @app.get("/metrics")
     def metrics() -> Response:
