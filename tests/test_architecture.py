@@ -14,10 +14,13 @@ SOURCE = ROOT / "src" / "memento"
 FLOORS = [
     ["__init__", "errors"],
     ["vocabulary", "instants", "model", "settings", "assets", "telemetry", "home", "wire"],
-    ["ports", "rank", "breaker", "dynamics"],
+    ["ports", "rank", "breaker", "dynamics", "worker"],
     ["graph", "search", "llm", "access", "backup"],
     ["backends"],
-    ["retrieval", "intake", "exchange", "ontology", "library", "forgetting", "upkeep", "manifest"],
+    [
+        *("retrieval", "intake", "exchange", "ontology", "library", "forgetting", "upkeep", "manifest"),
+        *("reinforcement", "keys", "energy", "association"),
+    ],
     ["consolidation", "sparql"],
     ["service", "client"],
     ["evaluation", "sexpr", "notebook"],

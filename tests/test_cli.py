@@ -380,6 +380,40 @@ def test_a_fact_told_twice_in_one_note_takes_the_place_of_the_earlier() -> None:
     assert "Retired" in printed("note", "I work at Bosch.", "--at", "2024-03-01")
 
 
+def test_a_walk_leads_from_a_question_over_keys_to_memories_and_back() -> None:
+    printed("remember", "Newton saw an apple fall.", "--key", "Newton", "--key", "apple", "--type", "Newton", "name")
+    printed("remember", "An apple is a fruit.", "--key", "apple", "--key", "fruit")
+    walked = printed("walk", "Newton", input="1\n1\n1\nb\nnothing of the kind\n99\nq\n")
+    shown = walked.split("> ")
+
+    assert "Newton (name)" in shown[0]
+    assert "Newton (name) leads to 1 memory" in shown[1]
+    assert "Newton saw an apple fall." in shown[2]
+    assert "apple leads to 2 memories" in shown[3] or "Newton (name) leads to" in shown[3]
+    assert "Newton saw an apple fall." in shown[4]
+    assert "No key leads anywhere" in shown[5]
+    assert printed("walk", input="apple\n").count("apple") >= 1
+    assert json.loads(run("walk", "apple", "--json").stdout)["keys"][0]["name"] == "apple"
+
+
+def test_each_step_of_a_walk_is_a_command() -> None:
+    done = printed("remember", "Newton saw an apple fall.", "-k", "apple", "--session", "monday", "--json")
+    [key] = printed("keys", "find", "apple", "--json")["keys"]
+    page = printed("keys", "open", key["key"], "--json")
+
+    assert page["memories"][0]["memory"] == done["saved"]
+    assert "depth 0.05" in printed("keys", "read", done["saved"], "--via", key["key"])
+    assert "depth 0.10" in printed("keys", "read", done["saved"])
+    assert "no neighbours" in printed("keys", "related", done["saved"])
+    assert "Newton saw an apple fall." in printed("keys", "list")
+    assert "user: Newton saw an apple fall." in printed("keys", "conversation", "monday")
+    assert "0 memories and 0 names" in printed("keys", "cleanup")
+    assert printed("keys", "stats", "--json")["keys"] == 1
+    assert "Known already" in printed("remember", "Newton saw an apple fall.", "-k", "apple")
+    assert "MEMENTO_KEYS_DIRECT" in failed("keys", "recall", "apple", code=2)
+    assert "no key <urn:x>" in failed("keys", "open", "urn:x", code=2)
+
+
 def test_a_memory_is_exported_and_imported_by_commands(tmp_path: Path) -> None:
     printed("note", "I work at Google.")
     printed("note", "I paint.", "--namespace", "hobby")

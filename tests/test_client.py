@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from memento.errors import (
     Unreachable,
 )
 from memento.instants import now
-from memento.model import NoteRow, Recollection
+from memento.model import NoteRow, Recollection, ToRemember
 from memento.service import Memento, open_memento
 from memento.web.app import create_app
 
@@ -153,6 +154,34 @@ def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Me
     assert {one.state for one in client.retry()} <= {"consolidated"}
     with pytest.raises(NotFound):
         client.undo(old.memories[0])
+
+
+def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: Memento) -> None:
+    memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    done = client.remember(
+        "Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"}, ttl_s=3600, session="monday"
+    )
+    batch = client.remember_batch([ToRemember(content="An apple is a fruit.", keys=("apple", "fruit"))])
+    assert batch[0].remembered is not None
+    assert client.find_keys("apple", k=3) == memento.find_keys("apple", k=3)
+    key = client.find_keys("apple").keys[0].key
+    page = client.read_key(key, query="fruit", limit=1)
+    assert (page.total, page.next_offset) == (2, 1)
+    assert client.read_memory(done.saved, via=key).depth == 0.05
+    assert memento.read_memory(done.saved, via=key).depth == 0.1
+    assert client.related(done.saved) == memento.related(done.saved)
+    assert client.conversation("monday", turn=0) == memento.conversation("monday")
+    assert client.list_memories(limit=1) == memento.list_memories(limit=1)
+    assert client.memory_stats().keys == memento.memory_stats().keys == 3
+    assert client.recall_memories("apple", k=1, hops=1).memories[0].content in {
+        "An apple is a fruit.",
+        "Newton saw an apple fall.",
+    }
+    assert client.correct(done.saved, "Newton saw a pear fall.", keys=["pear"]).invalidated == (done.saved,)
+    assert client.cleanup_expired().expired == 0
+    with pytest.raises(Forbidden):
+        memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
+        client.recall_memories("apple")
 
 
 def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:

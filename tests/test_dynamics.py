@@ -143,7 +143,7 @@ def test_an_association_stays_in_its_range(weight: float, again: list[float]) ->
     for drawn in again:
         weight = dynamics.associated(weight, drawn)
         assert 0 <= weight <= 1
-        assert 0 <= dynamics.association_at(weight, THEN, Decay().until(later(100 * drawn), 7)) <= weight
+        assert 0 <= dynamics.association_at(weight, THEN.timestamp(), Decay().until(later(100 * drawn), 7)) <= weight
 
 
 @pytest.mark.parametrize(

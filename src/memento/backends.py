@@ -29,7 +29,7 @@ from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import VectorFile
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM, ONTOLOGY
+from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +87,28 @@ class Backends:
         self.indexes.anticipate(change)
         self.graph.apply(change)
         # What lies elsewhere, as provenance does, no index holds.
-        touched = dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds) if quad[3] in scope.readable)
-        self.indexes.refresh(list(touched), scope.readable)
+        touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
+        ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
+        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
+
+    def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
+        """
+        Write what use has done to some memories and their links: numbers and weights, and keys that were not written yet.
+
+        Args:
+            done: called when the indexes have it, before anybody can read them again.
+
+        Raises:
+            GraphError: the store refused; nothing was written.
+        """
+        self.indexes.anticipate(change)
+        if change.adds or change.removes:
+            self.graph.apply(change)
+        with self.indexes.lock:
+            graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
+            self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
+            self.indexes.recount(memories, graphs)
+            done()
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """

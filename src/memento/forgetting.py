@@ -60,8 +60,20 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
     less = _undescribed(memories, stated, scope, now, parts)
     if described := _subjects(less):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
-    _erase([*memories, *notes], texts, scope, parts, less)
+    keys = _idle_keys(memories, parts)
+    texts += [parts.indexes.name(key) for key in keys]
+    _erase([*memories, *notes, *keys], texts, scope, parts, less)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still))
+
+
+def _idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
+    """The keys that lead to nothing but some memories: their very words may tell what was erased."""
+    indexes = parts.indexes
+    with indexes.lock:
+        gone = [node for node in map(indexes.nodes.find, memories) if node is not None]
+        keys = dict.fromkeys(key for node in gone for key in indexes.keys.links(node))
+        own = (key for key in keys if indexes.nodes.kind(key) == "key")
+        return [indexes.nodes.iri(key) for key in own if np.isin(indexes.keys.led_to(key)[0], gone).all()]
 
 
 def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:

@@ -57,6 +57,7 @@ PREFIXES: Mapping[str, str] = {
 
 TYPE = RDF.type
 ONTOLOGY = IRI("urn:memento:ontology")
+_ENTITY, _KEY, _PHRASE = "urn:memento:entity:", "urn:memento:key:", "urn:memento:phrase:"
 
 
 def shortened(iri: str) -> str:
@@ -149,6 +150,91 @@ def user_of(graph: str) -> IRI:
 def session_iri(graph: str, name: str) -> IRI:
     """The session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+
+
+def key_iri(anchor: str) -> IRI:
+    """
+    The key of an entity or of the user: one name for it before and after it is written.
+
+    >>> key_iri("urn:memento:entity:0192"), anchor_of("urn:memento:key:0192")
+    ('urn:memento:key:0192', 'urn:memento:entity:0192')
+    >>> anchor_of(key_iri("http://example.org/ada"))
+    'http://example.org/ada'
+    """
+    return IRI(_KEY + quote(anchor.removeprefix(_ENTITY), safe=""))
+
+
+def anchor_of(key: str) -> IRI | None:
+    """What a key denotes if it is the key of an anchor; whether there is such an anchor, only the graph says."""
+    if not key.startswith(_KEY):
+        return None
+    named = unquote(key.removeprefix(_KEY))
+    return IRI(named if ":" in named else _ENTITY + named)
+
+
+def phrase_iri(phrase: str) -> IRI:
+    """
+    A phrase that leads from text to text without a key being written.
+
+    >>> phrase_iri("green tea"), phrase_of("urn:memento:phrase:green%20tea"), phrase_of("urn:x")
+    ('urn:memento:phrase:green%20tea', 'green tea', None)
+    """
+    return IRI(_PHRASE + quote(phrase, safe=""))
+
+
+def phrase_of(iri: str) -> str | None:
+    """The phrase that an IRI stands for; None when it stands for none."""
+    return unquote(iri.removeprefix(_PHRASE)) if iri.startswith(_PHRASE) else None
+
+
+def link_iri(key: str, memory: str) -> IRI:
+    """The link from a key to a memory; there is one at most."""
+    return IRI(f"urn:memento:keylink:{uuid5(NAMESPACE_URL, f'{key} {memory}')}")
+
+
+def learned_iri(key: str, phrase: str) -> IRI:
+    """That a key has learned a phrase."""
+    return IRI(f"urn:memento:learned:{uuid5(NAMESPACE_URL, f'{key} {phrase}')}")
+
+
+def association_iri(source: str, relation: str, target: str) -> IRI:
+    """The association of that kind from one memory to another; there is one at most."""
+    return IRI(f"urn:memento:association:{uuid5(NAMESPACE_URL, f'{source} {relation} {target}')}")
+
+
+def relation_iri(name: str) -> IRI:
+    """
+    A kind of association by its name; those of the ontology by their own.
+
+    >>> relation_iri("similar"), relation_iri("leads to")
+    ('http://purl.org/memento/Similar', 'urn:memento:relation:leads%20to')
+    """
+    known = "".join(word.capitalize() for word in name.replace("-", " ").split())
+    return MEM[known] if known in _RELATIONS else IRI(f"urn:memento:relation:{quote(name.strip(), safe='')}")
+
+
+def relation_named(iri: str) -> str:
+    """
+    What a kind of association is called.
+
+    >>> relation_named("http://purl.org/memento/CoActivated"), relation_named(relation_iri("leads to"))
+    ('co-activated', 'leads to')
+    """
+    name = iri.rsplit("/", 1)[-1]
+    return _RELATIONS.get(name) or unquote(iri.removeprefix("urn:memento:relation:"))
+
+
+_RELATIONS = {
+    "Similar": "similar",
+    "References": "references",
+    "Elaborates": "elaborates",
+    "CoActivated": "co-activated",
+}
+
+
+def fading_iri(graph: str, place: int) -> IRI:
+    """How far the energies of a graph have been let fade in one of its spans, by its place among them."""
+    return IRI(f"urn:memento:fading:{uuid5(NAMESPACE_URL, graph)}:{place}")
 
 
 def tenant_of(graph: str) -> str:

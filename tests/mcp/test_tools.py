@@ -9,7 +9,7 @@ from memento.mcp import catalogue
 from memento.mcp.tools import Tool
 from memento.settings import TOOL_GROUPS
 
-EVERY = list(catalogue.tools(TOOL_GROUPS).values())
+EVERY = list(catalogue.tools(TOOL_GROUPS, direct=True).values())
 
 
 def test_the_default_tools_are_at_most_eight_and_those_of_the_design() -> None:
@@ -41,9 +41,18 @@ def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None
     assert not (tool.reads_only and tool.destroys)
 
 
-def test_only_forgetting_destroys_and_only_three_tools_write() -> None:
-    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget"]
-    assert [tool.name for tool in EVERY if not tool.reads_only] == ["memento_note", "memento_correct", "memento_forget"]
+def test_only_forgetting_destroys_and_few_tools_write() -> None:
+    assert [tool.name for tool in EVERY if tool.destroys] == ["memento_forget", "forget"]
+    assert [tool.name for tool in EVERY if not tool.reads_only] == [
+        *("memento_note", "memento_correct", "memento_forget"),
+        *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
+    ]
+
+
+def test_no_two_tools_of_all_groups_have_the_same_name() -> None:
+    listed = [*catalogue.DEFAULT, *(tool for group in catalogue.GROUPS.values() for tool in group)]
+
+    assert len({tool.name for tool in listed}) == len(listed)
 
 
 @pytest.mark.parametrize(

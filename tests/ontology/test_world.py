@@ -7,11 +7,11 @@ import pyoxigraph
 import pytest
 
 from memento import assets
-from memento.consolidation.write import content_hash
 from memento.graph import mapping
 from memento.graph.plain import parsed_quads
 from memento.graph.shapes import violations
 from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
+from memento.search.found import content_hash
 from memento.vocabulary import IRI, MEM, TYPE, self_iri
 
 WORLD = assets.read("ontology/world.trig")

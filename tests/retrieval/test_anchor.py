@@ -14,7 +14,7 @@ from memento.instants import now
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
 from memento.rank.walks import ppr
 from memento.retrieval.anchor import Anchored, named_entities
-from memento.retrieval.expand import walk
+from memento.retrieval.expand import by_rank as walk
 from memento.retrieval.land import Evidence
 from memento.search.labels import Labels
 from memento.search.view import View
@@ -180,5 +180,5 @@ def test_an_empty_memory_has_nothing_to_start_from(memento: Memento) -> None:
 
 
 def test_an_unknown_engine_is_refused_with_the_choices(memento: Memento) -> None:
-    with pytest.raises(InputError, match="unknown engine 'steam': choose one of signals, ppr, published"):
+    with pytest.raises(InputError, match="unknown engine 'steam': choose one of signals, ppr, spread, hops, published"):
         memento.recall("Who?", engine="steam")

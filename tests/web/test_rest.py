@@ -101,7 +101,9 @@ def test_recall_ranks_by_the_engine_that_is_asked_for(web: FlaskClient) -> None:
 
     assert list(memory["why"]) == ["walk"]
     assert ("entity", "Lisbon") in [(step["by"], step["name"]) for step in memory["path"]]
-    assert "choose one of signals, ppr, published" in error_of(web.get("/memory/recall?q=x&engine=steam"), 400)
+    assert "choose one of signals, ppr, spread, hops, published" in error_of(
+        web.get("/memory/recall?q=x&engine=steam"), 400
+    )
 
 
 def test_recall_renders_for_models_and_for_people(web: FlaskClient) -> None:

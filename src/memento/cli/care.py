@@ -67,7 +67,10 @@ def mcp(chosen: Chosen) -> None:
 
     configure_logging()
     service = Service(chosen.folder, namespace_of(chosen))
-    Shim(service, tool_groups(), claimed_stdout()).run(iter(sys.stdin.buffer))
+    groups = tool_groups()
+    # The settings take a while to read, and only this group asks for them.
+    direct = "keys" in groups and chosen.settings().keys.direct
+    Shim(service, groups, claimed_stdout(), direct=direct).run(iter(sys.stdin.buffer))
 
 
 @command("eval")

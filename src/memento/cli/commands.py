@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def note(chosen: Chosen, text: str, **details: Any) -> None:
     """Remember TEXT, or standard input when it is -."""
     with opened(chosen, "note") as memento:
-        answer = ask(memento, "note", content=_text(text), **details)
+        answer = ask(memento, "note", content=text_of(text), **details)
         printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
@@ -41,7 +41,7 @@ def note(chosen: Chosen, text: str, **details: Any) -> None:
 @click.option("--as-of", type=Instant(), help="What was true then.")
 @click.option("--believed-at", type=Instant(), help="What was believed then.")
 @click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
-@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr or published.")
+@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
 @click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
 @click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
 @click.option(
@@ -62,10 +62,11 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
 @click.argument("iri")
 @click.argument("text")
 @click.option("--at", type=Instant(), help="Since when that holds; default since the memory did.")
-def correct(chosen: Chosen, iri: str, text: str, at: datetime | None) -> None:
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Its key instead; may be repeated.")
+def correct(chosen: Chosen, iri: str, text: str, at: datetime | None, keys: tuple[str, ...]) -> None:
     """Put TEXT, which is right, in the place of the memory IRI."""
     with opened(chosen, "correct") as memento:
-        answer = ask(memento, "correct", iri=iri, content=_text(text), at=at)
+        answer = ask(memento, "correct", iri=iri, content=text_of(text), at=at, keys=list(keys) or None)
         printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
 
 
@@ -208,7 +209,8 @@ def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: st
     return as_xml(found, datetime.now(ZoneInfo(chosen.settings().consolidation.time_zone)).date())
 
 
-def _text(argument: str) -> str:
+def text_of(argument: str) -> str:
+    """The text of an argument, or standard input when it is -; raises `InputError` when that is no text."""
     if argument != "-":
         return argument
     try:
@@ -220,7 +222,7 @@ def _text(argument: str) -> str:
 def text_or_file(argument: str) -> str:
     """The SPARQL itself, which cannot be mistaken for the name of a file that exists."""
     if argument == "-":
-        return _text(argument)
+        return text_of(argument)
     try:
         return Path(argument).read_text(encoding="utf-8") if Path(argument).is_file() else argument
     except (OSError, ValueError) as error:

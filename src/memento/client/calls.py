@@ -11,12 +11,13 @@ used from many threads: each call has a connection of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from memento.client.connection import addressed, made
 from memento.client.documents import Documents
+from memento.client.keys import KeyCalls
 from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Forgotten,
         Imported,
         Inferred,
+        KeyType,
         Listed,
         Noted,
         NoteRow,
@@ -46,7 +48,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(Sparql, Documents):
+class Client(KeyCalls, Sparql, Documents):
     """The memory behind a running service; a context manager."""
 
     def note(
@@ -82,12 +84,25 @@ class Client(Sparql, Documents):
         return made(tuple[NoteStatus, ...], self.ask("retry"))
 
     def correct(
-        self, iri: str, content: str, *, at: datetime | str | None = None, namespace: str | None = None
+        self,
+        iri: str,
+        content: str,
+        *,
+        at: datetime | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, KeyType] | None = None,
+        related_to: Sequence[str] | None = None,
+        namespace: str | None = None,
     ) -> Noted:
         """See `Memento.correct`."""
         from memento.model import Noted
 
-        return made(Noted, self.ask("correct", iri=iri, content=content, at=at, namespace=namespace))
+        listed = {
+            name: given if given is None else list(given)
+            for name, given in (("keys", keys), ("related_to", related_to))
+        }
+        better = {**listed, "types": types and dict(types)}
+        return made(Noted, self.ask("correct", iri=iri, content=content, at=at, namespace=namespace, **better))
 
     def undo(self, iri: str, *, namespace: str | None = None) -> Undone:
         """See `Memento.undo`."""

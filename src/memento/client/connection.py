@@ -40,6 +40,17 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "restore": ("POST", "/memory/restore"),
     "check": ("GET", "/memory/check"),
     "rebuild": ("POST", "/memory/rebuild"),
+    "find_keys": ("GET", "/memory/keys"),
+    "read_key": ("GET", "/memory/keys/{iri}"),
+    "read_memory": ("POST", "/memory/{iri}/read"),
+    "related": ("GET", "/memory/{iri}/related"),
+    "recall_memories": ("POST", "/memory/keys/recall"),
+    "remember": ("POST", "/memory/remember"),
+    "remember_batch": ("POST", "/memory/remember/batch"),
+    "conversation": ("GET", "/memory/conversation"),
+    "list_memories": ("GET", "/memory/memories"),
+    "cleanup_expired": ("POST", "/memory/cleanup"),
+    "memory_stats": ("GET", "/memory/stats"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
@@ -11,26 +11,39 @@ from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Tar
 from memento.consolidation.resolve import candidates, said_of
 from memento.consolidation.settle import without_user
 from memento.consolidation.task import Task, user_of
-from memento.consolidation.write import Understood, change, content_hash
+from memento.consolidation.write import Understood, change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
+from memento.keys.inherit import Better, inherited
+from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
 from memento.ports import Row
+from memento.search.found import content_hash
 from memento.vocabulary import IRI, MEM, TYPE, agent_iri, mint
 
 _CANDIDATES = 5
 
 
-def correct(
-    iri: str, content: str, since: datetime | None, scope: Scope, now: datetime, rules: Agents, parts: Backends
-) -> Noted:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What takes the place of which memory, since when (default: since that memory), and under which keys."""
+
+    iri: str
+    content: str
+    since: datetime | None = None
+    better: Better = Better()
+
+
+def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     """
     Put a better text in the place of a memory, as a note of its own: it begins and ends as the memory did, unless told otherwise.
 
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
-        InputError: the text is that of the memory, or it was corrected already.
+        InputError: the text is that of the memory, or it was corrected already, or its keys cannot be used.
     """
+    iri, content, since = asked.iri, asked.content, asked.since
+    scope, parts, now = desk.scope, desk.parts, desk.now
     old = _memory(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):
         raise InputError(f"<{iri}> says this already: give the text that is right")
@@ -60,8 +73,12 @@ def correct(
         retirable={old.iri: old},
     )
     written, noted = change(understood)
-    parts.commit(written + _inherited(noted.memories[0], old, began, written, scope), scope)
-    return noted
+    new = noted.memories[0]
+    with parts.indexes.lock:
+        keyed = inherited(new, draft.content, old, asked.better, desk)
+    parts.commit(written + _inherited(new, old, began, written, scope) + keyed, scope)
+    flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
+    return replace(noted, contradicts=(*noted.contradicts, *(one for one in flagged if one != new)))
 
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:

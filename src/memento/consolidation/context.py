@@ -10,9 +10,10 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Draft, Existing, Invalidate, Skip
 from memento.consolidation.resolve import said_of
-from memento.consolidation.write import Understood, content_hash
+from memento.consolidation.write import Understood
 from memento.graph.mapping import node
 from memento.model import Memory, Recollection, Scope, Scored
+from memento.search.found import content_hash
 from memento.search.view import View
 from memento.settings import ConsolidationSettings, WordsSettings
 from memento.vocabulary import IRI

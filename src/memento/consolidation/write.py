@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 
 from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
 from memento.consolidation.task import Task, order, stranger
@@ -30,15 +29,11 @@ from memento.model import (
     State,
     User,
 )
+from memento.search.found import content_hash
 from memento.vocabulary import IRI, MEM, TYPE, mint
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""
-
-
-def content_hash(content: str) -> str:
-    """The digest that tells exact duplicates: of the text without case and runs of space."""
-    return sha256(" ".join(content.casefold().split()).encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from memento.graph.delta import Delta, apply, exact
 from memento.graph.terms import to_term, to_value
 from memento.model import Change, Quad, Value
 from memento.ports import Row
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, MEM
 
 MANY = 10_000
 """Lines of what can be derived anew from which on they are written as files."""
@@ -50,7 +50,7 @@ class Oxigraph:
         self._in_folder = folder is not None
         self._one_writer = _OneWriter()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
-        """Told the subjects of each change before it is applied; when it raises, nothing is written."""
+        """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
         """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
 
@@ -73,7 +73,9 @@ class Oxigraph:
             if found
         ]
         if self.before_write is not None:
-            self.before_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
+            quads = (*change.removes, *change.adds)
+            ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
+            self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
         with self._one_writer, _failures():
             self._store.update(" ; ".join(operations))
             if self.after_write is not None:

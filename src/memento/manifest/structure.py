@@ -131,7 +131,10 @@ def _ranks(adjacency: Sparse) -> Numbers:
         return np.full(n, 1 / n)
     ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
     found = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
-    return np.asarray(found / found.sum())
+    # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
+    alone = np.diff(adjacency.indptr) == 0
+    each = 0.15 / (n - 0.85 * alone.sum())
+    return np.asarray(np.where(alone, each, found * (1 - each * alone.sum()) / found[~alone].sum()))
 
 
 def _communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:

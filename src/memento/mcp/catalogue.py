@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memento import __version__
-from memento.mcp import connector_tools, note_tools, prompts, read_tools, resources
+from memento.mcp import connector_tools, key_tools, note_tools, prompts, read_tools, resources
 from memento.mcp.tools import Json, Tool
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -47,7 +47,7 @@ DEFAULT: tuple[Tool, ...] = tuple(
 
 GROUPS: Mapping[str, Sequence[Tool]] = {
     "connectors": connector_tools.TOOLS,
-    "keys": (),
+    "keys": key_tools.TOOLS,
     "care": (),
     "cases": (),
     "sexpr": (),
@@ -55,15 +55,23 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
 """What `MEMENTO_TOOLS` adds, by the names that `settings.tool_groups` checks."""
 
 
-def tools(groups: Sequence[str]) -> dict[str, Tool]:
-    """The tools of the default set and of some groups by name, in the order of the list."""
-    return {tool.name: tool for tool in (*DEFAULT, *(tool for group in groups for tool in GROUPS[group]))}
+def tools(groups: Sequence[str], *, direct: bool = False) -> dict[str, Tool]:
+    """
+    The tools of the default set and of some groups by name, in the order of the list.
+
+    Args:
+        direct: also direct recall over keys, where their group is.
+    """
+    added = [tool for group in groups for tool in GROUPS[group]]
+    if direct and "keys" in groups:
+        added.append(key_tools.DIRECT_RECALL)
+    return {tool.name: tool for tool in (*DEFAULT, *added)}
 
 
-def lists(groups: Sequence[str]) -> dict[str, Json]:
-    """The answer to each listing method."""
+def lists(groups: Sequence[str], *, direct: bool = False) -> dict[str, Json]:
+    """The answer to each listing method; the arguments are those of `tools`."""
     return {
-        "tools/list": {"tools": [tool.listed() for tool in tools(groups).values()]},
+        "tools/list": {"tools": [tool.listed() for tool in tools(groups, direct=direct).values()]},
         "resources/list": {"resources": list(resources.FIXED)},
         "resources/templates/list": {"resourceTemplates": list(resources.TEMPLATES)},
         "prompts/list": {"prompts": list(prompts.LISTED)},

@@ -60,9 +60,9 @@ class Door:
         """
         groups = settings.tool_groups()
         # A tool that is not listed may be called all the same: another window may have been told of it.
-        self._tools = catalogue.tools(settings.TOOL_GROUPS)
+        self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
         self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
-        self._lists = catalogue.lists(groups)
+        self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
         self._bus = InMemorySubscriptionBus()

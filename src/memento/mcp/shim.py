@@ -42,9 +42,13 @@ FAREWELL_S = 10.0
 class Shim:
     """One client at the other end of two pipes."""
 
-    def __init__(self, service: Service, groups: Sequence[str], out: BinaryIO) -> None:
+    def __init__(self, service: Service, groups: Sequence[str], out: BinaryIO, *, direct: bool = False) -> None:
+        """
+        Args:
+            groups, direct: which tools are listed, as for `catalogue.tools`.
+        """
         self._service = service
-        self._lists = catalogue.lists(groups)
+        self._lists = catalogue.lists(groups, direct=direct)
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}

@@ -13,18 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from memento.vocabulary import (
-    IRI,
-    MEM,
-    ONTOLOGY,
-    PROV,
-    SKOS,
-    graph_iri,
-    inferred_iri,
-    provenance_iri,
-    self_iri,
-    user_iri,
-)
+from memento.vocabulary import IRI, MEM, PROV, SKOS
 
 Value = IRI | str | int | float | bool | datetime
 """What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
@@ -42,6 +31,9 @@ State = Literal["pending", "done", "skipped", "failed"]
 
 AgentKind = Literal["rules", "model"]
 
+KeyType = Literal["concept", "name", "proper_noun"]
+"""How a key matches: a concept by meaning, the other two by spelling alone."""
+
 T = TypeVar("T")
 
 
@@ -49,50 +41,6 @@ def prop(predicate: IRI, default: Any = ...) -> Any:
     """A dataclass field that lies in the graph under `predicate`; a tuple field is one triple for each element."""
     metadata = {"predicate": predicate}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Whose memory, and which part of it: decides the graph that is written and the graphs that may be read."""
-
-    tenant: str = "local"
-    namespace: str = "main"
-    with_main: bool = True  # whether reads cover `main` too
-
-    @property
-    def graph(self) -> IRI:
-        """The named graph that this scope writes to."""
-        return graph_iri(self.tenant, self.namespace)
-
-    @property
-    def memory_graphs(self) -> tuple[IRI, ...]:
-        """The graphs whose memories this scope may recall: its own, and mostly `main`."""
-        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main")))) if self.with_main else (self.graph,)
-
-    @property
-    def readable(self) -> tuple[IRI, ...]:
-        """Every graph this scope may read: its memories, the tenant's user, the ontology."""
-        return (*self.memory_graphs, self.self_graph, ONTOLOGY)
-
-    @property
-    def self_graph(self) -> IRI:
-        """The named graph of the tenant's user."""
-        return self_iri(self.tenant)
-
-    @property
-    def provenance(self) -> IRI:
-        """The named graph of the tenant's runs: who made which memory of which note."""
-        return provenance_iri(self.tenant)
-
-    @property
-    def inferred(self) -> IRI:
-        """The named graph of what follows from the graphs that this scope reads."""
-        return inferred_iri(self.tenant, self.namespace, alone=not self.with_main and self.namespace != "main")
-
-    @property
-    def user(self) -> IRI:
-        """The one user of the tenant."""
-        return user_iri(self.tenant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +118,59 @@ class Memory:
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)
     content_hash: str = prop(MEM.contentHash, "")
+    expires_at: datetime | None = prop(MEM.expiresAt, None)
+    related_to: tuple[IRI, ...] = prop(MEM.relatedTo, ())
+    depth: float | None = prop(MEM.depth, None)
+    access_count: int | None = prop(MEM.accessCount, None)
+    last_accessed_at: datetime | None = prop(MEM.lastAccessedAt, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A word or phrase that an agent navigates by. `aliases` were given with memories, `learned` come from questions."""
+
+    iri: IRI
+    name: str = prop(MEM.name)
+    type: KeyType = prop(MEM.keyType)
+    created_at: datetime | None = prop(MEM.createdAt, None)
+    aliases: tuple[str, ...] = prop(SKOS.altLabel, ())
+    learned: tuple[str, ...] = prop(MEM.alias, ())
+    denotes: IRI | None = prop(MEM.denotes, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyLink:
+    """That a key leads to a memory, and how strongly: `weight` is in .1..3."""
+
+    iri: IRI
+    key: IRI = prop(MEM["from"])
+    memory: IRI = prop(MEM.to)
+    weight: float = prop(MEM.weight)
+    created_at: datetime | None = prop(MEM.createdAt, None)
+    last_reinforced_at: datetime | None = prop(MEM.lastReinforcedAt, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Association:
+    """That one memory leads to another, in what way, and how strongly: `weight` is in 0..1, as it was at `last_reinforced_at`."""
+
+    iri: IRI
+    source: IRI = prop(MEM["from"])
+    target: IRI = prop(MEM.to)
+    relation: IRI = prop(MEM.relation)
+    weight: float = prop(MEM.weight)
+    created_at: datetime = prop(MEM.createdAt)
+    last_reinforced_at: datetime = prop(MEM.lastReinforcedAt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fading:
+    """That the energies of a graph were let fade until an instant, by a half-life in days, since the span before it."""
+
+    iri: IRI
+    graph: IRI = prop(MEM.fades)
+    until: datetime = prop(MEM.at)
+    half_life: float = prop(MEM.halfLife)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +244,22 @@ class Update:
     removed: int = prop(MEM.removed)
 
 
-Node = Session | Note | Entity | User | Memory | Invalidation | Agent | Consolidation | Reversal | Update
+Node = (
+    Session
+    | Note
+    | Entity
+    | User
+    | Memory
+    | Key
+    | KeyLink
+    | Association
+    | Fading
+    | Invalidation
+    | Agent
+    | Consolidation
+    | Reversal
+    | Update
+)
 
 
 @dataclass(frozen=True, slots=True)

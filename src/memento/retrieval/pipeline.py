@@ -12,7 +12,7 @@ from memento.ports import Vectors
 from memento.retrieval import explain, gate, published, signals
 from memento.retrieval.anchor import Seeds, anchor
 from memento.retrieval.distill import alone, distill
-from memento.retrieval.expand import expand
+from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
 from memento.retrieval.spelling import mended
@@ -145,7 +145,7 @@ def _read(asked: Asked, parts: Backends, settings: Settings) -> tuple[str, str]:
 
 def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch) -> Found:
     question, view, joined = heard.question, heard.view, Joined(heard.view.links())
-    by_walk = settings.land.engine == "ppr"
+    by_walk = WALKS.get(settings.land.engine)
     with watch.phase("land"):
         evidence = land(question, heard.stripped, heard.vectors, view, settings.words, settings.land)
     with watch.phase("anchor"):
@@ -153,8 +153,8 @@ def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settin
             question, evidence, joined, view, parts.graph, scope, settings.anchor, seeds=settings.expand.seeds
         )
     with watch.phase("expand"):
-        walks = by_walk or settings.signals.walk > 0
-        evidence = expand(question, anchored, joined, view, settings.expand, walks=walks)
+        walk = by_walk or (WALKS["ppr"] if settings.signals.walk > 0 else None)
+        evidence = expand(question, anchored, joined, view, settings.expand, walk=walk)
     with watch.phase("distill"):
         if by_walk:
             chosen, considered = alone("walk", evidence, view, k)
@@ -182,7 +182,7 @@ def _is_closed(heard: Heard, found: Found, limits: gate.Thresholds, watch: Stopw
 def _reasons(chosen: list[Scored[int]], heard: Heard, found: Found, settings: Settings) -> dict[IRI, explain.Reasons]:
     if found.evidence is None or found.joined is None or found.seeds is None:
         return explain.by_one_score(chosen, (), heard.view)
-    if settings.land.engine == "ppr":
+    if settings.land.engine in WALKS:
         return explain.by_one_score(chosen, found.anchors, heard.view)
     led = explain.Led(heard.question, found.evidence, found.joined, found.seeds, found.anchors, heard.view)
     return explain.reasons(chosen, led, settings)

@@ -68,6 +68,16 @@ class Adjacency:
         found = self._of.having(anchor)
         return np.zeros(0, dtype=np.int32) if found is None else found[0]
 
+    def counts(self, memories: Ids) -> Ids:
+        """(n,) how many anchors each of some memories is about."""
+        return self._about.count(memories)
+
+    def arcs(self, memories: Ids) -> tuple[Ids, Ids]:
+        """What some memories are about, as two columns: (memories, anchors)."""
+        counts = self._about.count(memories)
+        some = memories[counts > 0]
+        return np.repeat(some, counts[counts > 0]), self._about.gathered(some)
+
     def degree(self, anchor: int) -> int:
         """How many memories are about an anchor, retired ones included."""
         return self._of.frequency(anchor)

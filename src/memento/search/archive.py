@@ -22,7 +22,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change in what is kept."""
 _INDEX, _DATA = "index.json", "arrays.bin"
 _ALIGNED = 64

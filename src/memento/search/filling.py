@@ -5,11 +5,12 @@ All indexes at once from everything that the graph says: the same as placing nod
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
+from memento.model import KeyType
 from memento.search.found import Found
 from memento.search.indexes import Indexes
 from memento.search.links.reading import Text
@@ -40,12 +41,16 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
     anchors: dict[IRI, dict[int, Found]] = defaultdict(dict)
     memories: dict[IRI, dict[int, Found]] = defaultdict(dict)
     for node, one in ordered.items():
-        (memories if one.kind == "memory" else anchors)[one.graph][node] = one
+        if one.kind == "key":
+            indexes.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
+        else:
+            (memories if one.kind == "memory" else anchors)[one.graph][node] = one
     for graph, some in anchors.items():
         texts = {node: numbers.of(indexes.text(one)) for node, one in some.items()}
         indexes.word_postings[graph, "anchor"] = _postings(indexes, texts)
         for node, one in some.items():
             indexes.labels.put(node, graph, one.labels)
+            indexes.keys.put_anchor(node, graph, one.labels, one.one(MEM.entityType).rsplit("/", 1)[-1])
     about: dict[int, Sequence[int]] = {}
     for graph, some in memories.items():
         _fill_graph(indexes, graph, some, numbers)
@@ -54,7 +59,14 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
                 about[node] = linked
             if slot := indexes.slot(one):
                 indexes.slots[slot].add(node)
+            indexes.numbers.put(node, one.said)
+            indexes.keys.put_memory(node, one.is_keyed)
     indexes.adjacency.fill(about)
+
+
+def fill_links(indexes: Indexes, links: Iterable[tuple[IRI, IRI, float]]) -> None:
+    """After `fill`: the links from keys to memories, as (key, memory, weight)."""
+    indexes.keys.fill(indexes.keys.placed(links, indexes.nodes))
 
 
 def _fill_graph(indexes: Indexes, graph: IRI, memories: Mapping[int, Found], numbers: Numbers) -> None:

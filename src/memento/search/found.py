@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 
 from memento.model import Value
 from memento.search.nodes import Kind, Lifetime
+from memento.search.numbers import KEPT
 from memento.vocabulary import IRI, MEM, SKOS, TYPE
 
 Said = Mapping[IRI, Sequence[Value]]
 """What the graph says of one node: predicate → objects."""
 
-_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor"}
+REMEMBERED = "remember"
+"""The mem:source of a memory that came with keys of its own."""
+
+_KINDS: dict[IRI, Kind] = {MEM.Memory: "memory", MEM.Entity: "anchor", MEM.User: "anchor", MEM.Key: "key"}
 
 READ: frozenset[IRI] = frozenset(
     {
         *(TYPE, MEM.content, MEM.title, MEM.saidBy, MEM.extractedFrom, MEM.about, MEM.subject, MEM.slot),
         *(MEM.validAt, MEM.invalidAt, MEM.createdAt, MEM.expiredAt),
-        *(MEM.name, SKOS.altLabel, MEM.description),
+        *(MEM.expiresAt, MEM.source, *KEPT),
+        *(MEM.name, SKOS.altLabel, MEM.description, MEM.entityType),
+        *(MEM.alias, MEM.keyType, MEM.denotes, MEM["from"], MEM.to, MEM.weight, MEM.relation, MEM.lastReinforcedAt),
         *(MEM.session, MEM.position),
-        *(MEM.invalidated, MEM.at),
+        *(MEM.invalidated, MEM.at, MEM.fades, MEM.halfLife),
     }
 )
-"""What the indexes take from memories, anchors, notes and invalidations; the rest of the graph says nothing to them."""
+"""What the indexes take from memories, anchors, keys, links, notes and invalidations; the rest says nothing to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,8 @@ class Found:
 
     def __post_init__(self) -> None:
         kind = next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
-        object.__setattr__(self, "kind", kind)
+        # What denotes an anchor is that anchor under another name.
+        object.__setattr__(self, "kind", None if kind == "key" and MEM.denotes in self.said else kind)
 
     def text(self, names: Mapping[IRI, str]) -> str:
         """
@@ -61,14 +69,34 @@ class Found:
     @property
     def labels(self) -> list[str]:
         """Every name it goes by, its own first."""
-        return [str(name) for name in (*self.said.get(MEM.name, ()), *self.said.get(SKOS.altLabel, ()))]
+        return [
+            str(name) for predicate in (MEM.name, SKOS.altLabel, MEM.alias) for name in self.said.get(predicate, ())
+        ]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its meaning is searched for; a key that is a name is found by its spelling alone."""
+        return self.kind is not None and (self.kind != "key" or self.one(MEM.keyType) == "concept")
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it came with keys of its own."""
+        return REMEMBERED in self.said.get(MEM.source, ())
+
+    @property
+    def link(self) -> tuple[IRI, IRI, float] | None:
+        """(key, memory, weight) of a link from a key; None for anything else."""
+        if MEM.KeyLink not in self.said.get(TYPE, ()):
+            return None
+        return IRI(self.one(MEM["from"])), IRI(self.one(MEM.to)), float(self.one(MEM.weight) or 1.0)
 
     def lifetime(self, retired_at: datetime | None) -> Lifetime:
+        ends = [end for end in (self.time_of(MEM.expiredAt), self.time_of(MEM.expiresAt)) if end]
         return Lifetime(
             valid_at=self.time_of(MEM.validAt),
             invalid_at=self.time_of(MEM.invalidAt),
             created_at=self.time_of(MEM.createdAt),
-            expired_at=self.time_of(MEM.expiredAt),
+            expired_at=min(ends, default=None),
             retired_at=retired_at,
         )
 
@@ -100,3 +128,8 @@ def text_of_anchor(name: str, description: str) -> str:
     'Zed: a code editor'
     """
     return f"{name}: {description}" if description else name
+
+
+def content_hash(content: str) -> str:
+    """The digest that tells exact duplicates: of the text without case and runs of space."""
+    return sha256(" ".join(content.casefold().split()).encode("utf-8", errors="surrogatepass")).hexdigest()

@@ -15,16 +15,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
-from memento.graph.mapping import statements
-from memento.model import Change, Value
+from memento.model import KeyType
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
+from memento.search.associations import Associations
+from memento.search.fadings import Fadings
 from memento.search.found import Found
+from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import Links
 from memento.search.nearest import FLAT, VectorIndex
 from memento.search.nodes import Kind, Nodes
+from memento.search.numbers import Numbers
 from memento.search.passages import Passages
+from memento.search.told import Told
 from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, digest
 from memento.search.vocabulary import Vocabulary
@@ -32,40 +36,39 @@ from memento.search.words import Postings
 from memento.vocabulary import IRI, MEM, TYPE, user_of
 
 
-class Indexes:
-    """Nodes, vectors, words, labels and links of one store. Hold `lock` while reading several of them together."""
+class Indexes(Told):
+    """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
 
     def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
         Args:
             flat: vectors of a kind up to which a search looks at every one.
         """
-        self._graph = graph
-        self.embedder = embedder
-        self.file = file
+        super().__init__(graph, embedder, file)
         self.flat = flat
         self.lock = threading.RLock()
         self.clear()
 
     def clear(self) -> None:
         """Forget what is in memory; the vector file keeps what it has."""
+        self.unlearn_names()
         self.nodes = Nodes()
         self.labels = Labels()
         self.adjacency = Adjacency()
         self.vectors: dict[Kind, VectorIndex] = {
-            "memory": VectorIndex(self.embedder.dimensions, self.flat),
-            "anchor": VectorIndex(self.embedder.dimensions, self.flat),
+            kind: VectorIndex(self.embedder.dimensions, self.flat) for kind in ("memory", "anchor", "key")
         }
+        self.keys = KeyGraph()
+        self.associations = Associations()
+        self.fadings = Fadings()
+        self.numbers = Numbers()
         self.vocabulary = Vocabulary()
         self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
         self.passages: dict[IRI, Passages] = defaultdict(lambda: Passages(self.vocabulary))
         self.links: dict[IRI, Links] = defaultdict(Links)
         self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
         """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
-        self.names: dict[IRI, str] = {}
-        """What each anchor is called."""
         self.retired_at: dict[IRI, datetime] = {}
-        self._turn_of: dict[IRI, tuple[IRI, int] | None] = {}
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """The postings of some graphs, for `words.bm25`."""
@@ -95,6 +98,26 @@ class Indexes:
             self.named(self.read(sorted(notes), graphs))
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
+        self.link(sorted(_linked(found)), graphs)
+
+    def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
+        if not graphs:
+            return
+        for one in self.read(memories, graphs):
+            if (node := self.nodes.find(one.iri)) is not None:
+                self.numbers.put(node, one.said)
+        self.link(memories, graphs)
+
+    def link(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Set the links from keys to some memories as the graph has them now."""
+        rows = self._graph.select("search/links", graphs, memory=memories) if memories else []
+        with self.lock:
+            links = [(IRI(str(row["key"])), IRI(str(row["memory"])), float(str(row["weight"]))) for row in rows]
+            linked = self.keys.placed(links, self.nodes)
+            for node in map(self.nodes.find, memories):
+                if node is not None:
+                    self.keys.link(node, linked.get(node, {}))
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """
@@ -121,62 +144,7 @@ class Indexes:
                 self.named(self.read(unread, graphs))
             held = {one.iri for one in found if one.kind is not None}
             self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
-
-    def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Found]:
-        """Some nodes as the graph has them now; one that it says nothing of is left out."""
-        grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
-        for row in self._graph.select("search/statements", graphs, node=iris):
-            _, said = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
-            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
-        return [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
-
-    def text(self, one: Found) -> str:
-        """What is embedded and searched for of a node; anchors must be `named` before."""
-        return one.text(self.names)
-
-    def name(self, anchor: IRI) -> str:
-        """What an anchor is called; empty for one that is not known."""
-        return self.names.get(anchor, "")
-
-    def named(self, found: Iterable[Found]) -> None:
-        """Learn what anchors are called and which notes are turns: the texts and places of memories need it."""
-        for one in found:
-            if one.kind == "anchor":
-                self.names[one.iri] = one.name
-            elif session := one.one(MEM.session):
-                self._turn_of[one.iri] = (IRI(session), int(one.one(MEM.position) or 0))
-            elif one.kind is None and MEM.Note in one.said.get(TYPE, ()):
-                self._turn_of[one.iri] = None
-
-    def anticipate(self, change: Change) -> None:
-        """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
-        graphs = {subject: graph for subject, _, _, graph in change.adds}
-        self.embedded([Found(iri, graphs[iri], said) for iri, said in statements(change.adds).items()])
-
-    def embedded(self, found: Sequence[Found]) -> dict[IRI, Vectors]:
-        """
-        (windows, d) vectors of the nodes whose text is not yet searched for as it is: from the file where it has them, and else
-        embedded in one call.
-        """
-        self.named(found)
-        vectors: dict[IRI, Vectors] = {}
-        texts: dict[IRI, list[str]] = {}
-        for one in found:
-            if one.kind is None:
-                continue
-            text = self.text(one)
-            mark, node = self.file.digest(one.iri), self.nodes.find(one.iri)
-            if mark != digest(text):
-                texts[one.iri] = self.embedder.windows(text)
-            elif node is None and (stored := self.file.stored(one.iri)):
-                vectors[one.iri] = stored[1]
-        flat = self.embedder.embed([window for windows in texts.values() for window in windows]) if texts else None
-        begin = 0
-        for iri, windows in texts.items():
-            assert flat is not None
-            vectors[iri] = flat[begin : begin + len(windows)]
-            begin += len(windows)
-        return vectors
+            self.link(sorted(_linked(found)), graphs)
 
     def absorb(self, found: Sequence[Found], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         """Set everything that derives from some nodes; `vectors` are those of `embedded`."""
@@ -196,6 +164,10 @@ class Indexes:
             # Anchors before memories: a memory's links need the ids of what it is about.
             for one in sorted(held, key=lambda one: one.kind == "memory"):
                 self.put(one)
+            for one in found:
+                self.keys.learn(one, self.nodes)
+                self.associations.learn(one, self.nodes)
+                self.fadings.learn(one)
 
     def turn(self, node: int, one: Found) -> Turn | None:
         """A memory's place in a conversation, when its note has one."""
@@ -224,7 +196,8 @@ class Indexes:
         kind = cast(Kind, one.kind)
         if self.nodes.find(one.iri) is not None:
             self.word_postings[self.nodes.graph(node), self.nodes.kind(node)].remove(node)
-        self.word_postings[one.graph, kind].add(node, self.text(one))
+        if kind != "key":
+            self.word_postings[one.graph, kind].add(node, self.text(one))
         if kind == "memory":
             turn, content, title = self.turn(node, one), one.one(MEM.content), one.one(MEM.title)
             self.passages[one.graph].put(node, content, title, turn)
@@ -242,7 +215,12 @@ class Indexes:
         self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
         if kind == "anchor":
             self.labels.put(node, one.graph, one.labels)
+            self.keys.put_anchor(node, one.graph, one.labels, one.one(MEM.entityType).rsplit("/", 1)[-1])
+        elif kind == "key":
+            self.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
         else:
+            self.numbers.put(node, one.said)
+            self.keys.put_memory(node, one.is_keyed)
             if slot := self.slot(one):
                 self.slots[slot].add(node)
             self.adjacency.put(node, self.about(one))
@@ -261,6 +239,9 @@ class Indexes:
         """Let a node be found no more; harmless when it is not there. Its vector stays in the file."""
         node = self.nodes.find(iri)
         if node is None:
+            self.keys.unlearn(iri, self.nodes)
+            self.associations.unlearn(iri)
+            self.fadings.unlearn(iri)
             return
         graph, kind = self.nodes.graph(node), self.nodes.kind(node)
         self.word_postings[graph, kind].remove(node)
@@ -271,5 +252,14 @@ class Indexes:
             self.links[graph].drop(node)
         self.vectors[kind].drop(node)
         self.labels.drop(node)
+        self.keys.drop(node)
+        self.associations.drop(node)
+        self.numbers.drop(node)
         self.adjacency.drop(node)
         self.nodes.drop(node)
+
+
+def _linked(found: Iterable[Found]) -> set[IRI]:
+    """The memories that a read has met, and those that links among it lead to."""
+    ends = {one.link[1] for one in found if one.link}
+    return {one.iri for one in found if one.kind == "memory"} | ends

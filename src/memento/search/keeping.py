@@ -24,11 +24,15 @@ from memento.ports import Graph
 from memento.search import archive
 from memento.search.adjacency import Adjacency
 from memento.search.archive import Arrays, nested, part, strings, unpacked
+from memento.search.associations import Associations
+from memento.search.fadings import Fadings
 from memento.search.indexes import Indexes
+from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import Links
 from memento.search.nearest import VectorIndex
 from memento.search.nodes import Kind, Nodes
+from memento.search.numbers import Numbers
 from memento.search.passages import Passages
 from memento.search.postings import Postings
 from memento.search.reconcile import is_indexed
@@ -42,7 +46,7 @@ _LATE = 0.02  # share of the nodes that may be touched before the folder is writ
 _AT_ONCE = 500  # touched nodes that are read together
 _TOO_LATE = 0.3  # share of the nodes above which reading the graph is quicker
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_FORM = 2  # of the arrays: what was kept in another one is read anew from the graph
+_FORM = 3  # of the arrays: what was kept in another one is read anew from the graph
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -68,6 +72,8 @@ def load(folder: Path, graph: Graph, indexes: Indexes) -> bool:
         except (KeyError, ValueError, IndexError):  # kept by code that kept something else
             indexes.clear()
             return False
+        nodes = [node for node in map(indexes.nodes.find, late) if node is not None]
+        late = list(dict.fromkeys([*late, *(iri for node in nodes for iri, _ in indexes.associations.of(node))]))
         for iri in late:
             indexes.drop(iri)
         graphs = [name for name in graph.graphs() if is_indexed(name)]
@@ -81,7 +87,7 @@ def save(folder: Path, indexes: Indexes) -> None:
     with indexes.lock:
         mark, touch = uuid4().hex, indexes.file.last_touch()
         graphs = list(
-            dict.fromkeys([*(graph for graph, _ in indexes.word_postings), *indexes.passages, *indexes.links])
+            dict.fromkeys([*(graph for graph, _ in indexes.word_postings), *indexes.passages, *indexes.nodes.graphs()])
         )
         about = {
             "id": mark,
@@ -144,6 +150,10 @@ def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:
         "nodes": indexes.nodes.arrays(),
         "labels": indexes.labels.arrays(graphs),
         "adjacency": indexes.adjacency.arrays(),
+        "keys": indexes.keys.arrays(graphs),
+        "numbers": indexes.numbers.arrays(),
+        "associations": indexes.associations.arrays(),
+        "fadings": indexes.fadings.arrays(),
         "names/iris": strings(list(indexes.names)),
         "names/names": strings(list(indexes.names.values())),
         "slots/names": strings([name for name, _ in indexes.slots]),
@@ -172,6 +182,10 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
     indexes.nodes = Nodes.from_arrays(part(arrays, "nodes"))
     indexes.labels = Labels.from_arrays(part(arrays, "labels"), graphs)
     indexes.adjacency = Adjacency.from_arrays(part(arrays, "adjacency"))
+    indexes.keys = KeyGraph.from_arrays(part(arrays, "keys"), graphs)
+    indexes.numbers = Numbers.from_arrays(part(arrays, "numbers"))
+    indexes.associations = Associations.from_arrays(part(arrays, "associations"))
+    indexes.fadings = Fadings.from_arrays(part(arrays, "fadings"))
     indexes.vocabulary = Vocabulary(unpacked(part(arrays, "vocabulary")))
     names = unpacked(part(arrays, "names/names"))
     indexes.names = dict(zip(map(IRI, unpacked(part(arrays, "names/iris"))), names, strict=True))
@@ -183,7 +197,7 @@ def _fill(indexes: Indexes, arrays: Arrays, graphs: Sequence[IRI]) -> None:
         begin += count
     for iri, at in zip(unpacked(part(arrays, "retired/iris")), arrays["retired/at"].tolist(), strict=True):
         indexes.retired_at[IRI(iri)] = _EPOCH + timedelta(microseconds=at)
-    kinds: tuple[Kind, ...] = ("memory", "anchor")
+    kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
     for kind in kinds:
         found = part(arrays, f"vectors/{kind}")
         indexes.vectors[kind] = VectorIndex.from_arrays(found, indexes.embedder.dimensions, indexes.flat)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -49,6 +49,10 @@ class Labels:
         if graph is not None:
             for key in keys:
                 self._tables[graph][key].remove(node)
+
+    def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
+        """Every anchor, its graph and its names, as they are compared."""
+        return ((node, graph, keys) for node, (graph, keys) in self._placed.items())
 
     def arrays(self, graphs: Sequence[IRI]) -> Arrays:
         """What is to be kept; graphs are written as their places among `graphs`."""

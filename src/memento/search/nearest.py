@@ -18,6 +18,7 @@ from memento.ports import Vectors
 from memento.search.archive import Arrays
 from memento.search.nodes import Ids, Mask
 from memento.search.ragged import distinct, spans
+from memento.search.sketch import Sketch
 
 Values = NDArray[np.float32]
 
@@ -26,6 +27,8 @@ FLAT = 200_000
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
 _PROBES = 24  # lists that are looked through first
+_EXACT = 4_000  # rows up to which all are compared even where it need not be exact
+_POOL = 256  # rows that their signs bring in
 _FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
 
 
@@ -47,6 +50,7 @@ class VectorIndex:
         self._first = np.zeros(0, dtype=np.int64)
         self._count = np.zeros(0, dtype=np.int32)
         self._used = self._nodes = self._here = 0
+        self._sketch: Sketch | None = None  # made when somebody asks for what is near
 
     def __len__(self) -> int:
         return self._nodes
@@ -177,6 +181,25 @@ class VectorIndex:
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
         scores = _products(self._rows(rows), asked) if self._coded else found.ravel()
         return _best_of(owner[rows.ravel()], scores, k)
+
+    def near(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
+        """
+        The same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
+
+        A node whose cosine stands out is found; among those that are all far, some are missed for others as far.
+        """
+        if self._used <= _EXACT or not len(inside):
+            return self.search(asked, k, inside)
+        owner = self._owner[: self._used]
+        allowed = (owner >= 0) & (owner < len(inside))
+        allowed &= inside[np.where(allowed, owner, 0)]
+        if self._sketch is None:
+            self._sketch = Sketch(self._dimensions)
+        if len(self._sketch) < self._used:
+            self._sketch.follow(self._rows(np.arange(len(self._sketch), self._used)))
+        found = [self._sketch.nearest(one, max(_POOL, 4 * k), allowed) for one in asked]
+        rows = np.unique(np.concatenate(found))
+        return _best_of(owner[rows], _products(self._rows(rows), asked), k)
 
     def arrays(self) -> Arrays:
         """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""

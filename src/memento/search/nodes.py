@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.vocabulary import IRI
 
-Kind = Literal["memory", "anchor"]
+Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
 Ids = NDArray[np.int32]
 
-_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2}
+_KINDS: dict[Kind, int] = {"memory": 1, "anchor": 2, "key": 3}
 _KIND_OF: dict[int, Kind] = {code: kind for kind, code in _KINDS.items()}
 _ENDINGS = (1, 3, 4)  # rows of the times at which what is current changes
 NEVER = np.iinfo(np.int64).max
@@ -141,6 +141,14 @@ class Nodes:
         """(size,) True for the nodes of a kind in some graphs, whatever their time."""
         return self._inside(self._codes(graphs), kind)
 
+    def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
+        """(n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        inside: Mask = self._kind[nodes] == _KINDS[kind]
+        of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
+        for code in self._codes(graphs):
+            within |= of == code
+        return inside & within
+
     def current(
         self,
         graphs: Sequence[IRI],
@@ -213,6 +221,10 @@ class Nodes:
         """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
+
+    def created(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """(n,) when some nodes were believed first, in milliseconds since 1970."""
+        return np.asarray(self._times[2, nodes], dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
         """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""

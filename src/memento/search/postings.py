@@ -125,6 +125,11 @@ class Postings:
         row = self._rows.get(key)
         return (len(row.nodes) if row else 0) + (self._segment.frequency(key) if self._segment else 0)
 
+    def has(self, term: str, node: int) -> bool:
+        """Whether one node has a term."""
+        key = self.vocabulary.key(term)
+        return key is not None and key in self.keys(node)
+
     def terms(self, node: int) -> tuple[str, ...]:
         """The terms of a node, each once; none when it is not there."""
         return tuple(self.vocabulary.term(key) for key in self.keys(node))
@@ -166,6 +171,14 @@ class Postings:
             np.concatenate([first[1], second[1]]),
             np.concatenate([first[2], second[2]]),
         )
+
+    def nodes(self, term: str | int) -> Nodes:
+        """The nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
+        key = self.vocabulary.key(term) if isinstance(term, str) else term
+        parts = [] if key is None or self._segment is None else [self._segment.nodes(key)]
+        if key is not None and (row := self._rows.get(key)):
+            parts.append(np.frombuffer(row.nodes, dtype=np.int32))
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *parts])
 
     def settle(self) -> Arrays:
         """Turn all of it into one segment, and give the arrays to keep. Takes some seconds for a million nodes."""

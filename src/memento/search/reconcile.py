@@ -7,7 +7,7 @@ is embedded, and what the graph no longer has goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from memento.model import Difference, Value
 from memento.ports import Graph, Progress
-from memento.search.filling import fill, fill_vectors
+from memento.search.filling import fill, fill_links, fill_vectors
 from memento.search.found import READ, Found
 from memento.search.indexes import Indexes
 from memento.search.vectors import digest
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, MEM
 
 _BATCH = 256
 
@@ -34,35 +34,49 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
     with indexes.lock:
         indexes.clear()
         held: dict[IRI, Found] = {}
+        links: list[tuple[IRI, IRI, float]] = []
+        later: list[Found] = []
         for one in everything(graph):
             indexes.named([one])
             indexes.learn_end(one)
+            indexes.fadings.learn(one)
             if one.kind is not None:
                 held[one.iri] = one
+            elif link := one.link:
+                links.append(link)
+            elif MEM.denotes in one.said or MEM.relation in one.said:
+                later.append(one)
         known = indexes.file.known()
         # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
         stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(indexes.text(held[iri]))]
         indexes.file.write([], [iri for iri in known if iri not in held])
         for begin in range(0, len(stale), _BATCH):
             batch = stale[begin : begin + _BATCH]
-            _embed({iri: indexes.text(held[iri]) for iri in batch}, indexes)
+            _embed([held[iri] for iri in batch], indexes)
             if progress:
                 progress(begin + len(batch), len(stale))
         ids = sorted(
             (node, iri) for iri, (node, _) in (indexes.file.known() if stale else known).items() if iri in held
         )
         fill(indexes, {node: held.pop(iri) for node, iri in ids})
+        for one in later:
+            indexes.keys.learn(one, indexes.nodes)
+            indexes.associations.learn(one, indexes.nodes)
+        fill_links(indexes, links)
         fill_vectors(indexes)  # when the texts are gone: neither is small
         return len(stale)
 
 
-def _embed(texts: Mapping[IRI, str], indexes: Indexes) -> None:
-    """Put the vectors of some texts into the file."""
-    windows = [indexes.embedder.windows(text) for text in texts.values()]
-    flat = indexes.embedder.embed([window for some in windows for window in some])
+def _embed(found: Sequence[Found], indexes: Indexes) -> None:
+    """Put the vectors of some nodes into the file."""
+    texts = [indexes.text(one) for one in found]
+    windows = [indexes.embedder.windows(t) if one.is_read else [] for one, t in zip(found, texts, strict=True)]
+    every = [window for some in windows for window in some]
+    flat = indexes.embedder.embed(every) if every else np.zeros((0, indexes.embedder.dimensions), dtype=np.float32)
     ends = np.cumsum([len(some) for some in windows])
     vectors = np.split(flat, ends[:-1])
-    indexes.file.write([(iri, digest(text), rows) for (iri, text), rows in zip(texts.items(), vectors, strict=True)])
+    rows = zip(found, texts, vectors, strict=True)
+    indexes.file.write([(one.iri, digest(text), vector) for one, text, vector in rows])
 
 
 def rebuild(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:

@@ -113,6 +113,12 @@ class Segment:
         at = self._key(key)
         return 0 if at is None else int(self.begins[at + 1] - self.begins[at]) - self.lost.get(at, 0)
 
+    def nodes(self, key: int) -> Ids:
+        """The nodes that have a term, ascending."""
+        at = self._key(key)
+        places = self.places[:0] if at is None else self.places[int(self.begins[at]) : int(self.begins[at + 1])]
+        return self.members[places[self.here[places]] if at in self.lost else places]
+
     def having(self, key: int) -> tuple[Ids, NDArray[np.uint16], Ids]:
         """The nodes that have a term, ascending, how often, and how many words each has in all: (m,) each."""
         at = self._key(key)

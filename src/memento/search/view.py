@@ -8,6 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
+from memento.dynamics import association_at
 from memento.model import Scored
 from memento.ports import Vectors
 from memento.rank.walks import Csr
@@ -79,6 +80,16 @@ class View:
     def matrix(self) -> Csr:
         """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
         return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
+
+    def net(self) -> Csr:
+        """What a walk by association goes over: who is about what, the rarer the heavier, and the associations, as faded."""
+        base, found = self.matrix().rare, self.indexes.associations.arcs(self.visible)
+        if not found:
+            return base
+        nodes, fadings = self.indexes.nodes, self.indexes.fadings
+        weights = [association_at(arc.weight, arc.at, fadings.of(nodes.graph(arc.source))) for _, arc in found]
+        ends = np.array([(arc.source, arc.target) for _, arc in found])
+        return base.plus(ends[:, 0], ends[:, 1], np.array(weights))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:
         """The IRIs of some nodes, in their order."""

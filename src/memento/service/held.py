@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
@@ -22,12 +23,17 @@ from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.home import Home
 from memento.instants import now
 from memento.model import Degraded, Scope
-from memento.service.worker import Worker
+from memento.keys.leads import Leads
+from memento.keys.remember import Desk
+from memento.keys.thresholds import thresholds
+from memento.keys.trail import Trail
+from memento.reinforcement import Reinforcement
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
 from memento.vocabulary import IRI
+from memento.worker import Worker
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -63,6 +69,8 @@ class Held:
         self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
         self._worker = Worker(self._work, "consolidation")
         self._checkpoints = Worker(self._checkpoint, "checkpoints")
+        self._reinforcement = Reinforcement(backends, self._writing)
+        self._trail = Trail()
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
@@ -121,6 +129,23 @@ class Held:
     def scope(self, namespace: str | None = None) -> Scope:
         """Whose memory a call with this namespace asks, and where."""
         return self._in(namespace)
+
+    def _leads(self, scope: Scope, at: datetime) -> Leads:
+        """What leads a reader to memories. Ask under `indexes.lock`."""
+        indexes = self._parts.indexes
+        visible = indexes.nodes.current(scope.memory_graphs, now=at)
+        return Leads(indexes, self._reinforcement, scope, visible, self.settings.keys)
+
+    def _desk(self, scope: Scope, at: datetime) -> Desk:
+        """What writing under keys stands on. Ask under `indexes.lock`, as one of the writers."""
+        return Desk(
+            scope=scope,
+            leads=self._leads(scope, at),
+            parts=self._parts,
+            used=self._reinforcement,
+            limits=thresholds(self._parts.embedder.fingerprint, self.settings.keys),
+            now=at,
+        )
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

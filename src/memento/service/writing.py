@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from memento import forgetting
@@ -10,7 +10,8 @@ from memento.consolidation import amend, pipeline, queue
 from memento.consolidation.task import Task, task_of, user_of
 from memento.errors import BackendError, ShapeViolation
 from memento.instants import instant, now
-from memento.model import Forgotten, Imported, Noted, NoteRow, NoteStatus, Scope, Undone
+from memento.keys.inherit import Better
+from memento.model import Forgotten, Imported, KeyType, Noted, NoteRow, NoteStatus, Scope, Undone
 from memento.ports import Progress
 from memento.service.consolidating import Consolidating
 
@@ -126,15 +127,27 @@ class Writing(Consolidating):
         )
 
     def correct(
-        self, iri: str, content: str, *, at: datetime | str | None = None, namespace: str | None = None
+        self,
+        iri: str,
+        content: str,
+        *,
+        at: datetime | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, KeyType] | None = None,
+        related_to: Sequence[str] | None = None,
+        namespace: str | None = None,
     ) -> Noted:
         """
         Say better what a memory got wrong: it is retired as never having been true, and the new text takes its place.
+
+        It loses depth; what is deep resists. The new text has its keys, as far as they fit, its links and its time to live.
 
         Args:
             iri: the memory.
             content: what is right, in the first or the third person.
             at: since when that holds; default since the memory did.
+            keys, types: the keys of the new text instead, as for `remember`.
+            related_to: the memories that it is linked to instead.
 
         Raises:
             NotFound: no such memory in this namespace, or it is forgotten.
@@ -144,8 +157,14 @@ class Writing(Consolidating):
         self._checked(content, "content")
         scope = self._in(namespace, "write")
         since = None if at is None else instant(at, "at", self._zone)
+        better = Better(keys=keys, types=types, related_to=related_to)
         with self._understanding, self._writing:
-            return amend.correct(iri, content, since, scope, now(), self._rules, self._parts)
+            self._reinforcement.write_held()
+            return amend.correct(
+                amend.Correction(iri=iri, content=content, since=since, better=better),
+                self._desk(scope, now()),
+                self._rules,
+            )
 
     def undo(self, iri: str, *, namespace: str | None = None) -> Undone:
         """

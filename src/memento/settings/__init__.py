@@ -22,6 +22,7 @@ from memento.settings.groups import (
     SparqlSettings,
     TelemetrySettings,
 )
+from memento.settings.keys import KeysSettings
 from memento.settings.loading import (
     home_and_namespace,
     load,
@@ -60,6 +61,7 @@ __all__ = [
     "FusionSettings",
     "GateSettings",
     "InferenceSettings",
+    "KeysSettings",
     "LandSettings",
     "LimitsSettings",
     "ModelSettings",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memento.settings.keys import KeysSettings
 from memento.settings.knob import knob
 from memento.settings.recall import (
     AnchorSettings,
@@ -250,3 +251,4 @@ class Settings:
     checkpoints: CheckpointsSettings = CheckpointsSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
+    keys: KeysSettings = KeysSettings()

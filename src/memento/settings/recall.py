@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from memento.settings.knob import knob
 
-ENGINES = ("signals", "ppr", "published")
+ENGINES = ("signals", "ppr", "spread", "hops", "published")
 
 
 @dataclass(frozen=True, slots=True)
 class LandSettings:
     engine: str = knob(
-        "signals", "what ranks: weighed signals, the walk of EXPAND alone, or the phases as first published", ENGINES
+        "signals", "what ranks: weighed signals, one of three walks alone, or the phases as first published", ENGINES
     )
     mend: bool = knob(
         True, "read a word that neither the memories nor the embedder know as the known word one letter away"
@@ -79,6 +79,10 @@ class ExpandSettings:
     damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
     passages: float = knob(0.5, "restart weight of the best memory itself, when a rare name in the question weighs 1")
     epsilon: float = knob(3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower")
+    steps: int = knob(3, "engine spread: how often activation is passed on")
+    decay: float = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")
+    threshold: float = knob(0.1, "engine spread: activation above which a node passes it on")
+    hops: int = knob(2, "engine hops: how far from the seeds, themselves being the first hop")
     iterations: int = knob(25, "as published: steps of the walk at most; 0 leaves ANCHOR and EXPAND out")
     structural_weight: float = knob(0.5, "as published: share of the walk in the score of EXPAND; cosine gets the rest")
     weighted: bool = knob(False, "as published: restart at the anchors by their weights, not equally")

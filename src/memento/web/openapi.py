@@ -33,7 +33,8 @@ from memento.model import (
     Undone,
 )
 from memento.web import documented
-from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, Operation, Schema
+from memento.web.described_keys import keys
+from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, TYPES, Operation, Schema
 from memento.wire import encode, schema_of_iri
 
 
@@ -97,6 +98,7 @@ def operations() -> dict[tuple[str, str], Operation]:
             fails=(404,),
         ),
         **_amendments(),
+        **keys(),
         **documented.operations(),
     }
 
@@ -133,6 +135,9 @@ def _amendments() -> dict[tuple[str, str], Operation]:
     right: dict[str, Schema] = {
         "content": TEXT,
         "at": {**TIME, "description": "since when that holds; default since the memory did"},
+        "keys": {"type": "array", "items": {"type": "string"}, "description": "its keys; default as before"},
+        "types": TYPES,
+        "related_to": {"type": "array", "items": {"type": "string"}},
         "namespace": NAMESPACE,
     }
     better = {"type": "object", "required": ["content"], "properties": right, "additionalProperties": False}

@@ -15,6 +15,11 @@ FLAG: Schema = {"type": "boolean"}
 TIME: Schema = {"type": "string", "format": "date-time"}
 NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
 SUBJECT: Schema = {**TEXT, "description": "the name of an entity, an IRI, or `me`"}
+TYPES: Schema = {
+    "type": "object",
+    "additionalProperties": {"enum": ["concept", "name", "proper_noun"]},
+    "description": "which keys are names, found by their spelling alone; the others are concepts",
+}
 PAGE: Mapping[str, Schema] = {
     "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50},
     "offset": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 0},

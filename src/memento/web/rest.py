@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -9,13 +10,23 @@ from flask import Blueprint, Response, request
 
 from memento.errors import InputError
 from memento.intake.portable import Record, note_row, parsed
-from memento.model import NoteRow
+from memento.model import KeyType, NoteRow
 from memento.retrieval.render import as_text, as_xml
 from memento.web import openapi
 from memento.web.asked import Parameters, json_object, loaded, memory, namespace
-from memento.wire import encode
+from memento.wire import decode, encode
 
+BETTER = ("keys", "types", "related_to")
 NOTE_FIELDS = ("content", "at", "title", "speaker", "session", "position", "idempotency_key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Better:
+    """What a correction may say of keys and links."""
+
+    keys: tuple[str, ...] | None = None
+    types: dict[str, KeyType] | None = None
+    related_to: tuple[str, ...] | None = None
 
 
 class Rest:
@@ -76,11 +87,15 @@ class Rest:
     def correct(self, iri: str) -> Response:
         """Put a better text in the place of a memory."""
         Parameters()
-        body = json_object("content", "at", "namespace")
+        body = json_object("content", "at", "keys", "types", "related_to", "namespace")
+        told = decode(Better, {n: v for n, v in body.fields.items() if n in BETTER and v is not None})
         noted = memory().correct(
             iri,
             body.required("content"),
             at=body.instant("at"),
+            keys=told.keys,
+            types=told.types,
+            related_to=told.related_to,
             namespace=body.text("namespace") or namespace(),
         )
         return answered(noted, 201)

@@ -36,9 +36,9 @@ from memento.consolidation.models.forms import (
 )
 from memento.consolidation.models.shown import named
 from memento.consolidation.settle import is_user
-from memento.consolidation.write import content_hash
 from memento.instants import utc
 from memento.model import Mode, Note, User
+from memento.search.found import content_hash
 from memento.vocabulary import IRI
 
 _CALLED = re.compile(

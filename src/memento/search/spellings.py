@@ -1,0 +1,197 @@
+"""
+Which phrases stand in a text, letter for letter and as whole words, at a cost that does not depend on how many phrases there are.
+
+A word is a run of letters, digits and marks. In scripts that are written without spaces every character is one, so that a phrase is
+found wherever its characters stand.
+
+*But:* case and width do not count, endings do: "뉴턴은" has no word "뉴턴".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from memento.vocabulary import IRI
+
+SHORTEST = 2
+"""Characters of a phrase, unless it is a character of a script in which one is a word."""
+
+_PLAIN = re.compile(r"[0-9A-Za-z]+")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+class Word(NamedTuple):
+    """A word of a folded text, and where it begins and ends."""
+
+    text: str
+    begin: int
+    end: int
+
+
+def folded(text: str) -> str:
+    """
+    A text as phrases are compared: NFKC, case folded, single spaces.
+
+    >>> folded("  Ｎew\\n York "), folded("STRASSE") == folded("Straße")
+    ('new york', True)
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(text.casefold().split())
+
+
+def words_of(text: str) -> list[Word]:
+    """
+    The words of a folded text.
+
+    >>> [word.text for word in words_of("c++, node.js 我喜欢")]
+    ['c', 'node', 'js', '我', '喜', '欢']
+    """
+    if text.isascii():  # most texts: six times as fast
+        return [Word(found[0], found.start(), found.end()) for found in _PLAIN.finditer(text)]
+    return list(_words(text))
+
+
+def _words(text: str) -> Iterator[Word]:
+    place = 0
+    for kind, run in groupby(text, key=_kind):
+        size = len(list(run))
+        if kind == "word":
+            yield Word(text[place : place + size], place, place + size)
+        elif kind == "character":
+            for at in range(place, place + size):
+                yield Word(text[at], at, at + 1)
+        place += size
+
+
+def _kind(character: str) -> str:
+    if character.isascii():
+        return "word" if character.isalnum() else "between"
+    if _UNSPACED.match(character):
+        return "character" if unicodedata.category(character)[0] in "LMN" else "between"
+    return "word" if unicodedata.category(character)[0] in "LMN" else "between"
+
+
+def is_spelt(phrase: str) -> bool:
+    """
+    Whether a phrase can be looked for at all: it has a word, and two characters where one is none.
+
+    >>> is_spelt("C"), is_spelt("C++"), is_spelt("..."), is_spelt("猫")
+    (False, True, False, True)
+    """
+    text = folded(phrase)
+    words = words_of(text)
+    return bool(words) and (len(text) >= SHORTEST or bool(_UNSPACED.match(text)))
+
+
+def stands_in(phrase: str, text: str) -> bool:
+    """
+    Whether a phrase stands in a text as whole words.
+
+    >>> stands_in("name", "the namespace"), stands_in("Name", "my name!"), stands_in("C++", "I like c++ most")
+    (False, True, True)
+    """
+    spellings = Spellings()
+    spellings.put(0, IRI(""), [phrase])
+    return bool(spellings.find(text, [IRI("")]))
+
+
+class Spellings:
+    """
+    Phrases by the first two words of each.
+
+    >>> spellings = Spellings()
+    >>> spellings.put(7, IRI("urn:g"), ["Isaac Newton", "Newton"])
+    >>> spellings.find("Did Newton like apples?", [IRI("urn:g")])
+    {7: 'newton'}
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[IRI, dict[str, list[tuple[str, int]]]] = defaultdict(dict)
+        self._placed: dict[int, tuple[IRI, tuple[str, ...]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._placed)
+
+    def put(self, node: int, graph: IRI, phrases: Iterable[str]) -> None:
+        """Let a node go by some phrases, in place of those it had; one that cannot be looked for is passed over."""
+        self.drop(node)
+        texts = tuple(dict.fromkeys(folded(phrase) for phrase in phrases if is_spelt(phrase)))
+        for text in texts:
+            self._tables[graph].setdefault(_slot(words_of(text), 0), []).append((text, node))
+        if texts:
+            self._placed[node] = (graph, texts)
+
+    def drop(self, node: int) -> None:
+        """Forget a node's phrases; harmless when it has none."""
+        graph, texts = self._placed.pop(node, (None, ()))
+        if graph is None:
+            return
+        for text in texts:
+            slot = _slot(words_of(text), 0)
+            row = self._tables[graph][slot]
+            row.remove((text, node))
+            if not row:
+                del self._tables[graph][slot]
+
+    def named(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
+        """The nodes that go by a phrase, in the order of the graphs and then of their ids."""
+        if not any(self._tables.get(graph) for graph in graphs):
+            return []
+        text = folded(phrase)
+        words = words_of(text)
+        if not words:
+            return []
+        slot = _slot(words, 0)
+        return [
+            node
+            for graph in graphs
+            for node in sorted(node for known, node in self._rows(graph, slot) if known == text)
+        ]
+
+    def find(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
+        """The nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
+        text = folded(text)
+        words = words_of(text)
+        found: dict[int, str] = {}
+        for place, word in enumerate(words):
+            for slot in dict.fromkeys((word.text, _slot(words, place))):
+                for graph in graphs:
+                    for phrase, node in self._rows(graph, slot):
+                        if len(phrase) > len(found.get(node, "")) and _is_at(phrase, text, word.begin):
+                            found[node] = phrase
+        return found
+
+    def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
+        """Every node, its graph and its phrases, as they are compared."""
+        return ((node, graph, texts) for node, (graph, texts) in self._placed.items())
+
+    def _rows(self, graph: IRI, slot: str) -> list[tuple[str, int]]:
+        return self._tables[graph].get(slot, []) if graph in self._tables else []
+
+
+def _slot(words: Sequence[Word], place: int) -> str:
+    return " ".join(word.text for word in words[place : place + 2])
+
+
+def _is_at(phrase: str, text: str, begin: int) -> bool:
+    """Whether a phrase stands where its first word does, and no word goes on at either end."""
+    begin -= words_of(phrase)[0].begin  # what stands before the first word, as in ".net"
+    end = begin + len(phrase)
+    if begin < 0 or not text.startswith(phrase, begin):
+        return False
+    return not (_goes_on(text, begin - 1, begin) or _goes_on(text, end, end - 1))
+
+
+def _goes_on(text: str, outside: int, inside: int) -> bool:
+    """Whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
+    if not 0 <= outside < len(text):
+        return False
+    return _kind(text[outside]) == "word" and _kind(text[inside]) != "character"

@@ -1,0 +1,44 @@
+"""A process is killed while it writes what reading did: that may be lost, a memory is not, and the graph stays whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crash.reader import STEPS
+from crash.writer import SETTINGS
+from memento.service import Memento, open_memento
+from memento.vocabulary import IRI
+
+READER = Path(__file__).with_name("reader.py")
+ROUNDS = 2
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_loses_no_memory_and_no_reading_that_was_written(tmp_path: Path, step: str) -> None:
+    command = [sys.executable, str(READER), str(tmp_path), step, str(ROUNDS)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=_environment())
+    told = [line.split() for line in done.stdout.splitlines()]
+    kept = [iri for what, iri in told if what == "kept"]
+    written = max(int(count) for what, count in told if what == "written")
+
+    assert done.returncode == -9
+    assert len(kept) == 1 + ROUNDS
+    with open_memento(tmp_path, configured=SETTINGS) as memento:
+        assert isinstance(memento, Memento)
+        assert memento.check() == ()
+        assert {one.iri for one in memento.list()} == set(kept)
+        strength = memento._reinforcement.strength(IRI(kept[0]))
+        assert strength.access_count in (written, written + 1)
+        assert strength.depth == pytest.approx(0.05 * strength.access_count)
+        [link] = memento.read_memory(kept[0]).keys
+        assert link.weight == pytest.approx(1 + 0.1 * strength.access_count)
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": f"{READER.parents[1]}:{os.environ.get('PYTHONPATH', '')}"}

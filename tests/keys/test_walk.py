@@ -1,0 +1,267 @@
+"""From a question to keys, from keys to memories, from memories to keys: what is shown, what is not, and what is left behind."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from memento import dynamics
+from memento.access import Access
+from memento.errors import InputError, NotFound
+from memento.instants import now
+from memento.model import Change, KeyOf, OpenedMemory, Scope
+from memento.service import Memento
+from memento.vocabulary import IRI, MEM, link_iri
+from memento.wire import encode
+
+GRAPH = Scope().graph
+
+
+def key(memento: Memento, query: str, name: str) -> str:
+    """The IRI of a key that a question leads to."""
+    found = {one.name.casefold(): one.key for one in memento.find_keys(query).keys}
+    return found[name.casefold()]
+
+
+def going_on(opened: OpenedMemory, name: str) -> KeyOf:
+    """The key of a memory by its name."""
+    return next(one for one in opened.keys if one.name.casefold() == name.casefold())
+
+
+def quads(memento: Memento) -> int:
+    graph = memento._parts.graph
+    return sum(1 for name in graph.graphs() for _ in graph.quads(name))
+
+
+def test_newton_leads_over_the_apple_and_the_fruit_to_the_strawberry_in_notes_alone(memento: Memento) -> None:
+    memento.note("Isaac Newton watched an apple fall from a tree.")
+    memento.note("An apple is a fruit.")
+    memento.note("A strawberry is a red fruit.")
+    memento.note("My boss works at Google.")
+    at, words = key(memento, "Newton", "newton"), []
+    for onward in ("apple", "fruit"):
+        page = memento.read_key(at)
+        opened = [memento.read_memory(one.memory, via=at) for one in page.memories]
+        words += [one.content for one in opened]
+        at = next(one.key for memory in opened for one in memory.keys if one.name == onward)
+    last = [memento.read_memory(one.memory, via=at).content for one in memento.read_key(at).memories]
+
+    assert "A strawberry is a red fruit." in last
+    assert "A strawberry is a red fruit." not in words
+
+
+def test_newton_leads_to_the_strawberry_over_keys_that_were_given(memento: Memento) -> None:
+    memento.remember("Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"})
+    memento.remember("Apples are the fruit of a tree.", ["apple", "fruit"])
+    memento.remember("A strawberry is no berry.", ["strawberry", "fruit"])
+    first = memento.read_memory(memento.read_key(key(memento, "Newton", "Newton")).memories[0].memory)
+    apples = memento.read_key(going_on(first, "apple").key).memories
+    second = [memento.read_memory(one.memory) for one in apples if one.memory != first.memory]
+    fruits = memento.read_key(going_on(second[0], "fruit").key).memories
+
+    assert len(apples) == len(fruits) == 2
+    assert "A strawberry is no berry." in {memento.read_memory(one.memory).content for one in fruits}
+
+
+def test_finding_keys_shows_no_text_and_writes_nothing(memento: Memento) -> None:
+    memento.remember("The password of the vault is Quetzalcoatl.", ["vault", "password"])
+    memento.note("I keep bees in Lisbon.")
+    before = quads(memento)
+    found = memento.find_keys("vault")
+    page = memento.read_key(found.keys[0].key)
+    memento.read_key(found.keys[0].key, query="password")
+    memento._reinforcement.write()
+
+    assert b"Quetzalcoatl" not in encode(found) + encode(page)
+    assert "content" not in json.loads(encode(page))["memories"][0]
+    assert quads(memento) == before
+
+
+def test_a_name_answers_only_where_it_is_spelt_and_a_concept_where_it_is_alike(memento: Memento) -> None:
+    memento.remember("She leads.", ["Johanna Smith"], types={"Johanna Smith": "name"})
+    memento.remember("It is about water.", ["swimming pool"])
+
+    assert [one.name for one in memento.find_keys("johanna smithe").keys] == []
+    assert [(one.name, one.score, one.match) for one in memento.find_keys("Is Johanna Smith in?").keys] == [
+        ("Johanna Smith", 1.0, "concept")
+    ]
+    assert [(one.name, one.match) for one in memento.find_keys("swimming pools").keys] == [
+        ("swimming pool", "semantic")
+    ]
+
+
+def test_keys_that_come_by_one_memory_alone_count_once(memento: Memento) -> None:
+    memento.remember("Red wine stains every carpet in the house.", ["laundry", "party", "mishap"])
+
+    found = memento.find_keys("red wine stains every carpet")
+    assert [one.match for one in found.keys] == ["content"]
+
+
+def test_a_hub_is_shown_as_one_and_says_little(memento: Memento) -> None:
+    for city in ("Lisbon", "Porto", "Faro"):
+        memento.remember(f"The meeting is in {city}.", ["meeting", city], types={city: "proper_noun"})
+    rows = {one.name: one for one in memento.find_keys("meeting in Faro").keys}
+
+    assert (rows["meeting"].is_hub, rows["meeting"].memory_count, rows["meeting"].specificity) == (True, 3, 0.333)
+    assert (rows["Faro"].is_hub, rows["Faro"].specificity) == (False, 1.0)
+    page = memento.read_key(rows["meeting"].key)
+    assert (page.is_hub, page.total) == (True, 3)
+
+
+def test_a_page_follows_the_other_until_all_memories_came(memento: Memento) -> None:
+    for number in range(25):
+        memento.remember(f"Entry {number} of the ledger says {'x' * number}.", ["ledger"])
+    iri, seen, offset, pages = key(memento, "ledger", "ledger"), [], 0, 0
+    while offset is not None:
+        page = memento.read_key(iri, limit=10, offset=offset)
+        seen += [one.memory for one in page.memories]
+        offset, pages = page.next_offset, pages + 1  # type: ignore[assignment]
+
+    assert (pages, len(seen), len(set(seen)), page.total) == (3, 25, 25, 25)
+
+
+def test_what_is_deep_and_trodden_and_new_comes_first(memento: Memento) -> None:
+    iris = [memento.remember(f"The {n} plan.", ["plan"]).saved for n in ("first", "second", "third", "fourth")]
+    link = link_iri(memento.read_memory(iris[0]).keys[0].key, iris[0])
+    old = now() - timedelta(days=60)
+    memento._reinforcement.write()
+    created = {s: v for s, p, v, _ in memento._parts.graph.quads(GRAPH) if p == MEM.createdAt and s in iris}
+    memento._parts.commit(
+        Change(
+            ((link, MEM.weight, 2.0, GRAPH), (iris[1], MEM.createdAt, old, GRAPH), (iris[2], MEM.depth, 0.8, GRAPH)),
+            ((link, MEM.weight, 1.0, GRAPH), (iris[1], MEM.createdAt, created[iris[1]], GRAPH)),
+        ),
+        Scope(),
+    )
+    rows = memento.read_key(key(memento, "plan", "plan")).memories
+
+    assert [one.memory for one in rows] == [iris[0], iris[2], iris[3], iris[1]]
+    assert rows[0].score == pytest.approx(2.0 * dynamics.depth_factor(0.05), abs=1e-4)
+    assert rows[3].score == pytest.approx(0.9 * dynamics.time_factor(60.0, 0.0), abs=1e-4)
+    assert [one.band for one in rows] == ["shallow", "deep", "shallow", "shallow"]
+
+
+def test_reading_deepens_the_memory_and_strengthens_the_trodden_link_alone(memento: Memento) -> None:
+    one = memento.remember("Tea is served at four.", ["tea", "afternoon"]).saved
+    other = memento.remember("Tea comes from a plant.", ["tea", "plant"]).saved
+    tea = key(memento, "tea", "tea")
+    opened = memento.read_memory(one, via=tea)
+    again = memento.read_memory(one)
+
+    assert (opened.depth, opened.access_count, again.depth, again.access_count) == (0.05, 1, 0.1, 2)
+    assert {of.name: (of.weight, of.is_traversed) for of in opened.keys} == {
+        "tea": (1.1, True),
+        "afternoon": (1.0, False),
+    }
+    assert {of.name: of.weight for of in again.keys} == {"tea": 1.1, "afternoon": 1.0}
+    assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
+    memento._reinforcement.write()
+    assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
+
+
+def test_a_link_is_never_heavier_than_three_and_a_memory_never_deeper_than_one(memento: Memento) -> None:
+    iri = memento.remember("Tea is served at four.", ["tea"]).saved
+    tea = key(memento, "tea", "tea")
+    for _ in range(25):
+        opened = memento.read_memory(iri, via=tea)
+
+    assert (opened.depth, opened.band, opened.keys[0].weight) == (1.0, "deep", 3.0)
+    memento._reinforcement.write()
+    assert memento.read_memory(iri, via=tea).keys[0].weight == 3.0
+    assert memento.check() == ()
+
+
+def test_who_may_only_read_leaves_no_trace(memento: Memento) -> None:
+    iri = memento.remember("Tea is served at four.", ["tea"]).saved
+    reader = memento.seen_by(Access(tenant="local", right="read"))
+    reader.read_memory(iri, via=key(memento, "tea", "tea"))
+
+    assert memento._reinforcement.strength(IRI(iri)).access_count == 0
+    assert memento._reinforcement.write() == 0
+
+
+def test_what_cannot_be_read_says_why(memento: Memento) -> None:
+    old = memento.remember("Tea is served at four.", ["tea"]).saved
+    other = memento.remember("Bees make honey.", ["bees"])
+    new = memento.correct(old, "Tea is served at five.").memories[0]
+    gone = memento.remember("Milk is out.", ["milk"]).saved
+    memento.forget(gone)
+
+    with pytest.raises(InputError, match=f"superseded by <{new}>"):
+        memento.read_memory(old)
+    with pytest.raises(NotFound, match="over or forgotten"):
+        memento.read_memory(gone)
+    with pytest.raises(NotFound, match="no memory"):
+        memento.read_memory("urn:x:none")
+    with pytest.raises(NotFound, match="no key"):
+        memento.read_key("urn:x:none")
+    with pytest.raises(InputError, match="does not lead"):
+        memento.read_memory(new, via=other.keys[0])
+    past = memento.read_memory(old, past=True)
+    assert (past.superseded_by, past.content, past.access_count) == (new, "Tea is served at four.", 0)
+    assert memento.read_memory(gone, past=True).content == "Milk is out."
+
+
+def test_related_counts_shared_keys_by_their_rarity_and_links_by_hand(memento: Memento) -> None:
+    hub = [memento.remember(f"Item number {n} on the agenda.", ["agenda"]).saved for n in range(4)]
+    one = memento.remember("The budget is short.", ["agenda", "budget"]).saved
+    other = memento.remember("The auditor wants a report.", ["budget", "audit"], related_to=[one]).saved
+    found = memento.related(one)
+    rows = {row.memory: row for row in found.memories}
+
+    assert found.memories[0].memory == other
+    assert (rows[other].score, rows[other].link, rows[other].shared) == (1.5, "both", ("budget",))
+    assert {rows[iri].score for iri in hub} == {0.2}
+    assert {rows[iri].link for iri in hub} == {"key"}
+    assert memento.related(other).memories[0].memory == one
+
+
+def test_at_most_twenty_are_related(memento: Memento) -> None:
+    for number in range(23):
+        last = memento.remember(f"Line {number} of the poem rhymes with {'y' * number}.", ["poem"]).saved
+
+    assert len(memento.related(last).memories) == 20
+
+
+def test_a_namespace_is_walked_alone_and_with_main(memento: Memento) -> None:
+    memento.remember("The secret of work.", ["secret"], namespace="work")
+    shared = memento.remember("The secret of all.", ["secret"]).saved
+
+    assert [one.memory_count for one in memento.find_keys("secret").keys] == [1]
+    assert [one.memory_count for one in memento.find_keys("secret", namespace="work").keys] == [1, 1]
+    other = memento.seen_by(Access(tenant="rival", right="write"))
+    assert other.find_keys("secret").keys == ()
+    with pytest.raises(NotFound):
+        other.read_memory(shared)
+    with pytest.raises(NotFound):
+        other.read_key(key(memento, "secret", "secret"))
+    narrow = memento.seen_by(Access(tenant="local", namespaces=("work",), right="write"))
+    assert [one.memory_count for one in narrow.find_keys("secret").keys] == [1]
+    with pytest.raises(NotFound):
+        narrow.read_memory(shared)
+
+
+def test_the_keys_of_notes_are_there_after_a_rebuild_and_after_a_start(memento: Memento) -> None:
+    memento.note("Isaac Newton watched an apple fall from a tree.")
+    memento.remember("Gravity pulls.", ["gravity", "Newton's law"])
+    before = [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")]
+    opened = memento.read_memory(memento.read_key(before[0].keys[0].key).memories[0].memory, via=before[0].keys[0].key)
+    memento._reinforcement.write()
+    memento.rebuild()
+
+    assert [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")] == before
+    again = memento.read_memory(opened.memory)
+    assert (again.depth, again.keys[0].weight) == (0.1, 1.1)
+
+
+def test_numbers_out_of_range_are_refused(memento: Memento) -> None:
+    for call in (
+        lambda: memento.find_keys("x y", k=21),
+        lambda: memento.find_keys(" "),
+        lambda: memento.read_key("urn:x", limit=51),
+        lambda: memento.read_key("urn:x", offset=-1),
+    ):
+        with pytest.raises(InputError):
+            call()

@@ -1,0 +1,78 @@
+"""Links and types of keys, as they come and go, and as they are kept between two starts."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memento.search.keygraph import KeyGraph
+from memento.search.labels import Labels
+from memento.search.numbers import Numbers
+from memento.vocabulary import IRI, MEM
+
+GRAPH = IRI("urn:memento:graph:local:main")
+LINKS = st.dictionaries(st.integers(100, 120), st.dictionaries(st.integers(0, 9), st.integers(1000, 30000)), max_size=8)
+
+
+@given(LINKS)
+def test_links_one_by_one_are_those_filled_at_once_and_those_that_were_kept(links: dict[int, dict[int, int]]) -> None:
+    exact = {memory: {key: weight / 10_000 for key, weight in of.items()} for memory, of in links.items() if of}
+    slow, fast = KeyGraph(), KeyGraph()
+    for memory, of in exact.items():
+        slow.link(memory, of)
+    fast.fill(exact)
+    kept = KeyGraph.from_arrays(fast.arrays([GRAPH]), [GRAPH])
+    for graph in (slow, fast, kept):
+        assert {memory: graph.links(memory) for memory in exact} == exact
+        for key in range(10):
+            nodes, weights = graph.led_to(key)
+            assert dict(zip(nodes.tolist(), weights.tolist(), strict=True)) == {
+                memory: of[key] for memory, of in exact.items() if key in of
+            }
+
+
+def test_a_key_that_goes_takes_its_links_along() -> None:
+    keys = KeyGraph()
+    keys.put(1, GRAPH, ["apple"], "concept")
+    keys.link(7, {1: 1.0, 2: 0.5})
+    keys.drop(1)
+
+    assert keys.links(7) == {2: 0.5}
+    assert keys.type(1) is None
+    assert keys.named("apple", [GRAPH], Labels()) == []
+
+
+def test_a_concept_goes_by_its_words_without_their_endings_and_a_name_does_not() -> None:
+    keys = KeyGraph()
+    keys.put(1, GRAPH, ["strawberries"], "concept")
+    keys.put(2, GRAPH, ["Rivers"], "name")
+
+    assert keys.worded("strawberry", [GRAPH]) == [1]
+    assert keys.worded("river", [GRAPH]) == []
+    again = KeyGraph.from_arrays(keys.arrays([GRAPH]), [GRAPH])
+    assert (again.worded("strawberry", [GRAPH]), again.type(2)) == ([1], "name")
+
+
+def test_entities_are_found_by_their_labels_and_follow_them() -> None:
+    keys, labels = KeyGraph(), Labels()
+    labels.put(3, GRAPH, ["Isaac Newton"])
+    keys.put_anchor(3, GRAPH, ["Isaac Newton"], "Person")
+
+    assert keys.find("What did Isaac Newton say?", [GRAPH], labels) == {3: "isaac newton"}
+    keys.put_anchor(3, GRAPH, ["Sir Isaac"], "Person")
+    assert keys.find("Isaac Newton?", [GRAPH], labels) == {}
+    assert (keys.type(3), keys.concepts(4).tolist()) == ("name", [False] * 4)
+
+
+@given(st.dictionaries(st.integers(0, 50), st.floats(0, 1), max_size=10))
+def test_numbers_are_those_that_were_put_and_those_that_were_kept(depths: dict[int, float]) -> None:
+    numbers = Numbers()
+    for node, depth in depths.items():
+        numbers.put(node, {MEM.depth: [depth], MEM.accessCount: [node]})
+    for one in (numbers, Numbers.from_arrays(numbers.arrays())):
+        assert {node: one.strength(node).depth for node in depths} == depths
+        assert all(one.strength(node).access_count == node for node in depths)
+    for node in depths:
+        numbers.drop(node)
+    assert np.isnan(numbers.column(MEM.depth, np.array(list(depths), dtype=np.int32))).all()

@@ -1,0 +1,178 @@
+"""Energy, feedback, associations and archiving, on a real store, over restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memento import open_memento
+from memento.errors import InputError, NotFound
+from memento.instants import now
+from memento.service import Memento
+from memento.vocabulary import IRI, MEM
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Iterator[Memento]:
+    with opened(tmp_path) as memento:
+        yield memento
+
+
+def opened(folder: Path) -> Memento:
+    memento = open_memento(folder)
+    assert isinstance(memento, Memento)
+    return memento
+
+
+def told(memento: Memento, text: str) -> IRI:
+    return memento.note(text).memories[0]
+
+
+def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
+    with opened(tmp_path) as memento:
+        tea = told(memento, "I like tea.")
+        assert (memento.strength(tea).importance, memento.strength(tea).energy) == (0.5, 0.5)
+        memento.feedback(tea, helped=True)
+        after = memento.feedback(tea, helped=False)
+    with opened(tmp_path) as memento:
+        found = memento.strength(tea)
+
+    assert [after.importance, after.usefulness] == pytest.approx([0.51, 0.5])
+    assert after.energy == pytest.approx(0.5 * 1.1 * 0.9)
+    assert (found.success_count, found.failure_count, found.importance) == (1, 1, after.importance)
+    assert found.energy == pytest.approx(after.energy)
+
+
+def test_decay_writes_one_instant_and_never_compounds(memento: Memento) -> None:
+    week = now() - timedelta(days=7)
+    tea, coffee = told(memento, "I like tea."), told(memento, "I drink coffee at work.")
+    graph = memento.scope().graph
+    for iri in (tea, coffee):
+        aged(memento, iri, week)
+    first = memento.decay()
+    quads = len(list(memento._parts.graph.quads(graph)))
+    half = memento.strength(tea).energy or 0.0
+    again = memento.decay()
+
+    assert half == pytest.approx(0.25, abs=1e-4)
+    assert memento.strength(tea).energy == pytest.approx(half, abs=1e-6)
+    assert again.until >= first.until
+    assert len(list(memento._parts.graph.quads(graph))) == quads  # the one instant is moved
+    assert memento.feedback(tea, helped=True).energy == pytest.approx(half * 1.1, abs=1e-4)
+    assert memento.strength(coffee).energy == pytest.approx(half, abs=1e-4)
+
+
+def test_what_has_no_energy_is_archived_whole_and_can_be_brought_back(memento: Memento) -> None:
+    old, new = told(memento, "I like tea."), told(memento, "I live in Lisbon.")
+    aged(memento, old, now() - timedelta(days=60))
+    memento.decay()
+    foreseen = memento.archive(dry_run=True)
+    archived = memento.archive()
+
+    assert foreseen.memories == archived.memories == (old,)
+    assert [one.iri for one in memento.list()] == [new]
+    assert memento.get(old).iri == old
+    assert memento.unarchive(old).energy == pytest.approx(0.5, abs=1e-6)
+    assert {one.iri for one in memento.list()} == {old, new}
+    with pytest.raises(NotFound, match="is archived"):
+        memento.unarchive(new)
+
+
+def test_an_association_is_drawn_and_then_strengthened(tmp_path: Path) -> None:
+    with opened(tmp_path) as memento:
+        tea, cup = told(memento, "I like tea."), told(memento, "My favourite cup is blue.")
+        first = memento.associate(tea, cup, relation="leads to", weight=0.8)
+        second = memento.associate(tea, cup, relation="leads to", weight=0.8)
+    with opened(tmp_path) as memento:
+        [path] = memento.trace(tea)
+
+    assert [first.weight, second.weight] == pytest.approx([0.8, 0.88])
+    assert first.created_at == second.created_at
+    assert (path.memories, path.relations) == ((tea, cup), ("leads to",))
+    assert path.weights == pytest.approx((0.88,))
+
+
+def test_paths_are_followed_depth_first_and_never_twice_over_a_memory(memento: Memento) -> None:
+    a, b, c = (told(memento, text) for text in ("I like tea.", "I own a cat.", "I play chess."))
+    memento.associate(a, b, weight=0.5)
+    memento.associate(b, c, weight=0.5)
+    memento.associate(c, a, weight=0.5)
+    memento.associate(a, c, weight=0.9)
+
+    assert [path.memories for path in memento.trace(a)] == [(a, c), (a, b), (a, b, c)]
+    assert [path.memories for path in memento.trace(a, depth=1)] == [(a, c), (a, b)]
+
+
+def test_activation_runs_over_associations_and_comes_back_in_recall(memento: Memento) -> None:
+    tea = told(memento, "Anna drinks tea.")
+    cup = told(memento, "The cup on the shelf is blue.")
+    far = told(memento, "Berlin has a zoo.")
+    memento.associate(tea, cup, weight=0.9)
+
+    active = {one.memory: one.activation for one in memento.activate([tea])}
+    found = [one.iri for one in memento.recall("What does Anna drink?", engine="spread", gate=False).memories]
+
+    assert active[tea] == 1
+    assert active[cup] > 0.7
+    assert far not in active
+    assert found.index(tea) < found.index(cup)
+
+
+def test_a_forgotten_memory_is_on_no_path(memento: Memento) -> None:
+    tea, cup = told(memento, "I like tea."), told(memento, "I own a cat.")
+    memento.associate(tea, cup)
+    memento.forget(cup)
+
+    assert memento.trace(tea) == ()
+    with pytest.raises(NotFound, match="no current memory"):
+        memento.activate([cup])
+
+
+@pytest.mark.parametrize("engine", ["spread", "hops"])
+def test_the_walks_find_what_shares_a_name(memento: Memento, engine: str) -> None:
+    for text in ("Anna works at Siemens.", "Siemens makes trains.", "Paul likes chess."):
+        told(memento, text)
+
+    found = [one.content for one in memento.recall("Where does Anna work?", engine=engine, gate=False).memories]
+
+    assert found[0] == "Anna works at Siemens."
+    assert "Siemens makes trains." in found[:2]
+
+
+def test_what_cannot_be_is_refused_by_name(memento: Memento) -> None:
+    tea, cat = told(memento, "I like tea."), told(memento, "I own a cat.")
+    mistakes: list[tuple[Callable[[], object], str]] = [
+        (lambda: memento.associate(tea, cat, weight=2), "weight must be from 0 to 1, not 2"),
+        (lambda: memento.associate(tea, tea), "cannot lead to itself"),
+        (lambda: memento.associate(tea, cat, relation=" "), "relation must be a word"),
+        (lambda: memento.trace(tea, depth=9), "depth must be from 1 to 6"),
+        (lambda: memento.activate([]), "at least one memory"),
+        (lambda: memento.activate([tea], steps=0), "steps must be"),
+        (lambda: memento.activate([tea], threshold=2), "threshold must be"),
+        (lambda: memento.decay(half_life_days=0), "above 0, not 0"),
+    ]
+    for wrong, says in mistakes:
+        with pytest.raises(InputError, match=says):
+            wrong()
+    strangers: list[Callable[[], object]] = [
+        lambda: memento.strength("urn:x"),
+        lambda: memento.feedback("urn:x", helped=True),
+        lambda: memento.associate(tea, "urn:x"),
+    ]
+    for lost in strangers:
+        with pytest.raises(NotFound, match="<urn:x>"):
+            lost()
+
+
+def aged(memento: Memento, iri: IRI, at: datetime) -> None:
+    """As if the memory had been told then and not been touched since."""
+    from memento.model import Change
+
+    graph = memento.scope().graph
+    memento._parts.commit(
+        Change(((iri, MEM.energy, 0.5, graph), (iri, MEM.energyAt, at, graph))),
+        memento.scope(),
+    )
