@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 import faiss
 
-from memento import assets
 from memento.backup import standing
 from memento.backup.putting import finish
 from memento.backup.taking import discard as discard_backups
@@ -18,24 +16,24 @@ from memento.errors import Damaged, GraphError, StaleIndex
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
+from memento.graph.ontology import load_ontology
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
-from memento.model import Change, Degraded, Scope, Value
-from memento.ports import Embedder, Graph
+from memento.model import Change, Degraded, Scope
+from memento.ports import Embedder
 from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import VectorFile
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE
+from memento.vocabulary import IRI, MEM, TYPE
 
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,8 @@ class Backends:
     """Set while a backup stands in for the store, so that nothing may be written."""
     erasures: int = 0
     """How often texts were erased: what was copied before holds them."""
+    forgotten: list[Callable[[], None]] = field(default_factory=list)
+    """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -140,6 +140,8 @@ class Backends:
         """
         for keeper in self.keepers:
             keeper.forget(iris)
+        for told in self.forgotten:
+            told()
         if not self.keepers:
             try:
                 self.home.delete_blocks()
@@ -163,6 +165,8 @@ class Backends:
         self.home.erased.touch()
         self._is_erased = True
         self.erasures += 1
+        for told in self.forgotten:
+            told()
         discard_backups(self.home.checkpoints)
 
     def close(self) -> None:
@@ -220,6 +224,8 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     """
     for keeper in parts.keepers:
         keeper.clear()
+    for told in parts.forgotten:
+        told()
     old = parts.graph
     parts.inferences.close()
     old.close()
@@ -272,21 +278,6 @@ def _kept(home: Home, indexes: Indexes) -> None:
         keeping.discard(home.indexes, indexes)
         # The next start reads the graph instead.
         logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
-
-
-def load_ontology(graph: Graph) -> None:
-    """Put the ontology into its graph when it is not this version's; doing it twice changes nothing."""
-    documents = [assets.read(name) for name in _ONTOLOGY_FILES]
-    mark = sha256(b"".join(documents)).hexdigest()
-    if _stated(graph, ONTOLOGY, MEM.contentHash) == [mark]:
-        return
-    note = f'\n<{ONTOLOGY}> <{MEM.contentHash}> "{mark}" .\n'.encode()
-    graph.load(b"\n".join([*documents, note]), ONTOLOGY)
-
-
-def _stated(graph: Graph, subject: IRI, predicate: IRI) -> Sequence[Value]:
-    rows = graph.select("search/statements", [ONTOLOGY], node=subject)
-    return [row["value"] for row in rows if row["predicate"] == predicate]
 
 
 def _vector_file(path: Path, embedder: Embedder) -> VectorFile:

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from memento.model import (
         Described,
         Difference,
+        Evaluated,
         Forgotten,
         Imported,
         Inferred,
         KeyType,
         Listed,
+        Manifest,
         Noted,
         NoteRow,
         NoteStatus,
@@ -209,6 +211,18 @@ class Client(KeyCalls, Sparql, Documents):
         from memento.model import Inferred
 
         return made(Inferred, self.ask("infer", namespace=namespace))
+
+    def evaluate(self, expression: str, *, namespace: str | None = None) -> Evaluated:
+        """See `Memento.evaluate`."""
+        from memento.model import Evaluated
+
+        return made(Evaluated, self.ask("evaluate", expression=expression, namespace=namespace))
+
+    def manifest(self, *, namespace: str | None = None) -> Manifest:
+        """See `Memento.manifest`."""
+        from memento.model import Manifest
+
+        return made(Manifest, self.ask("manifest", namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

@@ -19,6 +19,7 @@ class Reads:
 
     graph: IRI
     count: int = 0
+    glances: int = 0
     at: datetime | None = None
 
     def over(self, strength: Strength) -> Strength:
@@ -30,7 +31,7 @@ class Reads:
         return replace(
             strength,
             depth=round(depth, _EXACT),
-            access_count=strength.access_count + self.count,
+            access_count=strength.access_count + self.count + self.glances,
             last_accessed_at=max(times, default=None),
         )
 
@@ -72,7 +73,8 @@ class Tally:
         match effect:
             case Read():
                 one = self.reads.setdefault(effect.memory, Reads(effect.graph))
-                one.count += 1
+                one.glances += effect.glance
+                one.count += not effect.glance
                 one.at = max(one.at or effect.at, effect.at)
             case Trodden():
                 steps = self._steps(effect.key.iri, effect.memory, effect.graph)
@@ -89,6 +91,7 @@ class Tally:
         for iri, reads in later.reads.items():
             known = self.reads.setdefault(iri, Reads(reads.graph))
             known.count += reads.count
+            known.glances += reads.glances
             known.at = max((at for at in (known.at, reads.at) if at), default=None)
         for node, (graph, count) in later.counts.items():
             self.counts[node] = (graph, self.counts.get(node, (graph, 0))[1] + count)

@@ -22,11 +22,12 @@ from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.home import Home
 from memento.instants import now
-from memento.model import Degraded, Scope
 from memento.keys.leads import Leads
 from memento.keys.remember import Desk
 from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
+from memento.manifest.kept import Maps
+from memento.model import Degraded, Scope
 from memento.reinforcement import Reinforcement
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -71,6 +72,7 @@ class Held:
         self._checkpoints = Worker(self._checkpoint, "checkpoints")
         self._reinforcement = Reinforcement(backends, self._writing)
         self._trail = Trail()
+        self._maps = Maps(backends, settings.manifest)
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
@@ -113,7 +115,10 @@ class Held:
         if right != "read":
             self._writable()
         chosen = self._access.namespace(namespace, self._scope.namespace)
-        return Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+        scope = Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+        if right != "read":
+            self._maps.written(scope)
+        return scope
 
     def _writable(self) -> None:
         """Raises `ReadOnly` while a backup stands in for the store."""

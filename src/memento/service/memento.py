@@ -8,10 +8,11 @@ from typing import Self
 
 from memento.home import Owner
 from memento.service.care import Care
+from memento.service.expressions import Expressions
 from memento.service.keys import Keys
 from memento.service.living import Living
+from memento.service.mapping import Mapping
 from memento.service.reading import Reading
-from memento.service.remembering import Remembering
 from memento.service.updating import Updating
 from memento.service.writing import Writing
 
@@ -20,7 +21,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
+class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -53,6 +54,7 @@ class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Care):
         self._checkpoints.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
+        self._maps.close(_PATIENCE_S)
         self._reinforcement.close(_PATIENCE_S)
         self._workers.close()
         with self._writing:  # never between the two halves of a write

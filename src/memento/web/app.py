@@ -13,14 +13,18 @@ from functools import lru_cache
 from time import time
 
 from flask import Flask, Response, g, render_template, request
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
 from memento import __version__, telemetry
 from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
+from memento.model.picture import pictured
 from memento.service import Memento
 from memento.settings import LimitsSettings
+from memento.web.asked import Parameters, namespace
+from memento.web.asked import memory as asked_memory
 from memento.web.documents import IMPORT as DOCUMENT
 from memento.web.documents import Documents
 from memento.web.keys import KeyRest
@@ -41,6 +45,7 @@ OPEN = ("/health",)
 DEGRADED = "Memento-Degraded"
 """The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
 
+EXPRESSIONS = "/memory/sexpr"
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
@@ -60,7 +65,7 @@ def create_app(memento: Memento) -> Flask:
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.memory = _admitted(memento)
-        request.max_content_length = most_bytes(request.path, memento.settings.limits)
+        request.max_content_length = most_bytes(request.path, memento.settings.limits, memento.settings.sexpr.chars)
         return None
 
     app.register_blueprint(Documents().blueprint())
@@ -105,12 +110,19 @@ def _date(second: int) -> str:
     return http_date(second)
 
 
-def most_bytes(path: str, limits: LimitsSettings) -> int:
-    """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
+def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
+    """
+    The longest body; JSON and forms write a character with several, so the service counts texts itself.
+
+    Args:
+        chars: of an expression.
+    """
     if path.startswith(PROXIED):
         return BODY_BYTES
     if path == "/memory/import":
         return IMPORT_BYTES
+    if path == EXPRESSIONS:
+        return 6 * chars + 65_536
     if path == DOCUMENT:
         return limits.document_bytes
     if path.startswith(GRAPHS):
@@ -122,6 +134,14 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
     @app.get("/")
     def home() -> str:
         return render_template("home.html", version=__version__)
+
+    @app.get("/map")
+    def map_page() -> str:
+        Parameters()
+        drawn = asked_memory().manifest(namespace=namespace())
+        return render_template(
+            "map.html", manifest=drawn, picture=Markup(pictured(drawn))
+        )  # which escapes what is shown
 
     @app.get("/health")
     def health() -> Response:
