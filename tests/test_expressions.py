@@ -13,9 +13,9 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
 from memento.service import Memento, open_memento
-from memento.service.verbs import VERBS
 from memento.settings import Settings, SexprSettings
 from memento.sexpr.reader import read
+from memento.sexpr.verbs import VERBS
 from memento.vocabulary import data_iri
 
 

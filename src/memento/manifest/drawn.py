@@ -40,6 +40,8 @@ class World:
     season: NDArray[np.int8]
     touched: NDArray[np.bool_]
     accesses: NDArray[np.float64]
+    last: tuple[str, int]
+    """What happened last, in a word, and to which node."""
 
 
 def drawn(scope: Scope, at: datetime, parts: Backends) -> Manifest:
@@ -100,12 +102,14 @@ def _together(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.flo
 
 def _numbers(
     memories: Ids, anchors: int, at: datetime, parts: Backends
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
-    """Energy, importance, season, touched and uses of each node; an anchor has none of them."""
+) -> tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64], tuple[str, int]
+]:
+    """Energy, importance, season, touched and uses of each node, of which an anchor has none; and what happened last."""
     numbers, now_s = parts.indexes.numbers, at.timestamp()
     created = parts.indexes.nodes.created(memories) / 1000.0
-    used = np.fmax(created, numbers.column(MEM.lastAccessedAt, memories))
-    changed = np.fmax(created, numbers.column(MEM.energyAt, memories))
+    read_at, judged_at = (numbers.column(name, memories) for name in (MEM.lastAccessedAt, MEM.energyAt))
+    used, changed = np.fmax(created, read_at), np.fmax(created, judged_at)
     energies = energy.energies(memories, parts)
     accesses = np.nan_to_num(numbers.column(MEM.accessCount, memories))
     days = [(now_s - since) / 86_400 for since in (created, used, changed)]
@@ -117,7 +121,18 @@ def _numbers(
         np.concatenate([season, np.full(anchors, -1, dtype=np.int8)]),
         np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(anchors, dtype=np.bool_)]),
         np.concatenate([accesses, none]),
+        _last({"feedback": judged_at, "used": read_at, "told": created}),
     )
+
+
+def _last(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
+    """What happened last and to which memory, of those at the same time the latest made; times are (n,), none is not a number."""
+    count = len(times["told"])
+    if not count:
+        return "", 0
+    found = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
+    place, node = divmod(int(np.argmax(found)), count)
+    return list(times)[place], count - 1 - node
 
 
 def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
@@ -167,7 +182,7 @@ def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Bac
             for bridge in found.bridges
             if set(bridge.nodes) <= texts.keys()
         ),
-        recent=f"told: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
+        recent=f"{world.last[0]}: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
     )
     return replace(manifest, text=written(manifest))
 
@@ -193,8 +208,8 @@ def _of_season(world: World, found: Structure, code: int) -> list[int]:
 
 
 def _recent(world: World) -> list[int]:
-    """The memory that was made last."""
-    return [world.memories - 1] if world.memories else []
+    """The memory that something happened to last."""
+    return [world.last[1]] if world.memories else []
 
 
 def _texts(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memento import __version__
-from memento.mcp import connector_tools, key_tools, note_tools, prompts, read_tools, resources
+from memento.mcp import connector_tools, key_tools, note_tools, prompts, read_tools, resources, sexpr_tools
 from memento.mcp.tools import Json, Tool
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -50,7 +50,7 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
     "keys": key_tools.TOOLS,
     "care": (),
     "cases": (),
-    "sexpr": (),
+    "sexpr": sexpr_tools.TOOLS,
 }
 """What `MEMENTO_TOOLS` adds, by the names that `settings.tool_groups` checks."""
 
@@ -66,6 +66,19 @@ def tools(groups: Sequence[str], *, direct: bool = False) -> dict[str, Tool]:
     if direct and "keys" in groups:
         added.append(key_tools.DIRECT_RECALL)
     return {tool.name: tool for tool in (*DEFAULT, *added)}
+
+
+def with_map(listed: Json, text: str) -> Json:
+    """The answer to `tools/list`, with the map of a memory in the description of the tool that takes expressions."""
+    if not text:
+        return listed
+    tools = [
+        {**tool, "description": f"{tool['description']}{sexpr_tools.AT_PRESENT}{text}"}
+        if tool["name"] == sexpr_tools.NAME
+        else tool
+        for tool in listed["tools"]
+    ]
+    return {**listed, "tools": tools}
 
 
 def lists(groups: Sequence[str], *, direct: bool = False) -> dict[str, Json]:

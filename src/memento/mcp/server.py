@@ -9,6 +9,7 @@ of the inside. Every request is admitted by itself, as at the other doors: `acce
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -21,7 +22,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -66,6 +67,11 @@ class Door:
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
         self._bus = InMemorySubscriptionBus()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shows_map = "sexpr" in groups
+        if self._shows_map:
+            memento.on_redrawn(self._redrawn)
+            memento.manifest_text()  # so that there is one when a client asks for the tools
         # As many calls at once as the rest of the service answers.
         self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
 
@@ -80,13 +86,13 @@ class Door:
             instructions=self._instructions,
             cache_hints={
                 "server/discover": hint,
-                "tools/list": hint,
+                "tools/list": CacheHint(ttl_ms=LIVE_TTL_MS, scope="private") if self._shows_map else hint,
                 "resources/list": hint,
                 "resources/templates/list": hint,
                 "prompts/list": hint,
             },
             get_tool_input_schema=self._schemas.get,
-            on_list_tools=self._listing("tools/list", mcp.ListToolsResult),
+            on_list_tools=self._listed_tools if self._shows_map else self._listing("tools/list", mcp.ListToolsResult),
             on_list_resources=self._listing("resources/list", mcp.ListResourcesResult),
             on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),
             on_list_prompts=self._listing("prompts/list", mcp.ListPromptsResult),
@@ -105,6 +111,25 @@ class Door:
             return copied
 
         return listed
+
+    async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
+        """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
+        reach = self._reach(context)
+        text = await anyio.to_thread.run_sync(
+            lambda: reach.memory.manifest_text(namespace=reach.namespace), limiter=self._threads
+        )
+        return mcp.ListToolsResult.model_validate(catalogue.with_map(self._lists["tools/list"], text))
+
+    def began(self) -> None:
+        """The loop of events runs; from now on who draws a map on a thread can tell the clients."""
+        self._loop = asyncio.get_running_loop()
+
+    def _redrawn(self) -> None:
+        """A map was drawn anew: the list of tools shows it, and so does the resource."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        for event in (ToolsListChanged(), ResourceUpdated(uri="memento://manifest")):
+            asyncio.run_coroutine_threadsafe(self._bus.publish(event), self._loop)
 
     async def _call(
         self, context: Context, params: mcp.CallToolRequestParams
@@ -204,7 +229,8 @@ def app(memento: Memento) -> ASGI:
     Raises:
         SettingsError: `MEMENTO_TOOLS` names an unknown group.
     """
-    server = Door(memento).server()
+    door = Door(memento)
+    server = door.server()
     most = 2 * memento.settings.limits.text_bytes + 65_536
     # Older clients are answered in JSON alone; newer ones get a stream as soon as there is progress to tell.
     older, newer = (
@@ -214,6 +240,7 @@ def app(memento: Memento) -> ASGI:
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
+            door.began()
             await _living((older, newer), receive, send)
             return
         headers = Headers(scope=scope)

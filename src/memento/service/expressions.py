@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +11,13 @@ from memento.errors import InputError, NotFound
 from memento.instants import now
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
 from memento.service.remembering import Remembering
-from memento.service.verbs import VERBS
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
+from memento.sexpr.spoken import Said
+from memento.sexpr.verbs import VERBS
 from memento.vocabulary import IRI
 from memento.wire import plain
-
-if TYPE_CHECKING:
-    from memento.service.memento import Memento
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What an expression works on: the memory as its sender may use it, and the namespace."""
-
-    memento: Memento
-    namespace: str
 
 
 class Expressions(Remembering):
@@ -49,7 +38,7 @@ class Expressions(Remembering):
         knobs = self.settings.sexpr
         if not isinstance(expression, str):
             raise InputError(f"the expression must be text, not {type(expression).__name__}")
-        within = Said(cast("Memento", self), self._in(namespace).namespace)
+        within = Said(self, self._in(namespace).namespace)
         evaluation = Evaluation(VERBS, knobs.fuel, knobs.depth, knobs.chars, within)
         forms = evaluation.checked(expression)
         if evaluation.writes(forms):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from memento.errors import InputError, NotAcceptable, TooLong
 from memento.model import Marks
@@ -19,11 +20,16 @@ from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
 from memento.wire import plain
 
-if TYPE_CHECKING:
-    from memento.service.expressions import Said
-
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _TTL = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an expression works on: the `Memento` as its sender may use it, and the namespace."""
+
+    memento: Any
+    namespace: str
 
 
 def seconds(ttl: str) -> float:
@@ -43,7 +49,7 @@ def seconds(ttl: str) -> float:
 
 
 def _said(evaluation: Evaluation) -> Said:
-    return cast("Said", evaluation.within)
+    return cast(Said, evaluation.within)
 
 
 def remember(

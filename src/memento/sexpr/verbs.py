@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memento.service import spoken
+from memento.sexpr import spoken
 from memento.sexpr.evaluation import VALUES, Parameter, Table, Verb
 
 READING = (
@@ -136,4 +136,6 @@ WRITING = (
         takes_more=True,
     ),
 )
+__all__ = ["READING", "VALUES", "VERBS", "WRITING"]
+
 VERBS: Table = {verb.name: verb for verb in (*READING, *WRITING, *VALUES)}
