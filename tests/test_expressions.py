@@ -15,7 +15,7 @@ from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooL
 from memento.service import Memento, open_memento
 from memento.settings import Settings, SexprSettings
 from memento.sexpr.reader import read
-from memento.sexpr.verbs import VERBS
+from memento.sexpr.verbs import VERBS, table
 from memento.vocabulary import data_iri
 
 
@@ -273,6 +273,12 @@ def quads(memento: Memento) -> set[str]:
     import re
 
     return {re.sub(r"_:\w+", "_:b", line) for line in lines if line}
+
+
+def test_the_page_has_the_table_of_the_verbs() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "sexpr.md").read_text(encoding="utf-8")
+
+    assert f"<!-- verbs -->\n\n{table()}\n<!-- /verbs -->" in page
 
 
 def test_every_verb_says_what_it_does_and_its_signature_is_an_expression() -> None:

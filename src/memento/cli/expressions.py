@@ -22,9 +22,17 @@ HELP = """An expression goes over several lines until its last bracket closes, a
 
 
 @command("eval-sexpr")
-@click.argument("expression")
-def evaluated(chosen: Chosen, expression: str) -> None:
+@click.argument("expression", required=False)
+@click.option("--verbs", is_flag=True, help="Print the verbs there are, as a table in Markdown.")
+def evaluated(chosen: Chosen, expression: str | None, verbs: bool) -> None:
     """The value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
+    if verbs:
+        from memento.sexpr.verbs import table
+
+        click.echo(table(), nl=False)
+        return
+    if expression is None:
+        raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
     with opened(chosen, "eval-sexpr") as memento:
         answer = ask(memento, "evaluate", expression=_expression(expression), namespace=chosen.namespace)
     printed(chosen, answer, lambda: answer["text"])
@@ -42,15 +50,16 @@ def repl(chosen: Chosen) -> None:
 
 @command("manifest")
 @click.option("--svg", is_flag=True, help="Print the picture of the map.")
-def manifest(chosen: Chosen, svg: bool) -> None:
+@click.option("--fresh", is_flag=True, help="Draw it now instead of showing the one that is kept.")
+def manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
     """The map of the memory: what hangs together, what it turns on, what is new and what fades."""
     with opened(chosen, "manifest") as memento:
         if svg:
             from memento.model.picture import pictured
 
-            click.echo(pictured(memento.manifest(namespace=chosen.namespace)))
+            click.echo(pictured(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
             return
-        answer = ask(memento, "manifest", namespace=chosen.namespace)
+        answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
     printed(chosen, answer, lambda: "\n".join(map(shown.clean, answer["text"].splitlines())))
 
 

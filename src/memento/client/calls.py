@@ -218,11 +218,11 @@ class Client(KeyCalls, Sparql, Documents):
 
         return made(Evaluated, self.ask("evaluate", expression=expression, namespace=namespace))
 
-    def manifest(self, *, namespace: str | None = None) -> Manifest:
+    def manifest(self, *, fresh: bool = False, namespace: str | None = None) -> Manifest:
         """See `Memento.manifest`."""
         from memento.model import Manifest
 
-        return made(Manifest, self.ask("manifest", namespace=namespace))
+        return made(Manifest, self.ask("manifest", fresh=fresh or None, namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

@@ -11,13 +11,17 @@ from memento.service.held import Held
 class Mapping(Held):
     """The map of a namespace."""
 
-    def manifest(self, *, namespace: str | None = None) -> Manifest:
+    def manifest(self, *, fresh: bool = False, namespace: str | None = None) -> Manifest:
         """
         The map of what the namespace reads: what hangs together, what it turns on, what is new and what fades.
 
         `text` is the same in 500 tokens. It may be `manifest.cache_s` old, or of before the last `manifest.updates` changes.
+
+        Args:
+            fresh: draw it now, however long that takes.
         """
-        return self._maps.get(self._in(namespace))
+        scope = self._in(namespace)
+        return self._maps.draw(scope) if fresh else self._maps.get(scope)
 
     def manifest_text(self, *, namespace: str | None = None) -> str:
         """The text of the map as it is kept, without waiting for one; empty where none is drawn yet, which is then begun."""

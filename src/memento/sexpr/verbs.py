@@ -5,6 +5,8 @@ from __future__ import annotations
 from memento.sexpr import spoken
 from memento.sexpr.evaluation import VALUES, Parameter, Table, Verb
 
+__all__ = ["READING", "VALUES", "VERBS", "WRITING", "table"]
+
 READING = (
     Verb(
         name="recall",
@@ -136,6 +138,13 @@ WRITING = (
         takes_more=True,
     ),
 )
-__all__ = ["READING", "VALUES", "VERBS", "WRITING"]
-
 VERBS: Table = {verb.name: verb for verb in (*READING, *WRITING, *VALUES)}
+
+
+def table() -> str:
+    """The verbs as the table of docs/sexpr.md."""
+    lines = ["| expression | what it does |", "| --- | --- |"]
+    for kind, verbs in (("reading", READING), ("changing the memory", WRITING), ("taking values apart", VALUES)):
+        lines.append(f"| *{kind}* | |")
+        lines += [f"| `{verb.signature}` | {verb.does} |" for verb in verbs]
+    return "\n".join(lines) + "\n"

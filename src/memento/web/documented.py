@@ -30,7 +30,10 @@ def operations() -> dict[tuple[str, str], Operation]:
         ("get", "/memory/manifest"): Operation(
             does="The map of the namespace: what hangs together, what it turns on, what is new and what fades",
             answers=Manifest,
-            parameters={"format": {"enum": ["json", "text", "svg"]}},
+            parameters={
+                "format": {"enum": ["json", "text", "svg"]},
+                "fresh": {**FLAG, "description": "draw it now, however long that takes"},
+            },
         ),
         ("get", "/memory/export"): Operation(
             does="Every graph of the tenant as one RDF document; with `namespace` that one alone",

@@ -207,8 +207,9 @@ class Rest:
 
     def manifest(self) -> Response:
         """The map of the memory: as an object, in 500 tokens, or as a picture."""
-        form = Parameters("format").choice("format", ("json", "text", "svg"))
-        found = memory().manifest(namespace=namespace())
+        asked = Parameters("format", "fresh")
+        form = asked.choice("format", ("json", "text", "svg"))
+        found = memory().manifest(fresh=asked.flag("fresh"), namespace=namespace())
         if form == "svg":
             return Response(pictured(found), mimetype="image/svg+xml")
         return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
