@@ -1,8 +1,8 @@
 """
 How long does the map of a memory take to draw, and how long does anybody wait for it meanwhile?
 
-Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; with `--short` texts are cut to a word, so that
-a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one map
+Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; with `--short` texts are cut to a word, so
+that a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one map
 after the other is drawn on another thread.
 Targets: 500 ms at 10,000 memories, 10 s at 1,000,000.
 Run: `.venv/bin/python tests/bench/manifest.py [--sizes 10000 100000] [--folder DIR] [--json] [--record]`; 10,000 take a minute.
