@@ -396,6 +396,22 @@ def test_a_walk_leads_from_a_question_over_keys_to_memories_and_back() -> None:
     assert json.loads(run("walk", "apple", "--json").stdout)["keys"][0]["name"] == "apple"
 
 
+def test_living_memory_has_commands() -> None:
+    [tea] = printed("note", "I like tea.", "--json")["memories"]
+    [cup] = printed("note", "My cup is blue.", "--json")["memories"]
+
+    assert printed("living", "feedback", tea, "success", "--json")["success_count"] == 1
+    assert "0.52" in printed("living", "strength", tea)
+    assert "weight 0.80" in printed("living", "associate", tea, cup, "--relation", "drunk from", "--weight", "0.8")
+    assert "drunk from (0.80) →" in printed("living", "trace", tea)
+    assert "Nothing leads away" in printed("living", "trace", cup)
+    assert printed("living", "activate", tea).startswith("1.00  ")
+    assert "by half in 7 days" in printed("living", "decay")
+    assert "Every memory has energy left" in printed("living", "archive", "--dry-run")
+    assert "is archived" in failed("living", "unarchive", tea, code=2)
+    assert "tea" in printed("recall", "What do I drink?", "--engine", "hops", "--no-gate")
+
+
 def test_each_step_of_a_walk_is_a_command() -> None:
     done = printed("remember", "Newton saw an apple fall.", "-k", "apple", "--session", "monday", "--json")
     [key] = printed("keys", "find", "apple", "--json")["keys"]

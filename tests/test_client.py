@@ -40,6 +40,7 @@ from memento.web.app import create_app
 
 HERE_ONLY = {
     "warm_up",
+    "glimpse",
     "health",
     "serve_at",
     "seen_by",
@@ -348,3 +349,20 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 
     assert (run.returncode, run.stderr.count("\n")) == (2, 1)
     assert f"port {server.server_port}" in run.stderr
+
+
+def test_it_moves_and_follows_what_use_makes_of_memories(client: Client, memento: Memento) -> None:
+    tea, cup = (client.note(text).memories[0] for text in ("I like tea.", "My cup is blue."))
+    after = client.feedback(tea, helped=False)
+    link = client.associate(tea, cup, relation="drunk from", weight=0.8)
+    faded = client.decay()
+
+    assert after.failure_count == 1
+    assert client.strength(tea) == memento.strength(tea)
+    assert (link.source, link.target, link.weight) == (tea, cup, 0.8)
+    assert client.trace(tea) == memento.trace(tea)
+    assert client.activate([tea]) == memento.activate([tea])
+    assert faded.half_life == 7
+    assert client.archive(dry_run=True).memories == ()
+    with pytest.raises(NotFound, match="is archived"):
+        client.unarchive(tea)

@@ -166,9 +166,8 @@ def test_a_memory_has_its_season(
 
 
 def test_what_has_energy_or_is_used_is_not_let_go() -> None:
-    assert dynamics.outlives(0.06, 0)
-    assert dynamics.outlives(0.0, 6)
-    assert not dynamics.outlives(0.05, 5)
+    energy, accesses = np.array([0.06, 0.0, 0.05]), np.array([0, 6, 5])
+    assert dynamics.outlives(energy, accesses).tolist() == [True, True, False]
 
 
 def test_a_depth_has_a_name() -> None:

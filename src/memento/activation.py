@@ -16,7 +16,7 @@ import numpy as np
 from memento import dynamics, energy
 from memento.backends import Backends
 from memento.errors import InputError
-from memento.model import Item, Read, Scope
+from memento.model import Item, Scope, Used
 from memento.rank.walks import spread
 from memento.reinforcement import Reinforcement
 from memento.search.view import View
@@ -49,7 +49,8 @@ def recalled(
         seeds = np.array([node for node in found if view.visible[node]], dtype=np.int64)
         if not len(seeds):
             return ()
-        nodes, active = spread(view.net(), seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD)
+        rare, beside = view.matrix().rare, view.associated()
+        nodes, active = spread(rare, seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD, beside=beside)
         seen = view.visible[nodes]
         nodes, active = nodes[seen].astype(np.int32), active[seen]
         scores = _scores(nodes, active, now, parts)
@@ -63,7 +64,7 @@ def recalled(
             )
             for at in best
         ]
-    use.note(*(Read(memory=iri, graph=graph, at=now, glance=True) for iri, graph, _, _ in chosen))
+    use.note(*(Used(memory=iri, graph=graph, at=now) for iri, graph, _, _ in chosen))
     told = items([iri for iri, *_ in chosen], scope, parts)
     return tuple(
         Item(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +12,10 @@ from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
-from memento.model import Activated, Association, Change, Followed, Scope
+from memento.model import Activated, Association, Change, Followed, Quad, Scope
 from memento.rank.walks import spread
 from memento.search.view import View
-from memento.vocabulary import IRI, association_iri, relation_iri, relation_named
+from memento.vocabulary import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, relation_named
 
 MOST_ACTIVE = 20
 DEEPEST = 6
@@ -58,7 +58,7 @@ def associate(
         last_reinforced_at=now,
     )
     if known is None:
-        parts.commit(Change(tuple(quads(made, scope.graph))), scope)
+        parts.commit(Change((*quads(made, scope.graph), *_described(made.relation, scope.graph))), scope)
         return made
     left = dynamics.association_at(known.weight, known.at, indexes.fadings.of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
@@ -93,7 +93,8 @@ def trace(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) 
         visible = indexes.nodes.current(scope.memory_graphs, now=now)
         found: list[Followed] = []
         _follow(begin, Followed(memories=(IRI(start),)), {begin}, depth, visible, parts, found)
-        return tuple(found)
+    texts = _texts({memory for path in found for memory in path.memories}, scope, parts)
+    return tuple(replace(path, contents=tuple(texts[memory] for memory in path.memories)) for path in found)
 
 
 def activate(
@@ -128,14 +129,17 @@ def activate(
     with indexes.lock:
         begin = _current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        nodes, active = spread(view.net(), np.array(begin), np.ones(len(begin)), steps, decay, threshold)
+        rare, beside = view.matrix().rare, view.associated()
+        nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=beside)
         seen = view.visible[nodes]
         nodes, active = nodes[seen], active[seen]
         order = np.lexsort((nodes, -active))[:MOST_ACTIVE]
-        return tuple(
-            Activated(memory=indexes.nodes.iri(node), activation=round(value, 9))
-            for node, value in zip(nodes[order].tolist(), active[order].tolist(), strict=True)
-        )
+        reached = [indexes.nodes.iri(node) for node in nodes[order].tolist()]
+    texts = _texts(reached, scope, parts)
+    return tuple(
+        Activated(memory=iri, activation=round(value, 9), content=texts[iri])
+        for iri, value in zip(reached, active[order].tolist(), strict=True)
+    )
 
 
 def _follow(
@@ -159,6 +163,20 @@ def _follow(
         found.append(further)
         if depth > 1:
             _follow(arc.target, further, on | {arc.target}, depth - 1, visible, parts, found)
+
+
+def _described(relation: IRI, graph: IRI) -> tuple[Quad, ...]:
+    """What is said of a relation that the ontology does not have."""
+    if relation.startswith(MEM.base):
+        return ()
+    return (relation, TYPE, MEM.Relation, graph), (relation, SKOS.prefLabel, relation_named(relation), graph)
+
+
+def _texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    """What some memories say; nothing of one that went meanwhile."""
+    wanted = sorted(memories)
+    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
 
 
 def _current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> list[int]:

@@ -20,10 +20,8 @@ from memento.graph.mapping import quads
 from memento.model import Change, Fading, Scope, Strength, Value
 from memento.reinforcement import Reinforcement
 from memento.search.nodes import Ids
+from memento.settings import LivingSettings
 from memento.vocabulary import IRI, MEM, fading_iri
-
-MIDDLING = 0.5
-"""The importance of a memory that nobody has said anything of."""
 
 Column = NDArray[np.float64]
 
@@ -37,9 +35,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     values[begun] = importances(nodes[begun], parts)
     since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
-    graphs = np.array([indexes.nodes.graph(node) for node in nodes.tolist()], dtype=object)
-    for graph in dict.fromkeys(graphs.tolist()):
-        of = graphs == graph
+    for graph, of in indexes.nodes.by_graph(nodes):
         found[of] = dynamics.energies_at(values[of], since[of], indexes.fadings.of(graph))
     return found
 
@@ -47,7 +43,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
 def importances(nodes: Ids, parts: Backends) -> Column:
     """(n,) the importance of some memories, 0..1."""
     found = parts.indexes.numbers.column(MEM.importance, nodes)
-    return np.where(np.isnan(found), MIDDLING, found)
+    return np.where(np.isnan(found), dynamics.MIDDLING, found)
 
 
 def strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -> Strength:
@@ -122,15 +118,15 @@ def let_fade(half_life_days: float, scope: Scope, now: datetime, parts: Backends
     return fading
 
 
-def exhausted(scope: Scope, now: datetime, parts: Backends) -> tuple[IRI, ...]:
+def exhausted(scope: Scope, now: datetime, parts: Backends, knobs: LivingSettings) -> tuple[IRI, ...]:
     """The current memories of the namespace that have no energy left and are hardly used, in no order."""
     indexes = parts.indexes
     with indexes.lock:
         nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
         left = energies(nodes, parts)
         used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-        gone = (left <= 0.05) & (used <= 5)
-        return tuple(indexes.nodes.iri(node) for node in nodes[gone].tolist())
+        stays = dynamics.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
+        return tuple(indexes.nodes.iri(node) for node in nodes[~stays].tolist())
 
 
 def archive(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backends) -> None:
@@ -156,7 +152,7 @@ def unarchive(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
     removes = tuple(
         (IRI(iri), IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows if row["predicate"] in gone
     )
-    importance = said.get(MEM.importance, MIDDLING)
+    importance = said.get(MEM.importance, dynamics.MIDDLING)
     adds = ((IRI(iri), MEM.energy, float(str(importance)), scope.graph), (IRI(iri), MEM.energyAt, now, scope.graph))
     parts.commit(Change(adds, removes), scope)
 

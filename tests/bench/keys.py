@@ -6,7 +6,7 @@ sets of `keymem_hotpot*` and `locomo` are asked; the caller has them, none is ke
 and nothing is held back by a gate: this is a measure of ranking.
 Baselines: `bm25` over the texts; `flat`, the cosine of question and text; `direct`, both fused by rank, as direct recall does it
 without keys. `graph1` to `graph3` add the keys, made by Memento's own extractor: entities, names and nouns of each text.
-`notes` is `Memento.recall`, which knows no keys, for comparison.
+`notes` is `Memento.recall`, which knows no keys, for comparison, and `ppr`, `spread` and `hops` are its walks alone, as engines.
 Run: `.venv/bin/python tests/bench/keys.py --data FOLDER [--json] [--record]`, a minute for a small set; `--remember` keeps each
 text by `remember` instead of importing it. `--speed [--sizes 1000 10000 100000]` times the steps of a walk over a synthetic memory.
 """
@@ -53,7 +53,8 @@ SYSTEMS: Mapping[str, direct.Wanted] = {
     "direct": direct.Wanted(hops=1, by_keys=False),
     **{f"graph{hops}": direct.Wanted(hops=hops) for hops in (1, 2, 3)},
 }
-ORDER = ("bm25", "flat", *SYSTEMS, "notes")
+WALKS = ("ppr", "spread", "hops")
+ORDER = ("bm25", "flat", *SYSTEMS, "notes", *WALKS)
 METRICS = ("both@5", "recall@5", "recall@10")
 K = 10
 SIZES = (1_000, 10_000, 100_000)
@@ -167,6 +168,9 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
             found[system] = [one.memory for one in best]
     best_notes = memento.recall(question.text, k=K, gate=False, namespace=scope.namespace).memories
     found["notes"] = [one.iri for one in best_notes]
+    for engine in WALKS:
+        walked = memento.recall(question.text, k=K, gate=False, engine=engine, namespace=scope.namespace)
+        found[engine] = [one.iri for one in walked.memories]
     every = sorted({iri for some in found.values() for iri in some})
     rows = memento._parts.graph.select("keys/texts", [scope.graph], memory=every)
     texts = {row["memory"]: str(row["content"]) for row in rows}

@@ -2,8 +2,8 @@
 How long does the map of a memory take to draw, and how long does anybody wait for it meanwhile?
 
 Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; with `--short` texts are cut to a word, so
-that a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one map
-after the other is drawn on another thread.
+that a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one
+map after the other is drawn on another thread.
 Targets: 500 ms at 10,000 memories, 10 s at 1,000,000.
 Run: `.venv/bin/python tests/bench/manifest.py [--sizes 10000 100000] [--folder DIR] [--json] [--record]`; 10,000 take a minute.
 """
@@ -77,11 +77,14 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
     found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
     found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
     scope, parts = memento.scope(), memento._parts
-    found["indexes held"] = []
+    found["indexes held"], found["portion held"] = [], []
     for _ in range(times):
         with parts.indexes.lock:
-            world, seconds = timed(lambda: drawing._world(scope, now(), parts))
+            read, seconds = timed(lambda: drawing._read(scope, now(), parts))
         found["indexes held"].append(seconds)
+        some = read.memories[: drawing._PORTION]
+        found["portion held"].append(timed(lambda some=some: parts.indexes.keys.every(some))[1])  # type: ignore[misc]
+    world = drawing._world(read, drawing._keyed(read.memories, parts), now())
     found["structure"] = [
         timed(lambda: structure(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
     ]

@@ -10,6 +10,8 @@ import consolidation_model
 import embedding
 import gate
 import import_speed
+import keys
+import living
 import manifest
 import mcp_calls
 import measure
@@ -233,3 +235,19 @@ def test_proxy_at_full_size() -> None:
 @pytest.mark.bench
 def test_recall_scale_at_full_size() -> None:
     recall_scale.main([])
+
+
+def test_a_walk_over_keys_is_timed_and_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [timed] = keys.main(["--speed", "--sizes", "60", "--steps", "2", "--record"])
+
+    assert isinstance(timed["ms"], dict)
+    assert {"recall", "read_key", "read_memory"} <= timed["ms"].keys()
+    assert "60 memories" in capsys.readouterr().out
+    assert len(lines(tmp_path, "keys_speed")) == 1
+
+
+def test_what_use_and_time_do_is_timed() -> None:
+    full, plain = (living.main(["--sizes", "60", "--times", "2", *more])[0]["ms"] for more in ([], ["--plain"]))
+
+    assert isinstance(full, dict) and isinstance(plain, dict)
+    assert full.keys() == plain.keys() >= {"activate", "decay", "feedback"}

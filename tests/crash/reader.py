@@ -2,6 +2,7 @@
 Remembers and reads until it kills itself in the middle of writing what reading did.
 
     python reader.py HOME STEP ROUNDS       prints "kept IRI" for each memory, "written N" when N reads of the first one are kept
+    python reader.py HOME on 0              prints "read N" for each read, without end: somebody else kills it
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
 from memento.search.indexes import Indexes
 from memento.service import Memento, open_memento
+
+EARLY = 10
+"""Reads that are more than a second old when further ones follow."""
 
 STEPS: dict[str, tuple[object, str, bool]] = {
     "before it is written": (Backends, "reinforce", True),
@@ -32,11 +38,21 @@ def said(*words: object) -> None:
     sys.stdout.flush()
 
 
+def read_on(memento: Memento, memory: str, key: str) -> None:
+    """Read for ever; ten reads are let pass into a store before the rest."""
+    for number in count(1):
+        memento.read_memory(memory, via=key)
+        said("read", number)
+        time.sleep(1.2 if number == EARLY else 0.001)
+
+
 def main(home: str, step: str, rounds: str) -> None:
     memento: Any = open_memento(Path(home), configured=SETTINGS, command="reader")
     assert isinstance(memento, Memento)
     first = memento.remember("The harbour opens at six.", ["harbour"])
     said("kept", first.saved)
+    if step == "on":
+        read_on(memento, first.saved, first.keys[0])
     for number in range(int(rounds)):
         kept = memento.remember(
             f"Ship number {number} carries {'abcdefghij'[number % 10] * 9}.", ["harbour", f"ship {number}x"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crash.reader import STEPS
+from crash.reader import EARLY, STEPS
 from crash.writer import SETTINGS
 from memento.service import Memento, open_memento
 from memento.vocabulary import IRI
@@ -36,6 +36,26 @@ def test_a_kill_loses_no_memory_and_no_reading_that_was_written(tmp_path: Path, 
         assert strength.depth == pytest.approx(0.05 * strength.access_count)
         [link] = memento.read_memory(kept[0]).keys
         assert link.weight == pytest.approx(1 + 0.1 * strength.access_count)
+
+
+def test_a_kill_from_outside_loses_the_reading_of_the_last_second_at_most(tmp_path: Path) -> None:
+    command = [sys.executable, str(READER), str(tmp_path), "on", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment()) as reader:
+        assert reader.stdout is not None
+        told = [reader.stdout.readline().split() for _ in range(1 + EARLY + 20)]
+        reader.kill()
+        told += [line.split() for line in reader.stdout]
+    kept = [iri for what, iri in told if what == "kept"]
+    read = max(int(number) for what, number in told if what == "read")
+
+    assert reader.returncode == -9
+    with open_memento(tmp_path, configured=SETTINGS) as memento:
+        assert isinstance(memento, Memento)
+        assert memento.check() == ()
+        assert [one.iri for one in memento.list()] == kept
+        strength = memento.strength(kept[0])
+        assert EARLY <= strength.access_count <= read + 1
+        assert strength.depth == pytest.approx(min(0.05 * strength.access_count, 1.0))
 
 
 def _environment() -> dict[str, str]:

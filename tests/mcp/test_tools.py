@@ -46,6 +46,7 @@ def test_only_forgetting_destroys_and_few_tools_write() -> None:
     assert [tool.name for tool in EVERY if not tool.reads_only] == [
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
+        *("feedback", "associate", "decay", "archive", "unarchive"),
         "memory",
     ]
 

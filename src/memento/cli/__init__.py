@@ -16,9 +16,10 @@ from memento.cli import connect as _connect
 from memento.cli import documents as _documents
 from memento.cli import expressions as _expressions
 from memento.cli import keys as _keys
+from memento.cli import living as _living
 from memento.cli import sparql as _sparql
 from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _commands, _connect, _documents, _expressions, _keys, _sparql, _tokens)
+_registered = (_care, _commands, _connect, _documents, _expressions, _keys, _living, _sparql, _tokens)

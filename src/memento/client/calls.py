@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 from memento.client.connection import addressed, made
 from memento.client.documents import Documents
 from memento.client.keys import KeyCalls
+from memento.client.living import LivingCalls
 from memento.client.sparql import Sparql
 from memento.errors import InputError, MementoError
 
@@ -50,7 +51,7 @@ PORTION = 200
 """Rows that an import sends at once: a few seconds of work, so that progress shows."""
 
 
-class Client(KeyCalls, Sparql, Documents):
+class Client(KeyCalls, LivingCalls, Sparql, Documents):
     """The memory behind a running service; a context manager."""
 
     def note(

@@ -53,6 +53,14 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "list_memories": ("GET", "/memory/memories"),
     "cleanup_expired": ("POST", "/memory/cleanup"),
     "memory_stats": ("GET", "/memory/stats"),
+    "strength": ("GET", "/memory/{iri}/strength"),
+    "feedback": ("POST", "/memory/{iri}/feedback"),
+    "associate": ("POST", "/memory/associations"),
+    "trace": ("GET", "/memory/{iri}/trace"),
+    "activate": ("POST", "/memory/activate"),
+    "decay": ("POST", "/memory/decay"),
+    "archive": ("POST", "/memory/archive"),
+    "unarchive": ("POST", "/memory/{iri}/unarchive"),
 }
 """Verb and path by method; the arguments of a POST are its body, those of the others its query."""
 

@@ -12,11 +12,22 @@ Times are days, as numbers; each law says its range. Sources: the forgetting cur
 exponentially; Hebb 1949 for links that grow by use.
 """
 
-from memento.dynamics.fading import GONE, UNFADED, Decay, associated, association_at, energies_at, energy_at, roused
+from memento.dynamics.fading import (
+    GONE,
+    UNFADED,
+    Decay,
+    associated,
+    association_at,
+    associations_at,
+    energies_at,
+    energy_at,
+    roused,
+)
 from memento.dynamics.standing import HALF_LIFE_DAYS, Season, activated, outlives, recency, seasons, standing
 from memento.dynamics.use import (
     HEAVIEST,
     LIGHTEST,
+    MIDDLING,
     READ,
     RESISTS,
     aged,
@@ -39,6 +50,7 @@ __all__ = [
     "HALF_LIFE_DAYS",
     "HEAVIEST",
     "LIGHTEST",
+    "MIDDLING",
     "READ",
     "RESISTS",
     "UNFADED",
@@ -48,6 +60,7 @@ __all__ = [
     "aged",
     "associated",
     "association_at",
+    "associations_at",
     "band",
     "clamped",
     "corrected",

@@ -74,9 +74,14 @@ def energy_at(value: float, at: datetime, decay: Decay) -> float:
     return float(energies_at(np.array([value]), np.array([at.timestamp()]), decay)[0])
 
 
+def associations_at(weights: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
+    """(n,) what is left of associations' weights, 0..1: a twentieth less for each half-life let pass since, seconds since 1970."""
+    return np.asarray(weights * 0.95 ** decay.half_lives(at_s))
+
+
 def association_at(weight: float, at_s: float, decay: Decay) -> float:
-    """What is left of an association's weight, 0..1: a twentieth less for each half-life let pass since, in seconds since 1970."""
-    return float(weight * 0.95 ** decay.half_lives(np.array([at_s]))[0])
+    """The same of one association."""
+    return float(associations_at(np.array([weight]), np.array([at_s]), decay)[0])
 
 
 def associated(weight: float, again: float) -> float:

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.dynamics.fading import Numbers
+from memento.dynamics.use import F
 
 # What is let go
 
 
-def outlives(energy: float, accesses: int) -> bool:
-    """Whether consolidation leaves a memory where it is: it still has energy, or it was used more than five times."""
-    return energy > 0.05 or accesses > 5
+def outlives(energy: Numbers, accesses: Numbers, spent: float = 0.05, few: int = 5) -> NDArray[np.bool_]:
+    """
+    (n,) whether consolidation leaves memories where they are: they still have energy, or were used more than a few times.
+
+    >>> outlives(np.array([0.06, 0.05, 0.0]), np.array([0, 5, 6])).tolist()
+    [True, False, True]
+    """
+    return (energy > spent) | (accesses > few)
 
 
 # How memories rank by what they are, rather than by what is asked
@@ -24,14 +30,15 @@ def outlives(energy: float, accesses: int) -> bool:
 HALF_LIFE_DAYS = 7.0
 
 
-def recency(days: float) -> float:
+def recency(days: F) -> F:
     """How recent a use was, 0..1: half after a week."""
-    return float(0.5 ** (days / HALF_LIFE_DAYS))
+    found: F = 0.5 ** (days / HALF_LIFE_DAYS)
+    return found
 
 
-def activated(activation: float, days: float, importance: float) -> float:
+def activated(activation: F, days: F, importance: F) -> F:
     """
-    The rank of a memory that activation reached, 0..1.
+    The rank of memories that activation reached, 0..1.
 
     Args:
         activation: 0..1.

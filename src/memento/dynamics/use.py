@@ -19,6 +19,9 @@ def clamped(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 # Importance
 
+MIDDLING = 0.5
+"""The importance of a memory that nobody has said anything of."""
+
 _BY_SOURCE = {"explicit": 1.0, "import": 0.8, "hook:stop": 0.7, "hook:post_tool_use": 0.5}
 _BY_TAG = {
     "decision": 1.0,

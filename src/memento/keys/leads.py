@@ -71,7 +71,9 @@ class Leads:
         self._used = used
         self._knobs = knobs
         self._known: dict[IRI, tuple[Ids, Weights]] = {}
+        self._shown: dict[IRI, Ids] = {}
         self._mentions: dict[str, Ids] = {}
+        self._times: dict[str, int] = {}  # how many memories have a stem
         self._postings = indexes.words(self.graphs, "memory")
         self._common = min(max(_FEW, int(_COMMON * sum(map(len, self._postings)))), _MANY)
         self._joined = Joined([indexes.links[graph] for graph in self.graphs if graph in indexes.links])
@@ -139,8 +141,12 @@ class Leads:
 
     def shown(self, lead: Lead) -> Ids:
         """The memories that the reader may be led to by a lead, ascending."""
-        nodes, _ = self.memories(lead)
-        return nodes[self.visible[nodes]] if nodes.size else nodes
+        found = self._shown.get(lead.iri)
+        if found is None:
+            known = self._known.get(lead.iri)
+            nodes = self._reached(lead) if known is None else known[0]
+            found = self._shown[lead.iri] = nodes[self.visible[nodes]] if nodes.size else nodes
+        return found
 
     def rarity(self, lead: Lead, links: int | None = None) -> float:
         """How much a lead says of a memory that hangs on it, 0..1."""
@@ -198,6 +204,16 @@ class Leads:
             nodes, weights = nodes[readable], weights[readable]
         return nodes, self._used.weights(lead.iri, nodes, weights)
 
+    def _reached(self, lead: Lead) -> Ids:
+        """The memories of `_memories`, ascending, and perhaps some that are not readable: without the weights it is quicker."""
+        mentioning = self._mentioning(lead.name) if self._knobs.phrases else self._empty
+        parts = [nodes for nodes, _ in self._subjects(lead)] if self._knobs.phrases else []
+        if lead.node is not None:
+            parts.append(self.indexes.keys.led_to(lead.node)[0])
+            if lead.denotes:
+                parts.append(self.indexes.adjacency.memories(lead.node))
+        return np.unique(np.concatenate([mentioning, *parts])) if any(some.size for some in parts) else mentioning
+
     def _shares(self, memories: Ids) -> Weights:
         """(n,) how much each of some memories is about any one of the things that it is about."""
         counts = self.indexes.adjacency.counts(memories)
@@ -238,13 +254,19 @@ class Leads:
 
     def _frequency(self, phrase: Phrase) -> int:
         """How many memories have the rarest word of a phrase."""
-        return min((sum(some.frequency(stem) for some in self._postings) for stem in phrase.stems), default=0)
+        return min(map(self._having, phrase.stems), default=0)
+
+    def _having(self, stem: str) -> int:
+        times = self._times.get(stem)
+        if times is None:
+            times = self._times[stem] = sum(some.frequency(stem) for some in self._postings)
+        return times
 
     def _mentioning(self, phrase: str) -> Ids:
         """The memories without keys of their own that mention a phrase."""
         known = self._mentions.get(phrase)
         if known is None:
-            known = mentioning(tokens(phrase), self._postings, self._common)
+            known = mentioning(tokens(phrase), self._postings, self._common, self._having)
             known = self._mentions[phrase] = known[~self.indexes.keys.given(known)] if known.size else known
         return known
 

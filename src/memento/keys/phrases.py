@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -115,16 +115,22 @@ def nouns_of(text: str) -> list[str]:
     return list(found)
 
 
-def mentioning(stems: Sequence[str], postings: Sequence[Postings], most: int) -> NDArray[np.int32]:
+def mentioning(
+    stems: Sequence[str], postings: Sequence[Postings], most: int, having: Callable[[str], int] | None = None
+) -> NDArray[np.int32]:
     """
     The memories that have all of some stems, ascending; none where more than `most` have the rarest of them.
+
+    Args:
+        having: how many have a stem, where that is known already.
 
     >>> words = Postings()
     >>> words.add(1, "green tea"); words.add(2, "black tea")
     >>> mentioning(["tea"], [words], 9).tolist(), mentioning(["black", "tea"], [words], 9).tolist()
     ([1, 2], [2])
     """
-    times = {stem: sum(some.frequency(stem) for some in postings) for stem in dict.fromkeys(stems)}
+    counted = having or (lambda stem: sum(some.frequency(stem) for some in postings))
+    times = {stem: counted(stem) for stem in dict.fromkeys(stems)}
     ordered = sorted(times, key=lambda stem: times[stem])
     if not ordered or not 0 < times[ordered[0]] <= most:
         return np.zeros(0, dtype=np.int32)

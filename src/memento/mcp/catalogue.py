@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memento import __version__
-from memento.mcp import connector_tools, key_tools, note_tools, prompts, read_tools, resources, sexpr_tools
+from memento.mcp import (
+    connector_tools,
+    key_tools,
+    living_tools,
+    note_tools,
+    prompts,
+    read_tools,
+    resources,
+    sexpr_tools,
+)
 from memento.mcp.tools import Json, Tool
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -48,6 +57,7 @@ DEFAULT: tuple[Tool, ...] = tuple(
 GROUPS: Mapping[str, Sequence[Tool]] = {
     "connectors": connector_tools.TOOLS,
     "keys": key_tools.TOOLS,
+    "living": living_tools.TOOLS,
     "care": (),
     "cases": (),
     "sexpr": sexpr_tools.TOOLS,

@@ -52,6 +52,9 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     believed_at: Annotated[
         str | None, Meta(description="What was believed then, ISO 8601, whatever is known since.")
     ] = None
+    engine: Annotated[
+        str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
+    ] = None
 
 
 class TimelineArguments(Arguments, frozen=True, kw_only=True):
@@ -110,7 +113,12 @@ class SparqlAnswer:
 def recall(reach: Reach, asked: RecallArguments) -> Told:
     """The memories that answer a question."""
     found = reach.memory.recall(
-        asked.query, k=asked.k, as_of=asked.as_of, believed_at=asked.believed_at, namespace=reach.namespace
+        asked.query,
+        k=asked.k,
+        as_of=asked.as_of,
+        believed_at=asked.believed_at,
+        engine=asked.engine,
+        namespace=reach.namespace,
     )
     memories = tuple(_found(one) for one in found.memories)
     return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))

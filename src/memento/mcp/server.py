@@ -31,7 +31,8 @@ from memento import settings
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.mcp import catalogue, prompts, resources
-from memento.mcp.tools import Ask, Reach, Told, Tool, structured, text_of
+from memento.mcp.results import QUESTION, asked, can_ask, failed, result
+from memento.mcp.tools import Ask, Reach, Tool
 from memento.service import Memento
 
 logger = logging.getLogger(__name__)
@@ -41,9 +42,6 @@ Context = ServerRequestContext[Any, Any]
 ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 PATH = "/mcp"
-QUESTION = "confirmation"
-"""The name by which the user's answer comes back."""
-
 BEAT_S = 1.0
 """Seconds between two signs of life of a call that takes long."""
 
@@ -102,8 +100,8 @@ class Door:
             on_subscriptions_listen=ListenHandler(self._bus),
         )
 
-    def _listing(self, method: str, result: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
-        made = result.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
+    def _listing(self, method: str, kind: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
+        made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
 
         async def listed(context: Context, params: object) -> T:
             # A copy, as the SDK fills in the hint for the cache.
@@ -146,16 +144,16 @@ class Door:
         try:
             outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
         except MementoError as error:
-            return _failed(str(error))
+            return failed(str(error))
         except Exception as error:
             logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
-            return _failed("something broke inside; the log of the service says what")
+            return failed("something broke inside; the log of the service says what")
         if isinstance(outcome, Ask):
             if isinstance(answer, mcp.ElicitResult):
-                return _result(outcome.refused)
-            return _asked(outcome.question) if _can_ask(context) else _result(outcome.instead)
+                return result(outcome.refused)
+            return asked(outcome.question) if can_ask(context) else result(outcome.instead)
         await self._announce(tool)
-        return _result(outcome)
+        return result(outcome)
 
     async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
@@ -284,26 +282,3 @@ async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str
     named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
     await send({"type": "http.response.start", "status": status, "headers": named})
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})
-
-
-def _result(told: Told) -> mcp.CallToolResult:
-    return mcp.CallToolResult(
-        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=structured(told.answer)
-    )
-
-
-def _failed(message: str) -> mcp.CallToolResult:
-    return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=message)], is_error=True)
-
-
-def _can_ask(context: Context) -> bool:
-    """Whether the client shows questions to its user, and the revision lets a stateless server put one."""
-    capabilities = context.session.client_capabilities
-    elicitation = capabilities.elicitation if capabilities else None
-    shows_forms = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-    return shows_forms and context.protocol_version in catalogue.MODERN
-
-
-def _asked(question: str) -> mcp.InputRequiredResult:
-    form = mcp.ElicitRequestFormParams(message=question, requested_schema={"type": "object", "properties": {}})
-    return mcp.InputRequiredResult(input_requests={QUESTION: mcp.ElicitRequest(params=form)})

@@ -56,6 +56,7 @@ from memento.model.living import (
     Read,
     Strength,
     Trodden,
+    Used,
 )
 from memento.model.manifest import Crossing, Layout, Manifest, Place, Region
 from memento.model.outcomes import (
@@ -195,6 +196,7 @@ __all__ = [
     "TurnRow",
     "Undone",
     "Update",
+    "Used",
     "User",
     "Value",
     "prop",

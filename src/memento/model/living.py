@@ -27,12 +27,20 @@ class Strength:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """A memory was read: in full, which deepens it, or at a `glance`, which counts alone."""
+    """A memory was read in full."""
 
     memory: IRI
     graph: IRI
     at: datetime
-    glance: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """A memory came back from a question: it was used, which makes it no deeper."""
+
+    memory: IRI
+    graph: IRI
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +78,13 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """A path over associations: its memories in order, and the kind and the weight, 0..1, of the link to each but the first."""
+    """
+    A path over associations: its memories in order and what they say, and the kind and the weight, 0..1, of the link to each but
+    the first.
+    """
 
     memories: tuple[IRI, ...]
+    contents: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
 
@@ -83,6 +95,7 @@ class Activated:
 
     memory: IRI
     activation: float
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,4 +149,4 @@ class Evaluated:
         printer.text(self.text)
 
 
-Effect = Read | Trodden | Passed | Counted
+Effect = Read | Used | Trodden | Passed | Counted

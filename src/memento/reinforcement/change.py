@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+from memento import dynamics
+from memento.dynamics import Decay
 from memento.graph.mapping import quads
 from memento.instants import utc
 from memento.model import Change, Key, KeyLink, Quad, Strength, Value
@@ -30,12 +32,17 @@ def memories(tally: Tally) -> list[IRI]:
     return list(dict.fromkeys([*tally.reads, *(steps.memory for steps in tally.steps.values())]))
 
 
-def change(tally: Tally, said: Said) -> Change:
-    """The change that writes a tally; what happened to memories that are gone is passed over."""
+def change(tally: Tally, said: Said, decays: Callable[[IRI], Decay]) -> Change:
+    """
+    The change that writes a tally; what happened to memories that are gone is passed over.
+
+    Args:
+        decays: how far the energies of a graph have faded.
+    """
     written = Change()
     for memory, reads in tally.reads.items():
         if memory in said:
-            written += _numbers(memory, reads, said[memory])
+            written += _numbers(memory, reads, said[memory], decays(reads.graph))
     for link, steps in tally.steps.items():
         if steps.memory in said:
             written += _link(link, steps, said)
@@ -46,8 +53,8 @@ def change(tally: Tally, said: Said) -> Change:
     return written
 
 
-def _numbers(memory: IRI, reads: Reads, said: Mapping[IRI, Sequence[Value]]) -> Change:
-    """The numbers of a memory after it was read."""
+def _numbers(memory: IRI, reads: Reads, said: Mapping[IRI, Sequence[Value]], decay: Decay) -> Change:
+    """The numbers of a memory after it was used: its energy is what it was then, and fades from there."""
     before = Strength(
         depth=float(str(_one(said, MEM.depth) or 0.0)),
         access_count=int(str(_one(said, MEM.accessCount) or 0)),
@@ -58,8 +65,21 @@ def _numbers(memory: IRI, reads: Reads, said: Mapping[IRI, Sequence[Value]]) -> 
         (MEM.depth, after.depth),
         (MEM.accessCount, after.access_count),
         (MEM.lastAccessedAt, after.last_accessed_at and utc(after.last_accessed_at)),
+        *_energy(reads.at, said, decay),
     ]
-    return _instead(memory, new, said, reads.graph)
+    return _instead(memory, [one for one in new if one[1] is not None], said, reads.graph)
+
+
+def _energy(at: datetime | None, said: Mapping[IRI, Sequence[Value]], decay: Decay) -> Iterable[tuple[IRI, Value]]:
+    since = _one(said, MEM.energyAt) or _one(said, MEM.createdAt)
+    if at is None or not isinstance(since, datetime):
+        return
+    value = next((_one(said, name) for name in (MEM.energy, MEM.importance) if name in said), dynamics.MIDDLING)
+    left = dynamics.energy_at(float(str(value)), since, decay)
+    # What has faded already fades no second time.
+    until = max([at, *(instant for instant, _ in decay.marks[-1:])])
+    yield MEM.energy, round(left, 9)
+    yield MEM.energyAt, utc(max(until, since))
 
 
 def _link(link: IRI, steps: Steps, said: Said) -> Change:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memento import dynamics
-from memento.model import Counted, Effect, Passed, Read, Strength, Trodden
+from memento.model import Counted, Effect, Passed, Read, Strength, Trodden, Used
 from memento.vocabulary import IRI, link_iri
 
 _EXACT = 9
@@ -15,11 +15,11 @@ _EXACT = 9
 
 @dataclass(slots=True)
 class Reads:
-    """What happened to one memory and is not written yet."""
+    """What happened to one memory and is not written yet: how often it was read in full, and how often used otherwise."""
 
     graph: IRI
     count: int = 0
-    glances: int = 0
+    used: int = 0
     at: datetime | None = None
 
     def over(self, strength: Strength) -> Strength:
@@ -31,7 +31,7 @@ class Reads:
         return replace(
             strength,
             depth=round(depth, _EXACT),
-            access_count=strength.access_count + self.count + self.glances,
+            access_count=strength.access_count + self.count + self.used,
             last_accessed_at=max(times, default=None),
         )
 
@@ -73,8 +73,11 @@ class Tally:
         match effect:
             case Read():
                 one = self.reads.setdefault(effect.memory, Reads(effect.graph))
-                one.glances += effect.glance
-                one.count += not effect.glance
+                one.count += 1
+                one.at = max(one.at or effect.at, effect.at)
+            case Used():
+                one = self.reads.setdefault(effect.memory, Reads(effect.graph))
+                one.used += 1
                 one.at = max(one.at or effect.at, effect.at)
             case Trodden():
                 steps = self._steps(effect.key.iri, effect.memory, effect.graph)
@@ -91,7 +94,7 @@ class Tally:
         for iri, reads in later.reads.items():
             known = self.reads.setdefault(iri, Reads(reads.graph))
             known.count += reads.count
-            known.glances += reads.glances
+            known.used += reads.used
             known.at = max((at for at in (known.at, reads.at) if at), default=None)
         for node, (graph, count) in later.counts.items():
             self.counts[node] = (graph, self.counts.get(node, (graph, 0))[1] + count)

@@ -117,7 +117,8 @@ class Reinforcement:
             return 0
         try:
             touched = memories(self._leaving)
-            self._parts.reinforce(change(self._leaving, self._said(self._leaving)), touched, self._written)
+            written = change(self._leaving, self._said(self._leaving), self._parts.indexes.fadings.of)
+            self._parts.reinforce(written, touched, self._written)
         except BaseException:
             with self._lock:
                 self._leaving.merge(self._waiting)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import dynamics
 from memento.rank import walks
 from memento.rank.walks import push
 from memento.retrieval.anchor import Anchored
@@ -16,6 +17,9 @@ from memento.retrieval.signals import Signal, spread
 from memento.search.links import Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
 from memento.settings import ExpandSettings
+from memento.vocabulary import MEM
+
+_DAY_S = 86_400.0
 
 Walk: TypeAlias = Callable[[Anchored, View, ExpandSettings], Signal]
 
@@ -61,21 +65,29 @@ def by_rank(anchored: Anchored, view: View, knobs: ExpandSettings) -> Signal:
 
 def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Signal:
     """
-    How active each memory is once activation has spread from the anchors and the seeds, over names and over associations.
+    The rank of each memory that activation reaches from the anchors and the seeds, over names and over associations: mostly how
+    active it is, and some of it how lately it was used and how important it is.
 
     Source: Collins and Loftus 1975, Psychological Review 82.
     """
     anchors, weights = _anchors(anchored, view)
     seeds, goods = anchored.seeds
     nodes, active = walks.spread(
-        view.net(),
+        view.matrix().rare,
         np.concatenate([anchors, seeds]),
         np.concatenate([weights, goods.astype(np.float64)]),
         knobs.steps,
         knobs.decay,
         knobs.threshold,
+        beside=view.associated(),
     )
-    return _seen(nodes, active, view)
+    numbers, kept = view.indexes.numbers, view.indexes.nodes
+    used = numbers.column(MEM.lastAccessedAt, nodes)
+    used = np.where(np.isnan(used), kept.created(nodes) / 1000.0, used)
+    important = numbers.column(MEM.importance, nodes)
+    important[np.isnan(important)] = dynamics.MIDDLING
+    days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S
+    return _seen(nodes, dynamics.activated(active, days, important), view)
 
 
 def by_hops(anchored: Anchored, view: View, knobs: ExpandSettings) -> Signal:

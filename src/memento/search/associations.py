@@ -26,14 +26,25 @@ class Arc(NamedTuple):
     at: float
 
 
+class Columns(NamedTuple):
+    """(m,) each: where associations begin and end, their weights as they were, and when, in seconds since 1970."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    at: NDArray[np.float64]
+
+
 class Associations:
     """The associations of one store."""
 
     def __init__(self) -> None:
         self._arcs: dict[IRI, Arc] = {}
+        self._places: dict[IRI, int] = {}  # in the columns
+        self._free: list[int] = []
+        self._ends = np.zeros((2, 0), dtype=np.int64)  # -1: nothing stands there
+        self._weights = np.zeros((2, 0))  # and since when they are that
         self._of: dict[int, set[IRI]] = defaultdict(set)
-        self.version = 0
-        """Another number whenever something has changed."""
 
     def __len__(self) -> int:
         return len(self._arcs)
@@ -54,7 +65,8 @@ class Associations:
         """Forget an association; harmless for anything else."""
         arc = self._arcs.pop(iri, None)
         if arc is not None:
-            self.version += 1
+            self._free.append(place := self._places.pop(iri))
+            self._ends[:, place] = -1
             for end in (arc.source, arc.target):
                 self._of[end].discard(iri)
 
@@ -71,14 +83,12 @@ class Associations:
         """One of them, or None."""
         return self._arcs.get(iri)
 
-    def arcs(self, inside: Mask) -> list[tuple[IRI, Arc]]:
+    def among(self, inside: Mask) -> Columns:
         """Those whose ends are both `inside` (size,)."""
-        size = len(inside)
-        return [
-            (iri, arc)
-            for iri, arc in self._arcs.items()
-            if arc.source < size and arc.target < size and inside[arc.source] and inside[arc.target]
-        ]
+        source, target = self._ends
+        there = (source >= 0) & (np.maximum(source, target) < len(inside))
+        there[there] = inside[source[there]] & inside[target[there]]
+        return Columns(source[there], target[there], *self._weights[:, there])
 
     def arrays(self) -> Arrays:
         """What is to be kept."""
@@ -109,4 +119,15 @@ class Associations:
         self._arcs[iri] = arc
         self._of[arc.source].add(iri)
         self._of[arc.target].add(iri)
-        self.version += 1
+        if not self._free:
+            self._grow()
+        self._places[iri] = place = self._free.pop()
+        self._ends[:, place] = arc.source, arc.target
+        self._weights[:, place] = arc.weight, arc.at
+
+    def _grow(self) -> None:
+        size = self._ends.shape[1]
+        more = max(size, 64)
+        self._ends = np.concatenate([self._ends, np.full((2, more), -1, dtype=np.int64)], axis=1)
+        self._weights = np.concatenate([self._weights, np.zeros((2, more))], axis=1)
+        self._free = list(range(size + more - 1, size - 1, -1))

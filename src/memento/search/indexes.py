@@ -93,12 +93,16 @@ class Indexes(Told):
             return
         found = self.read(iris, graphs)
         self.named(found)
-        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"} - self._turn_of.keys() - {""}
-        if notes:
-            self.named(self.read(sorted(notes), graphs))
+        self._name_notes(found, graphs)
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
         self.link(sorted(_linked(found)), graphs)
+
+    def _name_notes(self, found: Iterable[Found], graphs: Sequence[IRI]) -> None:
+        """Learn which of the notes that some memories are from are turns."""
+        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
+        if unread := sorted(note for note in notes if note and note not in self._turn_of):
+            self.named(self.read(unread, graphs))
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
@@ -132,6 +136,8 @@ class Indexes(Told):
         with self.lock:
             mine = [iri for iri in iris if (node := self.nodes.find(iri)) is None or self.nodes.graph(node) in graphs]
             known = [iri for iri in mine if self.file.id(iri) is not None]
+            arcs, led = self._hanging_on(mine)
+            mine = [*mine, *sorted(arcs.difference(mine))]
             for iri in mine:
                 self.drop(iri)
                 self.names.pop(iri, None)
@@ -139,12 +145,21 @@ class Indexes(Told):
                 self._turn_of.pop(iri, None)
             found = self.read(mine, graphs) if mine else []
             self.named(found)
-            notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
-            if unread := sorted(notes - self._turn_of.keys() - {""}):
-                self.named(self.read(unread, graphs))
+            self._name_notes(found, graphs)
             held = {one.iri for one in found if one.kind is not None}
             self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
-            self.link(sorted(_linked(found)), graphs)
+            self.link(sorted(_linked(found) | led), graphs)
+
+    def _hanging_on(self, iris: Sequence[IRI]) -> tuple[set[IRI], set[IRI]]:
+        """What is dropped together with some nodes: their associations, and the links of the memories that they lead to."""
+        arcs: set[IRI] = set()
+        led: set[IRI] = set()
+        for iri in iris:
+            node = self.keys.id(iri, self.nodes) if (found := self.nodes.find(iri)) is None else found
+            if node is not None:
+                arcs |= {name for name, _ in self.associations.of(node)}
+                led |= {self.nodes.iri(memory) for memory in self.keys.led_to(node)[0].tolist()}
+        return arcs, led
 
     def absorb(self, found: Sequence[Found], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         """Set everything that derives from some nodes; `vectors` are those of `embedded`."""

@@ -6,7 +6,7 @@ An id is shared by vectors, words and links. All filters (namespace, kind, the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -132,6 +132,12 @@ class Nodes:
     def graph(self, node: int) -> IRI:
         """The graph that describes a node that can be found."""
         return list(self._graphs)[int(self._graph[node])]
+
+    def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
+        """The graphs that describe some nodes, each with (n,) which of them it does."""
+        codes, names = self._graph[nodes], list(self._graphs)
+        for code in np.unique(codes).tolist():
+            yield names[code], codes == code
 
     def graphs(self) -> list[IRI]:
         """Every graph that described a node."""

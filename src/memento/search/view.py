@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from memento.dynamics import association_at
+from memento.dynamics import associations_at
 from memento.model import Scored
 from memento.ports import Vectors
 from memento.rank.walks import Csr
@@ -32,6 +32,7 @@ class View:
     indexes: Indexes
     graphs: Sequence[IRI]
     visible: Mask  # (ids,) the memories that may come back
+    now: datetime
 
     @property
     def count(self) -> int:
@@ -48,7 +49,8 @@ class View:
         believed_at: datetime | None,
     ) -> View:
         """The memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
-        return cls(indexes, graphs, indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at))
+        visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        return cls(indexes, graphs, visible, now)
 
     def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
         """The `k` memories most like any row of `asked` (w, d) by cosine, best first."""
@@ -81,15 +83,13 @@ class View:
         """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
         return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
 
-    def net(self) -> Csr:
-        """What a walk by association goes over: who is about what, the rarer the heavier, and the associations, as faded."""
-        base, found = self.matrix().rare, self.indexes.associations.arcs(self.visible)
-        if not found:
-            return base
-        nodes, fadings = self.indexes.nodes, self.indexes.fadings
-        weights = [association_at(arc.weight, arc.at, fadings.of(nodes.graph(arc.source))) for _, arc in found]
-        ends = np.array([(arc.source, arc.target) for _, arc in found])
-        return base.plus(ends[:, 0], ends[:, 1], np.array(weights))
+    def associated(self) -> Csr:
+        """The associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
+        found = self.indexes.associations.among(self.visible)
+        weights = np.zeros(len(found.source))
+        for graph, of in self.indexes.nodes.by_graph(found.source):
+            weights[of] = associations_at(found.weight[of], found.at[of], self.indexes.fadings.of(graph))
+        return Csr.of(len(self.visible), found.source, found.target, weights)
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:
         """The IRIs of some nodes, in their order."""

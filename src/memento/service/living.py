@@ -77,23 +77,28 @@ class Living(Held):
         """
         return association.activate(seeds, steps, decay, threshold, self._in(namespace), now(), self._parts)
 
-    def decay(self, *, half_life_days: float = 7.0, namespace: str | None = None) -> Fading:
+    def decay(self, *, half_life_days: float | None = None, namespace: str | None = None) -> Fading:
         """
-        Let the energies of the namespace fade up to now; asking again at once changes nothing.
+        Let the energies of the namespace fade up to now, since each was last used; asking again at once changes nothing.
+
+        Args:
+            half_life_days: in which they halve; default the setting `living.half_life`.
 
         Raises:
             InputError: a half-life that is not above 0.
         """
         scope = self._in(namespace, "write")
         with self._writing:
-            return energy.let_fade(half_life_days, scope, now(), self._parts)
+            self._reinforcement.write_held()  # what was used before fades since then
+            days = self.settings.living.half_life if half_life_days is None else half_life_days
+            return energy.let_fade(days, scope, now(), self._parts)
 
     def archive(self, *, dry_run: bool = False, namespace: str | None = None) -> Archived:
         """Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back."""
         scope = self._in(namespace, "write")
         with self._writing:
             self._reinforcement.write_held()
-            found = energy.exhausted(scope, now(), self._parts)
+            found = energy.exhausted(scope, now(), self._parts, self.settings.living)
             if not dry_run:
                 energy.archive(found, scope, now(), self._parts)
         return Archived(memories=found, dry_run=dry_run)

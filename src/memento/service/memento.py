@@ -37,9 +37,8 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Ca
             BackendError: the embedder cannot be loaded, or the store not be read.
         """
         self._parts.warm_up()
-        self.recall(
-            _FIRST, gate=False
-        )  # whatever is far from it: the way to the end of the pipeline is to be gone once
+        # Whatever is far from it: the way to the end of the pipeline is to be gone once.
+        self.glimpse(_FIRST, gate=False)
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from memento import library, upkeep
 from memento.errors import InputError
 from memento.instants import instant, now
-from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline
+from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline, Used
 from memento.retrieval import pipeline as retrieval
 from memento.service.questions import Questions
 
@@ -56,7 +56,21 @@ class Reading(Questions):
             gate=gate,
             explain=explain,
         )
+        found = retrieval.recall(asked, self._parts, chosen)
+        if self.settings.living.count_recall and self._access.may("write"):
+            self._reinforcement.note(*self._uses(found))
+        return found
+
+    def glimpse(self, question: str, *, gate: bool | None = None, namespace: str | None = None) -> Recollection:
+        """The same for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
+        asked, chosen = self._asked(question, self._in(namespace), gate=gate)
         return retrieval.recall(asked, self._parts, chosen)
+
+    def _uses(self, found: Recollection) -> tuple[Used, ...]:
+        nodes, at = self._parts.indexes.nodes, now()
+        with self._parts.indexes.lock:
+            known = [(one.iri, node) for one in found.memories if (node := nodes.find(one.iri)) is not None]
+            return tuple(Used(memory=iri, graph=nodes.graph(node), at=at) for iri, node in known)
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """Everything the graph says of a note, memory, entity, session, invalidation or the user; raises `NotFound`."""

@@ -25,6 +25,7 @@ from memento.settings.groups import (
     TelemetrySettings,
 )
 from memento.settings.keys import KeysSettings
+from memento.settings.living import LivingSettings
 from memento.settings.loading import (
     home_and_namespace,
     load,
@@ -66,6 +67,7 @@ __all__ = [
     "KeysSettings",
     "LandSettings",
     "LimitsSettings",
+    "LivingSettings",
     "ManifestSettings",
     "ModelSettings",
     "ProxySettings",

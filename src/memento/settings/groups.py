@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memento.settings.keys import KeysSettings
 from memento.settings.knob import knob
+from memento.settings.living import LivingSettings
 from memento.settings.recall import (
     AnchorSettings,
     DistillSettings,
@@ -268,3 +269,4 @@ class Settings:
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
+    living: LivingSettings = LivingSettings()

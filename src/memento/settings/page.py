@@ -10,7 +10,7 @@ from memento.settings.groups import Settings
 
 MASK = "***"
 
-TOOL_GROUPS = ("connectors", "keys", "care", "cases", "sexpr")
+TOOL_GROUPS = ("connectors", "keys", "living", "care", "cases", "sexpr")
 """Tools for MCP clients beyond the default ones."""
 
 

@@ -127,7 +127,7 @@ def activate(of: Evaluation, seeds: Any, steps: int, decay: float, threshold: fl
     return [{"id": one.memory, "activation": one.activation} for one in found]
 
 
-def decay(of: Evaluation, half_life_days: float) -> Any:
+def decay(of: Evaluation, half_life_days: float | None) -> Any:
     """Until when, by which half-life, and how many memories it concerns."""
     said = _said(of)
     done = said.memento.decay(half_life_days=half_life_days, namespace=said.namespace)

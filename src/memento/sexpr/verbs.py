@@ -101,8 +101,8 @@ WRITING = (
     ),
     Verb(
         name="decay!",
-        does="Let energies fade up to now; a second time at once changes nothing.",
-        parameters=(Parameter("half-life-days", "number", 7.0),),
+        does="Let energies fade up to now, by half in `living.half_life` days (7); a second time at once changes nothing.",
+        parameters=(Parameter("half-life-days", "number", None),),
         run=spoken.decay,
         writes=True,
     ),

@@ -146,7 +146,7 @@ def _affected(touched: Sequence[IRI], after: After, most: int) -> list[IRI]:
         *touched,
         *after.all_pointing(named, [MEM.saidBy, MEM.subject], most),
         *after.all_pointing(turns, [MEM.extractedFrom], most),
-        *targets(changed, [MEM.invalidated]),
+        *targets(changed, [MEM.invalidated, MEM.to]),
     ]
     nodes = list(dict.fromkeys([*nodes, *after.all_pointing(nodes, [MEM.invalidated], most)]))
     _few(nodes, most * 2)

@@ -28,6 +28,7 @@ from memento.web.asked import memory as asked_memory
 from memento.web.documents import IMPORT as DOCUMENT
 from memento.web.documents import Documents
 from memento.web.keys import KeyRest
+from memento.web.living import LivingRest
 from memento.web.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.web.rest import Rest, answered
 from memento.web.sparql.description import Descriptions, described
@@ -71,6 +72,7 @@ def create_app(memento: Memento) -> Flask:
     app.register_blueprint(Documents().blueprint())
     app.register_blueprint(Rest().blueprint())
     app.register_blueprint(KeyRest().blueprint())
+    app.register_blueprint(LivingRest().blueprint())
     app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
     app.register_blueprint(Descriptions().blueprint())
     app.register_blueprint(Updates().blueprint())

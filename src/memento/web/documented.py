@@ -17,24 +17,8 @@ def operations() -> dict[tuple[str, str], Operation]:
     place: dict[str, Schema] = {"folder": folder, "namespace": NAMESPACE}
     read = {"enum": [form.name for form in FORMS]}
     written = {form.media: _OBJECT if form.media.endswith("json") else {"type": "string"} for form in _WITH_GRAPHS}
-    expression = {"type": "string", "minLength": 1, "pattern": r"\S", "description": 'as (recall "tea")'}
-    asked: dict[str, Schema] = {"expression": expression, "namespace": NAMESPACE}
     return {
-        ("post", "/memory/sexpr"): Operation(
-            does="The values of one or several expressions",
-            answers=Evaluated,
-            parameters={"format": {"enum": ["json", "text"]}},
-            body={"type": "object", "required": ["expression"], "properties": asked, "additionalProperties": False},
-            fails=(404, 413, 415, 422, 504),
-        ),
-        ("get", "/memory/manifest"): Operation(
-            does="The map of the namespace: what hangs together, what it turns on, what is new and what fades",
-            answers=Manifest,
-            parameters={
-                "format": {"enum": ["json", "text", "svg"]},
-                "fresh": {**FLAG, "description": "draw it now, however long that takes"},
-            },
-        ),
+        **_living(),
         ("get", "/memory/export"): Operation(
             does="Every graph of the tenant as one RDF document; with `namespace` that one alone",
             documents=written,
@@ -71,5 +55,28 @@ def operations() -> dict[tuple[str, str], Operation]:
             answers=Restored,
             body={"type": "object", "properties": place, "additionalProperties": False},
             fails=(404, 413, 415),
+        ),
+    }
+
+
+def _living() -> dict[tuple[str, str], Operation]:
+    """Expressions, and the map."""
+    expression = {"type": "string", "minLength": 1, "pattern": r"\S", "description": 'as (recall "tea")'}
+    asked: dict[str, Schema] = {"expression": expression, "namespace": NAMESPACE}
+    return {
+        ("post", "/memory/sexpr"): Operation(
+            does="The values of one or several expressions",
+            answers=Evaluated,
+            parameters={"format": {"enum": ["json", "text"]}},
+            body={"type": "object", "required": ["expression"], "properties": asked, "additionalProperties": False},
+            fails=(404, 413, 415, 422, 504),
+        ),
+        ("get", "/memory/manifest"): Operation(
+            does="The map of the namespace: what hangs together, what it turns on, what is new and what fades",
+            answers=Manifest,
+            parameters={
+                "format": {"enum": ["json", "text", "svg"]},
+                "fresh": {**FLAG, "description": "draw it now, however long that takes"},
+            },
         ),
     }

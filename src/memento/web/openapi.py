@@ -34,6 +34,7 @@ from memento.model import (
 )
 from memento.web import documented
 from memento.web.described_keys import keys
+from memento.web.described_living import living
 from memento.web.operation import ASKED, ERROR, FLAG, NAMESPACE, PAGE, SUBJECT, TEXT, TIME, TYPES, Operation, Schema
 from memento.wire import encode, schema_of_iri
 
@@ -99,6 +100,7 @@ def operations() -> dict[tuple[str, str], Operation]:
         ),
         **_amendments(),
         **keys(),
+        **living(),
         **documented.operations(),
     }
 

@@ -82,40 +82,6 @@ class Csr:
         rare = rarity(links, int(np.count_nonzero(links)))
         return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
 
-    def plus(self, source: NDArray[np.integer], target: NDArray[np.integer], weights: NDArray[np.floating]) -> Csr:
-        """
-        The same with a few more links, weighted: cheaper than `of` where there are many already. Those that were there weigh 1 each
-        when nothing weighed before; a link that is given again gets heavier.
-
-        >>> Csr.of(3, np.array([0]), np.array([1])).plus(np.array([2]), np.array([0]), np.array([0.5])).weights.tolist()
-        [1.0, 0.5, 1.0, 0.5]
-        """
-        before = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights.copy()
-        more = Csr.of(len(self), source, target, weights)
-        rows = np.repeat(np.arange(len(self)), np.diff(more.indptr))
-        places = self._places(rows, more.indices)
-        ends = self.indptr[rows + 1]
-        known = places < ends
-        known[known] = self.indices[places[known]] == more.indices[known]
-        given = np.asarray(more.weights)
-        np.add.at(before, places[known], given[known])
-        new = ~known
-        counts = np.diff(self.indptr) + np.bincount(rows[new], minlength=len(self))
-        return Csr(
-            np.concatenate([[0], np.cumsum(counts)]),
-            np.insert(self.indices, places[new], more.indices[new]),
-            np.insert(before, places[new], given[new]),
-        )
-
-    def _places(self, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Where each column stands in its row, or would."""
-        begins = self.indptr[rows]
-        found = [
-            begin + np.searchsorted(self.indices[begin:end], column)
-            for begin, end, column in zip(begins, self.indptr[rows + 1], columns, strict=True)
-        ]
-        return np.array(found, dtype=np.int64)
-
     def row_sums(self, values: NDArray[np.float64]) -> Mass:
         """(n,) the sum over each row of `values`, which lie beside `indices`."""
         sums = np.zeros(len(self))

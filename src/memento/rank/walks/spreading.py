@@ -15,6 +15,8 @@ def spread(
     steps: int = 3,
     decay: float = 0.85,
     threshold: float = 0.1,
+    *,
+    beside: Csr | None = None,
 ) -> tuple[NDArray[np.int64], Mass]:
     """
     The nodes that activation reaches, ascending, and how active each is, 0..1.
@@ -28,6 +30,7 @@ def spread(
         steps: how often it is passed on, 0 or more.
         decay: share that arrives over a link of weight 1, 0..1.
         threshold: who is not above it passes nothing on, 0..1.
+        beside: further links between the same nodes; where both have one, their weights add up.
 
     Source: Collins and Loftus 1975, Psychological Review 82; Crestani 1997, Artificial Intelligence Review 11.
 
@@ -43,6 +46,9 @@ def spread(
     for _ in range(steps):
         senders = touched[active[touched] > threshold]
         reached, flow = _flow(csr, senders, decay * active[senders])
+        if beside is not None:
+            further, more = _flow(beside, senders, decay * active[senders])
+            reached, flow = np.concatenate([reached, further]), np.concatenate([flow, more])
         if not reached.size:
             break
         np.add.at(active, reached, flow)
