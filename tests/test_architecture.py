@@ -19,11 +19,11 @@ FLOORS = [
     ["backends"],
     [
         *("retrieval", "intake", "exchange", "ontology", "library", "forgetting", "upkeep", "manifest"),
-        *("reinforcement", "keys", "energy", "association", "cases"),
+        *("reinforcement", "keys", "energy", "association", "activation", "policies", "sexpr", "cases"),
     ],
     ["consolidation", "sparql"],
     ["service", "client"],
-    ["evaluation", "sexpr", "notebook"],
+    ["evaluation", "notebook"],
     ["mcp"],
     ["web"],
     ["cli", "__main__"],

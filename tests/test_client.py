@@ -49,6 +49,9 @@ HERE_ONLY = {
     "add_keeper",
     "answer",
     "exporting",
+    "manifest_text",
+    "on_redrawn",
+    "degraded",
     "take_in",
 } | {
     "updated",

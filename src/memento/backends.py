@@ -5,35 +5,35 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 import faiss
 
-from memento import assets
+from memento.backup import standing
 from memento.backup.putting import finish
-from memento.errors import GraphError, StaleIndex
+from memento.backup.taking import discard as discard_backups
+from memento.errors import Damaged, GraphError, StaleIndex
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
+from memento.graph.ontology import load_ontology
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
-from memento.model import Change, Scope, Value
-from memento.ports import Embedder, Graph
+from memento.model import Change, Degraded, Scope
+from memento.ports import Embedder
 from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import VectorFile
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE
+from memento.vocabulary import IRI, MEM, TYPE
 
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # for what is being read from a store that is to be let go of
 _AT_MOST_S = 600.0
-_ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,12 @@ class Backends:
     home: Home
     snapshots: Snapshots
     inferences: Inferences
+    degraded: Degraded | None = None
+    """Set while a backup stands in for the store, so that nothing may be written."""
+    erasures: int = 0
+    """How often texts were erased: what was copied before holds them."""
+    forgotten: list[Callable[[], None]] = field(default_factory=list)
+    """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
@@ -118,8 +124,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         if texts:
-            self.home.erased.touch()
-            self._is_erased = True
+            self._begin_erasing()
         if touched and delta.removed:
             keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
@@ -148,6 +153,8 @@ class Backends:
         """
         for keeper in self.keepers:
             keeper.forget(iris)
+        for told in self.forgotten:
+            told()
         if not self.keepers:
             try:
                 self.home.delete_blocks()
@@ -168,9 +175,16 @@ class Backends:
 
     def erasing(self) -> None:
         """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
+        self._begin_erasing()
+        keeping.discard(self.home.indexes, self.indexes)
+
+    def _begin_erasing(self) -> None:
         self.home.erased.touch()
         self._is_erased = True
-        keeping.discard(self.home.indexes, self.indexes)
+        self.erasures += 1
+        for told in self.forgotten:
+            told()
+        discard_backups(self.home.checkpoints)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -188,13 +202,17 @@ class Backends:
             self.graph.close()
             keeping.ended(self.indexes, keeping.traces(self.home.store))
             self.indexes.file.close()
+            standing.stand_back(self.home)
 
 
 def open_backends(home: Home, settings: Settings) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
 
+    A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
+
     Raises:
+        Damaged: the store cannot be read, and there is no backup in the folder.
         GraphError: store or vector file cannot be opened.
         MissingPart: the ontology or the embedder's files are not installed.
     """
@@ -202,8 +220,15 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
     discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
-    graph, indexes, inferences = _opened(home, settings, embedder)
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences)
+    standing.stand_back(home)  # a kill leaves a copy
+    finish(home)
+    degraded = None
+    try:
+        graph, indexes, inferences = _opened(home, settings, embedder)
+    except Damaged as damage:
+        degraded = standing.stand_in(home, damage)
+        graph, indexes, inferences = _opened(home, settings, embedder)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -216,6 +241,8 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     """
     for keeper in parts.keepers:
         keeper.clear()
+    for told in parts.forgotten:
+        told()
     old = parts.graph
     parts.inferences.close()
     old.close()
@@ -223,6 +250,9 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     try:
         until_released(parts.home.store, wait_s=_PATIENCE_S)
         change()
+        if parts.degraded:
+            standing.stand_back(parts.home)
+            parts.degraded = None
     finally:
         until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
         parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
@@ -239,6 +269,7 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
+    standing.look_for_store(home)
     before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:
@@ -266,21 +297,6 @@ def _kept(home: Home, indexes: Indexes) -> None:
         keeping.discard(home.indexes, indexes)
         # The next start reads the graph instead.
         logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
-
-
-def load_ontology(graph: Graph) -> None:
-    """Put the ontology into its graph when it is not this version's; doing it twice changes nothing."""
-    documents = [assets.read(name) for name in _ONTOLOGY_FILES]
-    mark = sha256(b"".join(documents)).hexdigest()
-    if _stated(graph, ONTOLOGY, MEM.contentHash) == [mark]:
-        return
-    note = f'\n<{ONTOLOGY}> <{MEM.contentHash}> "{mark}" .\n'.encode()
-    graph.load(b"\n".join([*documents, note]), ONTOLOGY)
-
-
-def _stated(graph: Graph, subject: IRI, predicate: IRI) -> Sequence[Value]:
-    rows = graph.select("search/statements", [ONTOLOGY], node=subject)
-    return [row["value"] for row in rows if row["predicate"] == predicate]
 
 
 def _vector_file(path: Path, embedder: Embedder) -> VectorFile:

@@ -14,6 +14,8 @@ Every way Memento fails.
     │   └── ShapeViolation       data that breaks a SHACL shape                  422
     ├── BackendError             something outside failed                        503
     │   ├── GraphError           the store; carries the query file when there is one
+    │   │   └── Damaged          its files cannot be read
+    │   ├── ReadOnly             a write while a backup stands in for a damaged store
     │   ├── TimedOut             a query that took longer than it may            504
     │   ├── TooMuch              a query that took more memory, rows or bytes than it may
     │   ├── EmbeddingError       the embedder
@@ -120,6 +122,14 @@ class BackendError(MementoError):
 
 class GraphError(BackendError):
     """The store refused a query or a write."""
+
+
+class Damaged(GraphError):
+    """The files of the store are not all there, not as they were written, or of a version that this one cannot read."""
+
+
+class ReadOnly(BackendError):
+    """Nothing is written while a backup stands in for the store; the message says how to get out of that."""
 
 
 class TimedOut(BackendError):

@@ -10,6 +10,8 @@ The data folder and who owns it.
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
     {home}/backups/       copies of the memory at some times, unless they lie elsewhere
+    {home}/checkpoints/   the same, made by a running service of its own accord; the latest few
+    {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… what was here before a backup was put in its place
     {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
     {home}/memento.lock   held by the owner as long as it lives
@@ -68,6 +70,7 @@ class Home:
             SettingsError: the path cannot be a folder, or cannot be written.
         """
         self.path = path.expanduser().absolute()
+        self._data = self.path
         try:
             self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # what somebody remembers is nobody else's
         except OSError as error:
@@ -82,8 +85,16 @@ class Home:
         return FileLock(self.path / "memento.lock", thread_local=False)
 
     @property
+    def standing_in(self) -> Path:
+        return self.path / "standing-in"
+
+    def stand_in(self, *, on: bool) -> None:
+        """Let store, vectors and indexes be those of the folder `standing_in` from now on, or again those of the folder itself."""
+        self._data = self.standing_in if on else self.path
+
+    @property
     def store(self) -> Path:
-        return self.path / "store"
+        return self._data / "store"
 
     @property
     def snapshots(self) -> Path:
@@ -95,11 +106,11 @@ class Home:
 
     @property
     def vectors(self) -> Path:
-        return self.path / "vectors.sqlite"
+        return self._data / "vectors.sqlite"
 
     @property
     def indexes(self) -> Path:
-        return self.path / "indexes"
+        return self._data / "indexes"
 
     @property
     def weights(self) -> Path:
@@ -116,11 +127,15 @@ class Home:
 
     @property
     def erased(self) -> Path:
-        return self.path / "erased"
+        return self._data / "erased"
 
     @property
     def backups(self) -> Path:
         return self.path / "backups"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
 
     @property
     def tokens(self) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 
 from memento.errors import InputError
@@ -10,9 +13,30 @@ NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where a query wants an instant and there is none."""
 
 
+_simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
+
+
 def now() -> datetime:
     """The present instant."""
-    return utc(datetime.now(UTC))
+    return utc(_simulated.get() or datetime.now(UTC))
+
+
+@contextmanager
+def simulated(at: datetime) -> Iterator[None]:
+    """
+    Let it be another time for what this thread asks of an open memory until the end of the block: for studies of how memories age.
+
+    *But:* what runs in the background, and what a service does, keeps its own time.
+
+    >>> with simulated(datetime(2030, 1, 2, tzinfo=UTC)):
+    ...     now().isoformat()
+    '2030-01-02T00:00:00+00:00'
+    """
+    token = _simulated.set(at)
+    try:
+        yield
+    finally:
+        _simulated.reset(token)
 
 
 def utc(at: datetime, zone: tzinfo = UTC) -> datetime:

@@ -53,12 +53,13 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         vectors=vectors,
         gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
+        degraded=str(parts.degraded) if parts.degraded else None,
     )
 
 
 def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
     """How the service stands, in a few milliseconds however much it holds; a store that fails is said, not raised."""
-    store: Literal["ok", "failing"] = "ok"
+    store: Literal["ok", "failing", "damaged"] = "damaged" if parts.degraded else "ok"
     waiting: dict[str, int] = {}
     try:
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
@@ -67,7 +68,7 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
     except BackendError:
         store = "failing"
     return Health(
-        status="ok" if parts.warm else "starting",
+        status="starting" if not parts.warm else "degraded" if parts.degraded else "ok",
         version=__version__,
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
@@ -76,12 +77,14 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
+        degraded=str(parts.degraded) if parts.degraded else None,
     )
 
 
 def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
-    found = reconcile.differences(parts.graph, parts.indexes)
+    found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
+    found += reconcile.differences(parts.graph, parts.indexes)
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)

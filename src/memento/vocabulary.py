@@ -166,6 +166,21 @@ def session_iri(graph: str, name: str) -> IRI:
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
+def policy_iri(graph: str, name: str) -> IRI:
+    """The policy of that name in a graph."""
+    return IRI(f"urn:memento:policy:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+
+
+def tag_iri(name: str) -> IRI:
+    """
+    The tag of that name, however it is spelled.
+
+    >>> tag_iri("To do"), tag_iri("to do")
+    ('urn:memento:tag:to%20do', 'urn:memento:tag:to%20do')
+    """
+    return IRI(f"urn:memento:tag:{quote(' '.join(name.split()).casefold(), safe='')}")
+
+
 def key_iri(anchor: str) -> IRI:
     """
     The key of an entity or of the user: one name for it before and after it is written.

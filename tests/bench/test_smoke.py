@@ -14,6 +14,7 @@ import import_speed
 import inferred_recall
 import keys
 import living
+import manifest
 import mcp_calls
 import measure
 import note_and_recall
@@ -189,6 +190,13 @@ def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.Captu
     printed = capfd.readouterr().out
     assert all(name in printed for name in ("land", "anchor", "expand", "distill", "trace", "start-up", "resident"))
     assert all(name in printed for name in ("brute force", "power iterations", "rdflib"))
+
+
+def test_a_map_is_timed_and_so_is_a_recall_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    (figures,) = manifest.main(["--sizes", "150", "--times", "1"])
+
+    assert figures["memories"] == 150
+    assert all(name in capsys.readouterr().out for name in ("map", "indexes held", "structure", "recall beside a map"))
 
 
 def test_queries_times_each_of_them(capsys: pytest.CaptureFixture[str]) -> None:

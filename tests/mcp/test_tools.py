@@ -49,6 +49,7 @@ def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
         *("feedback", "associate", "decay", "archive", "unarchive"),
         *("memento_case_retrieve", "memento_case_record", "memento_case_reward", "memento_case_plan"),
         "memento_case_run",
+        "memory",
     ]
     assert [tool.name for tool in EVERY if tool.reaches_out] == ["memento_case_run"]
 

@@ -55,6 +55,7 @@ def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
             "anthropic": "https://api.anthropic.com:443",
             "ollama": "http://localhost:11434",
         },
+        "degraded": None,
     }
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 
@@ -37,6 +38,16 @@ class Manifest:
     def bytes(self) -> int:
         """How much room it takes where nothing is shared."""
         return sum(length for length, _ in self.files.values())
+
+
+def made_at(backup: Path) -> datetime:
+    """
+    When a backup was made, by its name.
+
+    >>> made_at(Path("/mnt/20260301T090000.250Z")).isoformat()
+    '2026-03-01T09:00:00.250000+00:00'
+    """
+    return datetime.strptime(backup.name, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
 
 
 def backups(folder: Path) -> list[Path]:

@@ -45,9 +45,7 @@ def readied(folder: Path, home: Home, at: datetime) -> Restored:
     made = manifest.verified(backup)
     ready, aside = home.path / _READY, home.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
     try:
-        shutil.rmtree(ready, ignore_errors=True)
-        shutil.copytree(backup / "store", ready / "store", copy_function=_linked)
-        shutil.copyfile(backup / "vectors.sqlite", ready / "vectors.sqlite")
+        lay_out(backup, ready)
         if (backup / "memento.toml").is_file() and not home.settings.is_file():
             shutil.copyfile(backup / "memento.toml", ready / "memento.toml")
         put_on_disk(ready)
@@ -55,6 +53,13 @@ def readied(folder: Path, home: Home, at: datetime) -> Restored:
         shutil.rmtree(ready, ignore_errors=True)
         raise InputError(f"{home.path} has no room for the backup: {error.strerror}") from error
     return Restored(folder=str(backup), statements=made.statements, vectors=made.vectors, aside=str(aside))
+
+
+def lay_out(backup: Path, folder: Path) -> None:
+    """Copy store and vectors of a backup into a folder, which holds nothing else afterwards; raises `OSError`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(backup / "store", folder / "store", copy_function=_linked)
+    shutil.copyfile(backup / "vectors.sqlite", folder / "vectors.sqlite")
 
 
 def put(home: Home, restored: Restored) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from memento import __version__
 from memento.backup import manifest
-from memento.errors import InputError
+from memento.errors import GraphError, InputError
 from memento.graph.exact import Exact, counted
 from memento.home import Home
 from memento.model import BackedUp
@@ -39,12 +39,13 @@ class Taken:
     still: AbstractContextManager[object]
 
 
-def take(folder: Path, what: Taken, at: datetime, keep: int | None) -> BackedUp:
+def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_bytes: int = 0) -> BackedUp:
     """
     Make a backup in a folder, beside those that are there.
 
     Args:
         keep: how many of the latest to leave there, this one included; None leaves all.
+        apart_bytes: up to which size the store's files are copied rather than shared, so that damage to one is no damage to both.
 
     Raises:
         InputError: something else is in the folder, or it cannot be written.
@@ -55,6 +56,8 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None) -> BackedUp:
     try:
         part.mkdir(mode=0o700)  # what somebody remembers is nobody else's
         _fill(part, what)
+        if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
+            _parted(part / "store")
         made = manifest.Manifest(
             format=manifest.FORMAT,
             memento=__version__,
@@ -80,6 +83,20 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None) -> BackedUp:
         vectors=made.vectors,
         removed=tuple(str(path) for path in removed),
     )
+
+
+def discard(folder: Path) -> None:
+    """
+    Delete every whole backup in a folder.
+
+    Raises:
+        GraphError: one could not be deleted.
+    """
+    try:
+        for path in manifest.backups(folder):
+            shutil.rmtree(path)
+    except OSError as error:
+        raise GraphError(f"{folder} still holds what was to be erased: delete it") from error
 
 
 def _place(folder: Path, at: datetime) -> Path:
@@ -110,6 +127,15 @@ def _fill(part: Path, what: Taken) -> None:
         pinned.copy(part / "vectors.sqlite")
     if what.home.settings.is_file():
         shutil.copyfile(what.home.settings, part / "memento.toml")
+
+
+def _parted(store: Path) -> None:
+    """Give a store files of its own in the place of those that it shares."""
+    for path in store.iterdir():
+        if path.stat().st_nlink > 1:
+            own = path.with_name(f"{path.name}{_PART}")
+            shutil.copyfile(path, own)
+            own.replace(path)
 
 
 def _let_go(folder: Path, keep: int | None) -> list[Path]:

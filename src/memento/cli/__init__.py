@@ -15,6 +15,7 @@ from memento.cli import cases as _cases
 from memento.cli import commands as _commands
 from memento.cli import connect as _connect
 from memento.cli import documents as _documents
+from memento.cli import expressions as _expressions
 from memento.cli import keys as _keys
 from memento.cli import living as _living
 from memento.cli import sparql as _sparql
@@ -22,4 +23,4 @@ from memento.cli import tokens as _tokens
 from memento.cli.door import main
 
 __all__ = ["main"]
-_registered = (_care, _cases, _commands, _connect, _documents, _keys, _living, _sparql, _tokens)
+_registered = (_care, _cases, _commands, _connect, _documents, _expressions, _keys, _living, _sparql, _tokens)

@@ -45,12 +45,17 @@ def opened(chosen: Chosen, command: str) -> Memento | Client:
     """
     if client := running(chosen):
         return client
-    from memento.service import open_memento
+    import click
+
+    from memento.service import Memento, open_memento
 
     wait_s = chosen.settings().server.lock_wait_s
-    return open_memento(
+    memento = open_memento(
         chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
     )
+    if isinstance(memento, Memento) and memento.degraded:
+        click.echo(f"memento: {memento.degraded}", err=True)
+    return memento
 
 
 def running(chosen: Chosen) -> Client | None:

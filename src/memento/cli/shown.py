@@ -15,10 +15,12 @@ CONTENT = "http://purl.org/memento/content"
 
 def recollection(found: Json) -> str:
     """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
+    notice = [click.style(clean(found["degraded"]), fg="red")] if found["degraded"] else []
     if not found["memories"]:
-        return "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
+        nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
+        return "\n".join([*notice, nothing])
     ranks = {memory["iri"]: memory["rank"] for memory in found["memories"]}
-    lines = [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
+    lines = notice + [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
     return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
 
 

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from memento.model import (
         Described,
         Difference,
+        Evaluated,
         Forgotten,
         Imported,
         Inferred,
         KeyType,
         Listed,
+        Manifest,
         Noted,
         NoteRow,
         NoteStatus,
@@ -211,6 +213,18 @@ class Client(KeyCalls, LivingCalls, Sparql, Documents, PlanCalls):
         from memento.model import Inferred
 
         return made(Inferred, self.ask("infer", namespace=namespace))
+
+    def evaluate(self, expression: str, *, namespace: str | None = None) -> Evaluated:
+        """See `Memento.evaluate`."""
+        from memento.model import Evaluated
+
+        return made(Evaluated, self.ask("evaluate", expression=expression, namespace=namespace))
+
+    def manifest(self, *, fresh: bool = False, namespace: str | None = None) -> Manifest:
+        """See `Memento.manifest`."""
+        from memento.model import Manifest
+
+        return made(Manifest, self.ask("manifest", fresh=fresh or None, namespace=namespace))
 
     def status(self, *, namespace: str | None = None) -> Status:
         """See `Memento.status`."""

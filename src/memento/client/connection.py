@@ -36,6 +36,8 @@ ROUTES: Mapping[str, tuple[str, str]] = {
     "entities": ("GET", "/memory/entities"),
     "timeline": ("GET", "/memory/timeline"),
     "infer": ("GET", "/memory/inferred"),
+    "evaluate": ("POST", "/memory/sexpr"),
+    "manifest": ("GET", "/memory/manifest"),
     "status": ("GET", "/memory/status"),
     "backup": ("POST", "/memory/backup"),
     "restore": ("POST", "/memory/restore"),

@@ -18,6 +18,7 @@ from shutil import rmtree
 import pyoxigraph as ox
 
 from memento.errors import GraphError
+from memento.graph import damage
 from memento.graph.after import After
 from memento.graph.binding import bound
 from memento.graph.delta import BULK, Delta, apply, exact
@@ -43,10 +44,10 @@ class Oxigraph:
             folder: where the store lies, made if it is not there; None keeps it in memory.
 
         Raises:
+            Damaged: the files are not as they should be.
             GraphError: the folder cannot be opened.
         """
-        with _failures():
-            self._open: ox.Store | None = ox.Store(folder) if folder else ox.Store()
+        self._open: ox.Store | None = _opened(folder) if folder else ox.Store()
         self._in_folder = folder is not None
         self._one_writer = _OneWriter()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
@@ -260,7 +261,7 @@ def rewrite(folder: Path) -> None:
         if not folder.exists() and old.exists():
             old.rename(folder)
         rmtree(fresh, ignore_errors=True)
-        source, target = ox.Store(folder), ox.Store(fresh)
+        source, target = _opened(folder), ox.Store(fresh)
         target.bulk_extend(source)
         target.flush()
         del source, target
@@ -269,11 +270,18 @@ def rewrite(folder: Path) -> None:
         rmtree(old)
 
 
+def _opened(folder: Path) -> ox.Store:
+    damage.looked_at(folder)
+    try:
+        return ox.Store(folder)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise damage.opening(folder, error) from error
+
+
 @contextmanager
 def _failures(query: str = "") -> Iterator[None]:
     """The store signals with Python's own exceptions; none of them leaves this room."""
     try:
         yield
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
-        where = f" in queries/{query}.rq" if query else ""
-        raise GraphError(f"the store failed{where}: {error}") from error
+        raise damage.met(error, f" in queries/{query}.rq" if query else "") from error

@@ -26,6 +26,8 @@ from memento.vocabulary import IRI, MEM
 WEEK_DAYS = 7.0
 _MOST_ANCHORS = 8  # of a memory that are linked with each other: a list of names is no web
 _SHOWN = 5
+_PORTION = 4096
+"""Memories that are looked at before others get their turn at the indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,23 @@ class World:
     importance: NDArray[np.float64]
     season: NDArray[np.int8]
     touched: NDArray[np.bool_]
+    last: tuple[str, int]
+    """What happened last, in a word, and to which node."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the indexes say of `memories` (m,): arcs to anchors, associations, and numbers (m,); ids are below `size`."""
+
+    memories: Ids
+    size: int
+    arcs: tuple[Ids, Ids]
+    associated: tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
+    created: NDArray[np.float64]
+    read_at: NDArray[np.float64]
+    judged_at: NDArray[np.float64]
+    energies: NDArray[np.float64]
+    importances: NDArray[np.float64]
     accesses: NDArray[np.float64]
 
 
@@ -46,15 +65,15 @@ def drawn(scope: Scope, at: datetime, parts: Backends) -> Manifest:
     """
     The map of what is current in the namespace's graphs.
 
-    Holds the lock of the indexes only while it reads them, never while it computes.
+    Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
     """
     with parts.indexes.lock:
-        world = _world(scope, at, parts)
-    found = structure(world.csr, world.energy, world.importance, world.touched)
-    return _told(world, found, scope, at, parts)
+        found = _read(scope, at, parts)
+    world = _world(found, _keyed(found.memories, parts), at)
+    return _told(world, structure(world.csr, world.energy, world.importance, world.touched), scope, at, parts)
 
 
-def _world(scope: Scope, at: datetime, parts: Backends) -> World:
+def _read(scope: Scope, at: datetime, parts: Backends) -> _Read:
     indexes = parts.indexes
     visible = indexes.nodes.current(scope.memory_graphs, now=at)
     memories = np.flatnonzero(visible).astype(np.int32)
@@ -62,24 +81,64 @@ def _world(scope: Scope, at: datetime, parts: Backends) -> World:
     user = indexes.nodes.find(scope.user)
     if user is not None:
         source, target = source[target != user], target[target != user]
-    keyed = [(key, memory, weight) for memory, key, weight in indexes.keys.every(memories)]
     arcs = indexes.associations.among(visible)
-    anchors = np.unique(np.concatenate([target, np.array([key for key, _, _ in keyed], dtype=np.int32)]))
-    nodes = np.concatenate([memories, anchors])
-    place = np.zeros(indexes.nodes.size, dtype=np.int64)
-    place[nodes] = np.arange(len(nodes))
-    beside, besides = _together(source, target)
     weights = np.zeros(len(arcs.source))
     for graph, of in indexes.nodes.by_graph(arcs.source):
         weights[of] = dynamics.associations_at(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
-    links = np.array([(key, memory) for key, memory, _ in keyed], dtype=np.int64).reshape(-1, 2)
+    return _Read(
+        memories=memories,
+        size=indexes.nodes.size,
+        arcs=(source, target),
+        associated=(arcs.source, arcs.target, weights),
+        created=indexes.nodes.created(memories) / 1000.0,
+        read_at=indexes.numbers.column(MEM.lastAccessedAt, memories),
+        judged_at=indexes.numbers.column(MEM.energyAt, memories),
+        energies=energy.energies(memories, parts),
+        importances=energy.importances(memories, parts),
+        accesses=np.nan_to_num(indexes.numbers.column(MEM.accessCount, memories)),
+    )
+
+
+def _keyed(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
+    """The links of some memories to keys, as (memory, key, weight)."""
+    found: list[tuple[int, int, float]] = []
+    for begin in range(0, len(memories), _PORTION):
+        with parts.indexes.lock:
+            found += parts.indexes.keys.every(memories[begin : begin + _PORTION])
+    return found
+
+
+def _world(found: _Read, keyed: list[tuple[int, int, float]], at: datetime) -> World:
+    source, target = found.arcs
+    # A key that was made since the rest was read has no place.
+    links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < found.size]).reshape(-1, 3)
+    keys, held = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
+    memories = found.memories
+    anchors = np.unique(np.concatenate([target, keys])).astype(np.int32)
+    nodes = np.concatenate([memories, anchors])
+    place = np.zeros(found.size, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    beside, besides = _together(source, target)
     csr = Csr.of(
         len(nodes),
-        place[np.concatenate([source, beside[0], links[:, 0], arcs.source])],
-        place[np.concatenate([target, beside[1], links[:, 1], arcs.target])],
-        np.concatenate([np.ones(len(source)), besides, [weight for *_, weight in keyed], weights]),
+        place[np.concatenate([source, beside[0], keys, found.associated[0]])],
+        place[np.concatenate([target, beside[1], held, found.associated[1]])],
+        np.concatenate([np.ones(len(source)), besides, links[:, 2], found.associated[2]]),
     )
-    return World(nodes, len(memories), csr, *_numbers(memories, len(anchors), at, parts))
+    used, changed = np.fmax(found.created, found.read_at), np.fmax(found.created, found.judged_at)
+    days = [(at.timestamp() - since) / 86_400 for since in (found.created, used, changed)]
+    season = dynamics.seasons(days[0], days[1], days[2], found.energies, found.accesses.astype(np.int64))
+    none = np.zeros(len(anchors))
+    return World(
+        nodes=nodes,
+        memories=len(memories),
+        csr=csr,
+        energy=np.concatenate([found.energies, none]),
+        importance=np.concatenate([found.importances, none]),
+        season=np.concatenate([season, np.full(len(anchors), -1, dtype=np.int8)]),
+        touched=np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(len(anchors), dtype=np.bool_)]),
+        last=_last({"feedback": found.judged_at, "used": found.read_at, "told": found.created}),
+    )
 
 
 def _together(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.float64]]:
@@ -95,26 +154,14 @@ def _together(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.flo
     return (found[kept, 0], found[kept, 1]), counts[kept].astype(np.float64)
 
 
-def _numbers(
-    memories: Ids, anchors: int, at: datetime, parts: Backends
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.float64]]:
-    """Energy, importance, season, touched and uses of each node; an anchor has none of them."""
-    numbers, now_s = parts.indexes.numbers, at.timestamp()
-    created = parts.indexes.nodes.created(memories) / 1000.0
-    used = np.fmax(created, numbers.column(MEM.lastAccessedAt, memories))
-    changed = np.fmax(created, numbers.column(MEM.energyAt, memories))
-    energies = energy.energies(memories, parts)
-    accesses = np.nan_to_num(numbers.column(MEM.accessCount, memories))
-    days = [(now_s - since) / 86_400 for since in (created, used, changed)]
-    season = dynamics.seasons(days[0], days[1], days[2], energies, accesses.astype(np.int64))
-    none = np.zeros(anchors)
-    return (
-        np.concatenate([energies, none]),
-        np.concatenate([energy.importances(memories, parts), none]),
-        np.concatenate([season, np.full(anchors, -1, dtype=np.int8)]),
-        np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(anchors, dtype=np.bool_)]),
-        np.concatenate([accesses, none]),
-    )
+def _last(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
+    """What happened last and to which memory, of those at the same time the latest made; times are (n,), none is not a number."""
+    count = len(times["told"])
+    if not count:
+        return "", 0
+    found = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
+    place, node = divmod(int(np.argmax(found)), count)
+    return list(times)[place], count - 1 - node
 
 
 def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
@@ -164,7 +211,7 @@ def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Bac
             for bridge in found.bridges
             if set(bridge.nodes) <= texts.keys()
         ),
-        recent=f"told: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
+        recent=f"{world.last[0]}: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
     )
     return replace(manifest, text=written(manifest))
 
@@ -190,8 +237,8 @@ def _of_season(world: World, found: Structure, code: int) -> list[int]:
 
 
 def _recent(world: World) -> list[int]:
-    """The memory that was made last."""
-    return [world.memories - 1] if world.memories else []
+    """The memory that something happened to last."""
+    return [world.last[1]] if world.memories else []
 
 
 def _texts(

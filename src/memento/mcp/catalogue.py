@@ -18,6 +18,7 @@ from memento.mcp import (
     prompts,
     read_tools,
     resources,
+    sexpr_tools,
 )
 from memento.mcp.tools import Json, Tool
 
@@ -60,7 +61,7 @@ GROUPS: Mapping[str, Sequence[Tool]] = {
     "living": living_tools.TOOLS,
     "care": (),
     "cases": case_tools.TOOLS,
-    "sexpr": (),
+    "sexpr": sexpr_tools.TOOLS,
 }
 """What `MEMENTO_TOOLS` adds, by the names that `settings.tool_groups` checks."""
 
@@ -76,6 +77,19 @@ def tools(groups: Sequence[str], *, direct: bool = False) -> dict[str, Tool]:
     if direct and "keys" in groups:
         added.append(key_tools.DIRECT_RECALL)
     return {tool.name: tool for tool in (*DEFAULT, *added)}
+
+
+def with_map(listed: Json, text: str) -> Json:
+    """The answer to `tools/list`, with the map of a memory in the description of the tool that takes expressions."""
+    if not text:
+        return listed
+    tools = [
+        {**tool, "description": f"{tool['description']}{sexpr_tools.AT_PRESENT}{text}"}
+        if tool["name"] == sexpr_tools.NAME
+        else tool
+        for tool in listed["tools"]
+    ]
+    return {**listed, "tools": tools}
 
 
 def lists(groups: Sequence[str], *, direct: bool = False) -> dict[str, Json]:

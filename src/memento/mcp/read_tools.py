@@ -89,10 +89,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
-    """Memories best first; `gated` says that there were some, of which none was relevant."""
+    """
+    Memories best first; `gated` says that there were some, of which none was relevant, `degraded` why all are of an earlier time.
+    """
 
     memories: tuple[Found, ...]
     gated: bool = False
+    degraded: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +120,8 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         engine=asked.engine,
         namespace=reach.namespace,
     )
-    return Told(answer=RecallAnswer(memories=tuple(_found(one) for one in found.memories), gated=found.gated))
+    memories = tuple(_found(one) for one in found.memories)
+    return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))
 
 
 def timeline(reach: Reach, asked: TimelineArguments) -> Told:

@@ -18,7 +18,7 @@ FIXED: tuple[Json, ...] = (
         "uri": "memento://manifest",
         "name": "manifest",
         "title": "What is remembered",
-        "description": "Counts, namespaces and the most mentioned entities, in 500 tokens at most.",
+        "description": "Counts, namespaces and the map: what hangs together, what it turns on, what is new; in 500 tokens at most.",
         "mimeType": "text/plain",
     },
     {
@@ -88,12 +88,15 @@ def manifest(reach: Reach) -> str:
     ]
     named = [
         f"{one.name} ({one.kind}, {one.memory_count:,})"
-        for one in reach.memory.entities(limit=30, namespace=reach.namespace)
+        for one in reach.memory.entities(limit=12, namespace=reach.namespace)
     ]
     while named and len("\n".join(lines)) + len(", ".join(named)) > MANIFEST_CHARS - 20:
         named.pop()
     if named:
         lines.insert(2, f"Most mentioned: {', '.join(named)}.")
+    for line in reach.memory.manifest(namespace=reach.namespace).text.splitlines()[1:]:  # the first counts once more
+        if len("\n".join([*lines, line])) <= MANIFEST_CHARS:
+            lines.append(line)
     return "\n".join(lines)[:MANIFEST_CHARS]
 
 

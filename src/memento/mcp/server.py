@@ -9,6 +9,7 @@ of the inside. Every request is admitted by itself, as at the other doors: `acce
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -21,7 +22,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -30,7 +31,8 @@ from memento import settings
 from memento.access import Caller, admitted
 from memento.errors import MementoError, Unauthorised
 from memento.mcp import catalogue, prompts, resources
-from memento.mcp.tools import Ask, Reach, Told, Tool, structured, text_of
+from memento.mcp.results import QUESTION, asked, can_ask, failed, result
+from memento.mcp.tools import Ask, Reach, Tool
 from memento.service import Memento
 
 logger = logging.getLogger(__name__)
@@ -40,9 +42,6 @@ Context = ServerRequestContext[Any, Any]
 ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 PATH = "/mcp"
-QUESTION = "confirmation"
-"""The name by which the user's answer comes back."""
-
 BEAT_S = 1.0
 """Seconds between two signs of life of a call that takes long."""
 
@@ -63,7 +62,14 @@ class Door:
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
         self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
+        state = f" At present {memento.degraded.brief}." if memento.degraded else ""
+        self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
         self._bus = InMemorySubscriptionBus()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shows_map = "sexpr" in groups
+        if self._shows_map:
+            memento.on_redrawn(self._redrawn)
+            memento.manifest_text()  # so that there is one when a client asks for the tools
         # As many calls at once as the rest of the service answers.
         self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
 
@@ -75,16 +81,16 @@ class Door:
             facts["name"],
             title=facts["title"],
             version=facts["version"],
-            instructions=catalogue.INSTRUCTIONS,
+            instructions=self._instructions,
             cache_hints={
                 "server/discover": hint,
-                "tools/list": hint,
+                "tools/list": CacheHint(ttl_ms=LIVE_TTL_MS, scope="private") if self._shows_map else hint,
                 "resources/list": hint,
                 "resources/templates/list": hint,
                 "prompts/list": hint,
             },
             get_tool_input_schema=self._schemas.get,
-            on_list_tools=self._listing("tools/list", mcp.ListToolsResult),
+            on_list_tools=self._listed_tools if self._shows_map else self._listing("tools/list", mcp.ListToolsResult),
             on_list_resources=self._listing("resources/list", mcp.ListResourcesResult),
             on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),
             on_list_prompts=self._listing("prompts/list", mcp.ListPromptsResult),
@@ -94,8 +100,8 @@ class Door:
             on_subscriptions_listen=ListenHandler(self._bus),
         )
 
-    def _listing(self, method: str, result: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
-        made = result.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
+    def _listing(self, method: str, kind: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
+        made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
 
         async def listed(context: Context, params: object) -> T:
             # A copy, as the SDK fills in the hint for the cache.
@@ -103,6 +109,25 @@ class Door:
             return copied
 
         return listed
+
+    async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
+        """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
+        reach = self._reach(context)
+        text = await anyio.to_thread.run_sync(
+            lambda: reach.memory.manifest_text(namespace=reach.namespace), limiter=self._threads
+        )
+        return mcp.ListToolsResult.model_validate(catalogue.with_map(self._lists["tools/list"], text))
+
+    def began(self) -> None:
+        """The loop of events runs; from now on who draws a map on a thread can tell the clients."""
+        self._loop = asyncio.get_running_loop()
+
+    def _redrawn(self) -> None:
+        """A map was drawn anew: the list of tools shows it, and so does the resource."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        for event in (ToolsListChanged(), ResourceUpdated(uri="memento://manifest")):
+            asyncio.run_coroutine_threadsafe(self._bus.publish(event), self._loop)
 
     async def _call(
         self, context: Context, params: mcp.CallToolRequestParams
@@ -119,16 +144,16 @@ class Door:
         try:
             outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
         except MementoError as error:
-            return _failed(str(error))
+            return failed(str(error))
         except Exception as error:
             logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
-            return _failed("something broke inside; the log of the service says what")
+            return failed("something broke inside; the log of the service says what")
         if isinstance(outcome, Ask):
             if isinstance(answer, mcp.ElicitResult):
-                return _result(outcome.refused)
-            return _asked(outcome.question) if _can_ask(context) else _result(outcome.instead)
+                return result(outcome.refused)
+            return asked(outcome.question) if can_ask(context) else result(outcome.instead)
         await self._announce(tool)
-        return _result(outcome)
+        return result(outcome)
 
     async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
@@ -202,7 +227,8 @@ def app(memento: Memento) -> ASGI:
     Raises:
         SettingsError: `MEMENTO_TOOLS` names an unknown group.
     """
-    server = Door(memento).server()
+    door = Door(memento)
+    server = door.server()
     most = 2 * memento.settings.limits.text_bytes + 65_536
     # Older clients are answered in JSON alone; newer ones get a stream as soon as there is progress to tell.
     older, newer = (
@@ -212,6 +238,7 @@ def app(memento: Memento) -> ASGI:
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
+            door.began()
             await _living((older, newer), receive, send)
             return
         headers = Headers(scope=scope)
@@ -255,26 +282,3 @@ async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str
     named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
     await send({"type": "http.response.start", "status": status, "headers": named})
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})
-
-
-def _result(told: Told) -> mcp.CallToolResult:
-    return mcp.CallToolResult(
-        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=structured(told.answer)
-    )
-
-
-def _failed(message: str) -> mcp.CallToolResult:
-    return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=message)], is_error=True)
-
-
-def _can_ask(context: Context) -> bool:
-    """Whether the client shows questions to its user, and the revision lets a stateless server put one."""
-    capabilities = context.session.client_capabilities
-    elicitation = capabilities.elicitation if capabilities else None
-    shows_forms = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-    return shows_forms and context.protocol_version in catalogue.MODERN
-
-
-def _asked(question: str) -> mcp.InputRequiredResult:
-    form = mcp.ElicitRequestFormParams(message=question, requested_schema={"type": "object", "properties": {}})
-    return mcp.InputRequiredResult(input_requests={QUESTION: mcp.ElicitRequest(params=form)})

@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from memento.errors import InputError, MementoError
-from memento.mcp import catalogue
+from memento.mcp import catalogue, sexpr_tools
 from memento.mcp.launch import Service
 from memento.mcp.tools import Json
 
@@ -111,6 +111,8 @@ class Shim:
         elif revision is not None and method == "server/discover":
             self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **_facts(changes=True)}))
         elif (listed := self._lists.get(method)) is not None:
+            if method == "tools/list":
+                listed = catalogue.with_map(listed, self._map())
             self._result(own, listed if revision is None else _modern(listed))
             if method == "tools/list":
                 threading.Thread(target=self._service.wake, daemon=True).start()
@@ -120,6 +122,11 @@ class Shim:
                 self._listening.add(own)
             return message
         return None
+
+    def _map(self) -> str:
+        """The map of the memory for the tool that shows it, when that is listed and a service runs that can tell."""
+        tools = self._lists["tools/list"]["tools"]
+        return self._service.map_text() if any(tool["name"] == sexpr_tools.NAME for tool in tools) else ""
 
     def _introduced(self, params: Json) -> Json:
         """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""

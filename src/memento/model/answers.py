@@ -113,6 +113,8 @@ class Recollection:
     gated: bool = False
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
+    degraded: str | None = None
+    """Why these are memories of an earlier time; None when all is well."""
 
     def _repr_html_(self) -> str:
         from memento.model import html
@@ -201,6 +203,30 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Degraded:
+    """
+    What it means that the store cannot be opened: `reason` says why, and all that is read is of `backup`, which was made `at`.
+
+    Nothing is written until a backup is put in the place of the store.
+    """
+
+    reason: str
+    backup: str
+    at: str
+
+    @property
+    def brief(self) -> str:
+        """For whoever asks the memory; folders of the machine are not named."""
+        return (
+            f"the memory is read-only and of {self.at}, as its store cannot be opened: `memento restore` puts the backup that is "
+            "read instead in its place"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.brief}. {self.reason}. The backup is {self.backup}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the service holds and how it stands."""
 
@@ -223,26 +249,30 @@ class Status:
     gate: str = ""
     runtime: str = ""
     address: str | None = None
+    degraded: str | None = None
+    """Why the memory is read-only and of what time it is; None when all is well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """
-    What questions are answered with, and what is left to do; `status` is `starting` until they are answered at full speed.
+    What questions are answered with, and what is left to do; `status` is `starting` until they are answered at full speed, and
+    `degraded` where a backup stands in for a store that is damaged: `degraded` then says why, and of what time it is.
 
     `indexes` counts the nodes in them, `pending` the notes that are still to be understood, `failed` those that were given up.
     `upstreams` has the origin of the provider of each protocol, which is not asked how it does.
     """
 
-    status: Literal["starting", "ok"]
+    status: Literal["starting", "ok", "degraded"]
     version: str
     embedder: str
     runtime: str
-    store: Literal["ok", "failing"]
+    store: Literal["ok", "failing", "damaged"]
     indexes: int
     pending: int
     failed: int
     upstreams: Mapping[str, str]
+    degraded: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

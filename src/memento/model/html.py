@@ -17,6 +17,7 @@ from memento.vocabulary import shortened
 
 if TYPE_CHECKING:
     from memento.model.answers import Believed, Described, Listed, NoteRef, Recalled, Recollection, Retired, Timeline
+    from memento.model.manifest import Manifest
     from memento.model.outcomes import Source
 
 _CELL = "text-align:left;vertical-align:top;padding:.25em .75em;white-space:normal"
@@ -29,6 +30,8 @@ Row = Sequence[str]
 def of_recollection(found: Recollection) -> str:
     """The memories, best first."""
     head = f"{_b(found.query)} in {escape(found.namespace)}"
+    if found.degraded:
+        head = f"{head} ({escape(found.degraded)})"
     if not found.memories:
         return f"<p>{head}: {'nothing is relevant' if found.gated else 'nothing comes to mind'}</p>"
     return _table(_RECALLED, [_recalled(one) for one in found.memories], f"{head}, {len(found.memories)} memories")
@@ -37,6 +40,13 @@ def of_recollection(found: Recollection) -> str:
 def of_recalled(one: Recalled) -> str:
     """One of them."""
     return _table(_RECALLED, [_recalled(one)])
+
+
+def of_manifest(found: Manifest) -> str:
+    """The picture, and the text below it."""
+    from memento.model.picture import pictured
+
+    return f"{pictured(found)}<pre style='white-space:pre-wrap'>{escape(found.text)}</pre>"
 
 
 def of_timeline(found: Timeline) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memento.model.stored import Key
 from memento.vocabulary import IRI
@@ -103,6 +104,49 @@ class Archived:
 
     memories: tuple[IRI, ...]
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """
+    A memory as an expression gets it: what it says, of what `type` it is, and its tags.
+
+    Recalled, it has an `activation` and the `score` that it is ranked by, both in 0..1.
+    """
+
+    iri: IRI
+    content: str
+    created_at: datetime
+    valid_at: datetime
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    activation: float | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is said of a memory beside its text: its type in a word, how important it is, 0..1, and its tags."""
+
+    type: str | None = None
+    importance: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """
+    What expressions came to: the value of each, in their order, and the last one as `text` that reads back as the same.
+
+    `calls` is how many verbs were called.
+    """
+
+    values: tuple[Any, ...]
+    text: str
+    calls: int
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self.text)
 
 
 Effect = Read | Used | Trodden | Passed | Counted

@@ -80,3 +80,8 @@ class Manifest:
     recent: str
     text: str = ""
     """The same for a model, in 2,000 characters at most."""
+
+    def _repr_html_(self) -> str:
+        from memento.model import html
+
+        return html.of_manifest(self)

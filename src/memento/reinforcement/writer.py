@@ -53,7 +53,7 @@ class Reinforcement:
 
     def note(self, *effects: Effect) -> None:
         """Something was used: in a microsecond or two, and seen by whoever asks next."""
-        if not effects:
+        if not effects or self._parts.degraded:
             return
         with self._lock:
             was_empty = not self._waiting

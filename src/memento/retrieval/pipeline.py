@@ -98,6 +98,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         gated=is_closed and bool(found.chosen),
         anchors=found.anchors if asked.explained and not is_closed else (),
         sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
+        degraded=parts.degraded.brief if parts.degraded else None,
     )
 
 

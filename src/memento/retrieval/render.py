@@ -37,6 +37,7 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
     sections = [
         [f"<instructions>{_flat(instructions)}</instructions>"] if instructions else [],
+        [f"<notice>{_flat(recollection.degraded)}</notice>"] if recollection.degraded else [],
         [f"<current-date>{today.isoformat()}</current-date>"],
         [f"<query>{_flat(recollection.query)}</query>"],
         _wrapped("entities", [line for one in recollection.entities if not one.is_well_known for line in _entity(one)]),
@@ -126,7 +127,8 @@ def _cut(text: str, most: int) -> str:
 
 def as_text(recollection: Recollection) -> str:
     """A tree for people: entities that need explaining, then each memory with what is known of it."""
-    lines = [f"Recalled for: {' '.join(recollection.query.split())}", ""]
+    notice = [f"Note: {recollection.degraded}"] if recollection.degraded else []
+    lines = [f"Recalled for: {' '.join(recollection.query.split())}", *notice, ""]
     shown = [one for one in recollection.entities if not one.is_well_known]
     if shown:
         lines.append("Entities")

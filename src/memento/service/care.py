@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
+from shutil import rmtree
 
 from memento import upkeep
 from memento.access import OWNER
 from memento.backends import Keeper, reopen
+from memento.backup.manifest import backups, made_at
 from memento.backup.putting import put, readied
 from memento.backup.taking import Taken, take
-from memento.errors import Forbidden, InputError
+from memento.errors import Forbidden, InputError, MementoError
 from memento.graph.exact import Exact
 from memento.instants import now
 from memento.model import BackedUp, Difference, Restored
 from memento.ports import Progress
 from memento.service.exchanging import Exchanging
 from memento.vocabulary import IRI
+
+logger = logging.getLogger(__name__)
+
+_FIRST_S = 60.0
+"""A command or a short script ends before its first checkpoint."""
+_AGAIN_S = 60.0
+_APART_BYTES = 256 * 1024 * 1024
+"""Up to here a checkpoint shares no file with the store."""
 
 
 class Care(Exchanging):
@@ -31,6 +43,7 @@ class Care(Exchanging):
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
         self._as_owner()
+        self._writable()
         with self._writing:
             return upkeep.rebuild(self._parts, progress) + self._domains.rebuild()
 
@@ -50,16 +63,10 @@ class Care(Exchanging):
         """
         if keep is not None and keep < 1:
             raise InputError(f"keep must be at least 1, not {keep}")
-        place = self._backups(folder)
-        what = Taken(
-            home=self.home,
-            store=Exact(self._parts.graph),
-            vectors=self._parts.indexes.file,
-            fingerprint=self._parts.embedder.fingerprint,
-            still=self._writing,
-        )
+        place = self._backups(folder) or self.home.backups
+        self._writable()
         with self._importing:
-            return take(place, what, now(), keep)
+            return take(place, self._taken(), now(), keep)
 
     def restore(self, folder: str | Path | None = None) -> Restored:
         """
@@ -67,14 +74,16 @@ class Care(Exchanging):
         where there are some.
 
         Args:
-            folder: a backup, or a folder of backups, of which the latest is taken; default as `backup`.
+            folder: a backup, or a folder of backups, of which the latest is taken; default as `backup`, or the one that stands in
+                for a store that cannot be opened.
 
         Raises:
             NotFound: there is no backup.
             InputError: it is damaged, or newer than this version; the memory is as it was.
             Forbidden: as `backup`.
         """
-        place = self._backups(folder)
+        usual = Path(self._parts.degraded.backup) if self._parts.degraded else self.home.backups
+        place = self._backups(folder) or usual
         with self._importing:
             restored = readied(place, self.home, now())
             with self._understanding, self._writing:
@@ -83,10 +92,55 @@ class Care(Exchanging):
         self.resume()
         return restored
 
-    def _backups(self, folder: str | Path | None) -> Path:
+    def _taken(self) -> Taken:
+        return Taken(
+            home=self.home,
+            store=Exact(self._parts.graph),
+            vectors=self._parts.indexes.file,
+            fingerprint=self._parts.embedder.fingerprint,
+            still=self._writing,
+        )
+
+    def _checkpoint(self) -> float | None:
+        """
+        Make a checkpoint when one is due and anything was written since the last; seconds until the next may be, None for never.
+
+        What is erased meanwhile is in the one that is being made: it goes.
+        """
+        knobs, folder = self.settings.checkpoints, self.home.checkpoints
+        if not knobs.hours or self._parts.degraded:
+            return None
+        wait_s = self._due_s()
+        if wait_s > 0:
+            return wait_s
+        if self._parts.graph.writes == self._checkpointed or not len(self._parts.indexes.nodes):
+            return knobs.hours * 3600
+        if not self._importing.acquire(blocking=False):
+            return _AGAIN_S
+        try:
+            writes, erasures = self._parts.graph.writes, self._parts.erasures
+            made = take(folder, self._taken(), now(), knobs.keep, apart_bytes=_APART_BYTES)
+            if self._parts.erasures != erasures:
+                rmtree(made.folder)
+                return _AGAIN_S
+            self._checkpointed = writes
+        except MementoError as error:  # a full disk is no reason to end the thread, nor to try at once again
+            logger.warning("checkpoint.failed", extra={"folder": str(folder), "error": type(error).__name__})
+        finally:
+            self._importing.release()
+        return knobs.hours * 3600
+
+    def _due_s(self) -> float:
+        """Seconds until a checkpoint may be made: not in the first minute of a process, nor sooner than the setting says."""
+        beginning = self._since + timedelta(seconds=_FIRST_S)
+        latest = backups(self.home.checkpoints)[-1:]
+        after = [made_at(one) + timedelta(hours=self.settings.checkpoints.hours) for one in latest]
+        return (max([beginning, *after]) - now()).total_seconds()
+
+    def _backups(self, folder: str | Path | None) -> Path | None:
         self._as_owner()
         if folder is None:
-            return self.home.backups
+            return None
         if self._access != OWNER:
             raise Forbidden("only who sits at the machine may name a folder of it: leave it out for the usual one")
         place = Path(folder).expanduser()

@@ -29,7 +29,14 @@ class Consolidating(Held):
     """What note, import and retry share."""
 
     def resume(self) -> None:
-        """Understand the notes that wait, and those to come, in the background until the memory is closed."""
+        """
+        Understand the notes that wait, and those to come, and keep checkpoints, in the background until the memory is closed.
+
+        While the memory is read-only it does nothing.
+        """
+        if self._parts.degraded:
+            return
+        self._checkpoints.wake()
         if self._waiting():
             self._worker.wake()
 

@@ -20,13 +20,15 @@ from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
-from memento.errors import Forbidden, InputError, TooLong
+from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.home import Home
+from memento.instants import now
 from memento.keys.leads import Leads
 from memento.keys.remember import Desk
 from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
-from memento.model import Scope
+from memento.manifest.kept import Maps
+from memento.model import Degraded, Scope
 from memento.reinforcement import Reinforcement
 from memento.service.listing import Listing
 from memento.settings import Settings
@@ -69,18 +71,31 @@ class Held:
         self._understanding = threading.Lock()  # taken before the other one, never after it
         self._importing = threading.Lock()  # taken before all others, by whoever brings in or takes out a whole memory
         self._worker = Worker(self._work, "consolidation")
+        self._checkpoints = Worker(self._checkpoint, "checkpoints")
         self._reinforcement = Reinforcement(backends, self._writing)
         self._trail = Trail()
+        self._maps = Maps(backends, settings.manifest)
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
         self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
         self._domains = Domains(backends, settings.cases)
+        self._since = now()
+        self._checkpointed = -1  # how many writes the last checkpoint holds
 
     def _work(self) -> float | None:
         """What the worker does."""
         return None
+
+    def _checkpoint(self) -> float | None:
+        """What the worker does that keeps backups."""
+        return None
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Why nothing can be written and of what time the memory is, where its store cannot be opened; None when all is well."""
+        return self._parts.degraded
 
     def seen_by(self, access: Access) -> Self:
         """The same memory as a caller may use it: their tenant, their namespaces, their rights."""
@@ -97,10 +112,21 @@ class Held:
         Raises:
             Forbidden: the caller has no such right, or no access to the namespace.
             InputError: it can be no namespace.
+            ReadOnly: it would write, and a backup stands in for the store.
         """
         self._access.needs(right)
+        if right != "read":
+            self._writable()
         chosen = self._access.namespace(namespace, self._scope.namespace)
-        return Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+        scope = Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+        if right != "read":
+            self._maps.written(scope)
+        return scope
+
+    def _writable(self) -> None:
+        """Raises `ReadOnly` while a backup stands in for the store."""
+        if self._parts.degraded:
+            raise ReadOnly(self._parts.degraded.brief)
 
     def _as_owner(self) -> None:
         """Raises `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""

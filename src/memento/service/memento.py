@@ -9,11 +9,12 @@ from typing import Self
 from memento.home import Owner
 from memento.instants import now
 from memento.service.care import Care
+from memento.service.expressions import Expressions
 from memento.service.keys import Keys
 from memento.service.living import Living
+from memento.service.mapping import Mapping
 from memento.service.plans import Plans
 from memento.service.reading import Reading
-from memento.service.remembering import Remembering
 from memento.service.updating import Updating
 from memento.service.writing import Writing
 
@@ -22,7 +23,7 @@ _PATIENCE_S = 2.0
 _FIRST = "What is known of me?"
 
 
-class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Plans, Care):
+class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Plans, Care):
     """The memory of one data folder. Use `open_memento` to get one; a context manager."""
 
     @property
@@ -53,8 +54,10 @@ class Memento(Writing, Reading, Keys, Remembering, Living, Updating, Plans, Care
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""
         self._worker.stop(_PATIENCE_S)
+        self._checkpoints.stop(_PATIENCE_S)
         if self._models:
             self._models.close()
+        self._maps.close(_PATIENCE_S)
         self._reinforcement.close(_PATIENCE_S)
         self._workers.close()
         with self._writing:  # never between the two halves of a write

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from memento import settings
 from memento.backends import open_backends
+from memento.backup import standing
 from memento.backup.putting import finish, put, readied
 from memento.client import Client
 from memento.errors import FolderInUse
@@ -69,7 +70,8 @@ def restored(path: str | Path, folder: str | Path | None = None, *, wait_s: floa
     Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
 
     Args:
-        folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder.
+        folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder, or the
+            latest that the folder has of its own where its store cannot be opened.
         wait_s: seconds to wait for an owner.
 
     Raises:
@@ -81,6 +83,6 @@ def restored(path: str | Path, folder: str | Path | None = None, *, wait_s: floa
     home.acquire("memento restore", wait_s)
     with home:
         finish(home)  # of an earlier one that was killed
-        found = readied(Path(folder) if folder else home.backups, home, now())
+        found = readied(Path(folder) if folder else standing.usual(home), home, now())
         put(home, found)
     return found

@@ -13,9 +13,9 @@ from memento.instants import now
 from memento.keys import learn, listing
 from memento.keys.remember import Written, remembered
 from memento.keys.settle import sanitised
-from memento.model import BatchRow, Change, Cleaned, KeyType, Remembered, Scope, Session, ToRemember
+from memento.model import BatchRow, Change, Cleaned, KeyType, Marks, Remembered, Scope, Session, ToRemember, Value
 from memento.service.held import Held
-from memento.vocabulary import MEM, TYPE, session_iri
+from memento.vocabulary import IRI, MEM, TYPE, session_iri, tag_iri
 
 MOST_ITEMS = 100
 
@@ -91,7 +91,7 @@ class Remembering(Held):
                 self._parts.commit(change, scope)
         return Cleaned(expired=expired, phrases=phrases)
 
-    def _remembered(self, item: ToRemember, scope: Scope) -> Remembered:
+    def _remembered(self, item: ToRemember, scope: Scope, marks: Marks | None = None) -> Remembered:
         self._checked(item.content, "content")
         self._checked(item.source, "source")
         # Before anybody waits for the lock: what was embedded is remembered.
@@ -103,6 +103,8 @@ class Remembering(Held):
                 self._reinforcement.write_held()
             written = remembered(item, self._desk(scope, at))
             change = written.change + self._placed(item, written, scope, at)
+            if marks and written.note is not None:
+                change += marking(written.told.saved, marks, scope)
             if change.adds or change.removes:
                 self._parts.commit(change, scope)
         self._reinforcement.note(*written.effects)
@@ -122,3 +124,20 @@ class Remembering(Held):
             (note.iri, MEM.position, task.note.position, scope.graph),
         )
         return Change((*place, *quads(session, scope.graph))) + order(task)
+
+
+def marking(memory: IRI, marks: Marks, scope: Scope) -> Change:
+    """What is said of a memory beside its text; a tag is written with it."""
+    values: dict[IRI, Value | None] = {MEM.memoryType: marks.type, MEM.importance: marks.importance}
+    said = [(memory, name, value, scope.graph) for name, value in values.items() if value not in (None, "")]
+    names = {tag_iri(name): " ".join(name.split()) for name in marks.tags if name.strip()}
+    tags = [
+        quad
+        for tag, name in names.items()
+        for quad in (
+            (memory, MEM.tagged, tag, scope.graph),
+            (tag, TYPE, MEM.Tag, scope.graph),
+            (tag, MEM.name, name.casefold(), scope.graph),
+        )
+    ]
+    return Change((*said, *tags))

@@ -80,6 +80,7 @@ class Writing(Consolidating):
         A note that fails again is put off as it would be by itself.
         """
         self._access.needs("write")
+        self._writable()
         states = []
         for one in queue.waiting(self._parts, ("pending", "failed")):
             if one.scope.tenant != self._access.tenant or not self._access.sees(one.scope.namespace):

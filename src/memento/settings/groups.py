@@ -250,6 +250,30 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SexprSettings:
+    chars: int = knob(4_000_000, "longest text of expressions, in characters; a snapshot is one too", least=100)
+    fuel: int = knob(500, "most calls of verbs in one evaluation, those inside policies included", least=1)
+    depth: int = knob(64, "deepest nesting of calls in one evaluation", least=1, most=64)
+    rows: int = knob(1_000, "most rows that `sparql` gives to an expression", least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSettings:
+    updates: int = knob(100, "changes of a namespace after which its map is drawn anew in the background", least=1)
+    cache_s: float = knob(30.0, "seconds for which a map is given as it was drawn", least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointsSettings:
+    hours: float = knob(
+        24.0,
+        "hours between two checkpoints, from which the memory is read should its store be damaged; 0: none",
+        least=0,
+    )
+    keep: int = knob(2, "checkpoints to keep, the latest", least=1)
+
+
+@dataclass(frozen=True, slots=True)
 class TelemetrySettings:
     otlp_endpoint: str = knob("", "where spans go, as http://127.0.0.1:4318/v1/traces; nowhere when empty")
 
@@ -276,6 +300,9 @@ class Settings:
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
+    sexpr: SexprSettings = SexprSettings()
+    manifest: ManifestSettings = ManifestSettings()
+    checkpoints: CheckpointsSettings = CheckpointsSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memento.errors import InputError, MementoError
-from memento.sexpr.reader import DEEPEST, Form, Symbol, read
+from memento.sexpr.reader import DEEPEST, MOST_CHARS, Form, Symbol, read
 
 FUEL = 500
-"""Calls of verbs in one evaluation, those inside policies included."""
+"""Calls of verbs in one evaluation, those inside policies included, unless a setting says otherwise."""
 
-Kind = Literal["text", "whole", "number", "texts", "any"]
+Kind = Literal["text", "whole", "number", "truth", "texts", "any"]
 
 _CONSTANTS: Mapping[str, Any] = {"true": True, "false": False}
 _REQUIRED: Any = object()
@@ -28,6 +28,7 @@ _KINDS: Mapping[Kind, tuple[str, Callable[[Any], bool]]] = {
     "text": ("text in quotes", lambda value: isinstance(value, str)),
     "whole": ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
     "number": ("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)),
+    "truth": ("true or false", lambda value: isinstance(value, bool)),
     "texts": (
         'a list of texts, as (list "a" "b")',
         lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
@@ -60,6 +61,8 @@ class Verb:
     writes: bool = False
     takes_more: bool = False
     """Whether any number of values may follow."""
+    takes_forms: bool = False
+    """Whether it is given what stands there, unevaluated."""
 
     @property
     def signature(self) -> str:
@@ -73,11 +76,15 @@ Table = Mapping[str, Verb]
 
 @dataclass(slots=True)
 class Evaluation:
-    """One evaluation under way."""
+    """One evaluation under way: at most `most` calls, nested at most `deepest`; `within` is what the verbs work on."""
 
     verbs: Table
-    fuel: int = FUEL
-    depth: int = field(default=0)
+    most: int = FUEL
+    deepest: int = DEEPEST
+    most_chars: int = MOST_CHARS
+    within: Any = None
+    calls: int = field(default=0, init=False)
+    depth: int = field(default=0, init=False)
 
     def run(self, text: str) -> list[Any]:
         """
@@ -87,11 +94,27 @@ class Evaluation:
             InputError: no form, an unknown verb, too few or too many values or one of the wrong kind, too many calls; each with
                 line, column and the signature of the verb. Errors of a verb keep their class and are told with their place.
         """
-        forms = read(text)
+        return [self._value(form) for form in self.checked(text)]
+
+    def checked(self, text: str) -> tuple[Form, ...]:
+        """The forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
+        forms = read(text, self.most_chars)
         if not forms:
             raise InputError('there is no expression: write one, as (recall "tea")')
         for form in forms:
             self._check(form)
+        return forms
+
+    def writes(self, forms: Sequence[Form]) -> bool:
+        """Whether a verb among these checked forms changes the memory."""
+        return any(
+            self._verb(form).writes or (not self._verb(form).takes_forms and self.writes(form.value[1:]))
+            for form in forms
+            if isinstance(form.value, tuple)
+        )
+
+    def evaluated(self, forms: Sequence[Form]) -> list[Any]:
+        """The value of each of some checked forms, in their order."""
         return [self._value(form) for form in forms]
 
     def _check(self, form: Form) -> None:
@@ -107,6 +130,8 @@ class Evaluation:
                 f"{least}" if least == most else f"{least} to {most}" if not verb.takes_more else f"at least {least}"
             )
             raise InputError(f"{form.place}: {verb.name} takes {wanted} values, not {len(given)}: {verb.signature}")
+        if verb.takes_forms:
+            return
         for parameter, one in zip(verb.parameters, given, strict=False):
             if not isinstance(one.value, tuple):
                 self._of_kind(self._atom(one), parameter, verb, one)
@@ -134,21 +159,27 @@ class Evaluation:
         if not isinstance(form.value, tuple):
             return self._atom(form)
         verb = self._verb(form)
-        if self.fuel <= 0:
-            raise InputError(f"{form.place}: more than {FUEL} calls in one evaluation: send the rest in another one")
-        if self.depth >= DEEPEST:
-            raise InputError(f"{form.place}: calls are nested deeper than {DEEPEST}: does a policy run itself?")
-        self.fuel -= 1
+        if self.calls >= self.most:
+            raise InputError(
+                f"{form.place}: more than {self.most} calls in one evaluation: send the rest in another one"
+            )
+        if self.depth >= self.deepest:
+            raise InputError(f"{form.place}: calls are nested deeper than {self.deepest}: does a policy run itself?")
+        self.calls += 1
         self.depth += 1
-        values = [self._value(one) for one in form.value[1:]]
-        for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
-            self._of_kind(value, parameter, verb, one)
-        values += [parameter.default for parameter in verb.parameters[len(values) :]]
         try:
+            if verb.takes_forms:
+                return verb.run(self, *form.value[1:])
+            values = [self._value(one) for one in form.value[1:]]
+            for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
+                self._of_kind(value, parameter, verb, one)
+            values += [parameter.default for parameter in verb.parameters[len(values) :]]
             return verb.run(self, *values)
         except MementoError as error:
             if not getattr(error, "is_placed", False):
-                error.args = (f"{form.place}: {verb.name}: {error}: {verb.signature}", *error.args[1:])
+                is_told = str(error).startswith("line ")  # of a form that the verb was given as it stands
+                place = "" if is_told else f"{form.place}: {verb.name}: "
+                error.args = (f"{place}{error}: {verb.signature}", *error.args[1:])
                 error.is_placed = True  # type: ignore[attr-defined]
             raise
         finally:
@@ -171,7 +202,11 @@ class Evaluation:
 
 
 def _told(default: Any) -> str:
-    return "nil" if default is None else f'"{default}"' if isinstance(default, str) else str(default)
+    if default is None:
+        return "nil"
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    return f'"{default}"' if isinstance(default, str) else str(default)
 
 
 def _get(_: Evaluation, record: Any, name: str) -> Any:

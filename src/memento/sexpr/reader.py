@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from memento.errors import InputError, TooLong
 
-MOST_CHARS = 1_000_000
+MOST_CHARS = 4_000_000
+"""Unless a setting says otherwise."""
 DEEPEST = 64
 
 
@@ -57,20 +58,20 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 
 
-def read(text: str) -> tuple[Form, ...]:
+def read(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     """
     The forms of a text, in their order.
 
     Raises:
-        TooLong: more than a million characters.
+        TooLong: more characters than there may be.
         InputError: a bracket or a string that does not end, a bracket too many, lists deeper than 64, or what is no form; each
             with its place.
 
     >>> [form.value for form in read('(recall "tea" 3)')[0].value]
     [Symbol(name='recall'), 'tea', 3]
     """
-    if len(text) > MOST_CHARS:
-        raise TooLong(f"expressions must have at most {MOST_CHARS:,} characters, not {len(text):,}")
+    if len(text) > most_chars:
+        raise TooLong(f"expressions must have at most {most_chars:,} characters, not {len(text):,}")
     done: list[Form] = []
     opened: list[tuple[int, int, list[Form]]] = []
     at, line, begins = 0, 1, 0

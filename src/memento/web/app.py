@@ -13,14 +13,18 @@ from functools import lru_cache
 from time import time
 
 from flask import Flask, Response, g, render_template, request
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
 from memento import __version__
 from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
+from memento.model.picture import pictured
 from memento.service import Memento
 from memento.settings import LimitsSettings
+from memento.web.asked import Parameters, namespace
+from memento.web.asked import memory as asked_memory
 from memento.web.cases import CaseRest
 from memento.web.documents import IMPORT as DOCUMENT
 from memento.web.documents import Documents
@@ -42,6 +46,10 @@ IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health",)
 """What anybody may ask who reaches the port: a stranger is told nothing but whether the service is up."""
 
+DEGRADED = "Memento-Degraded"
+"""The header that says why the memory is read-only and of what time it is, while a backup stands in for its store."""
+
+EXPRESSIONS = "/memory/sexpr"
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
@@ -61,7 +69,7 @@ def create_app(memento: Memento) -> Flask:
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
             g.memory = _admitted(memento)
-        request.max_content_length = most_bytes(request.path, memento.settings.limits)
+        request.max_content_length = most_bytes(request.path, memento.settings.limits, memento.settings.sexpr.chars)
         return None
 
     app.register_blueprint(Documents().blueprint())
@@ -78,6 +86,13 @@ def create_app(memento: Memento) -> Flask:
     app.register_blueprint(proxy.blueprint())
     _add_pages(app, memento, proxy)
     add_manners(app)
+
+    @app.after_request
+    def told(response: Response) -> Response:
+        if memento.degraded:
+            response.headers[DEGRADED] = memento.degraded.brief
+        return response
+
     return app
 
 
@@ -101,12 +116,19 @@ def _date(second: int) -> str:
     return http_date(second)
 
 
-def most_bytes(path: str, limits: LimitsSettings) -> int:
-    """The longest body; JSON and forms write a character with several, so the service counts texts itself."""
+def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
+    """
+    The longest body; JSON and forms write a character with several, so the service counts texts itself.
+
+    Args:
+        chars: of an expression.
+    """
     if path.startswith(PROXIED):
         return BODY_BYTES
     if path in IMPORTS:
         return IMPORT_BYTES
+    if path == EXPRESSIONS:
+        return 6 * chars + 65_536
     if path == DOCUMENT:
         return limits.document_bytes
     if path.startswith(GRAPHS):
@@ -119,13 +141,22 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
     def home() -> str:
         return render_template("home.html", version=__version__)
 
+    @app.get("/map")
+    def map_page() -> str:
+        Parameters()
+        drawn = asked_memory().manifest(namespace=namespace())
+        return render_template(
+            "map.html", manifest=drawn, picture=Markup(pictured(drawn))
+        )  # which escapes what is shown
+
     @app.get("/health")
     def health() -> Response:
         status = 200 if memento.ready else 503
         try:
             return answered(_admitted(memento).health(proxy.origins), status)
         except MementoError:  # whoever asks may know whether it is up, and no more
-            return answered({"status": "ok" if status == 200 else "starting"}, status)
+            said = "starting" if status == 503 else "degraded" if memento.degraded else "ok"
+            return answered({"status": said}, status)
 
     @app.get("/metrics")
     def metrics() -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memento.graph.documents import FORMS
-from memento.model import BackedUp, Merged, Restored
+from memento.model import BackedUp, Evaluated, Manifest, Merged, Restored
 from memento.web.operation import FLAG, NAMESPACE, TEXT, Operation, Schema
 
 _OBJECT: Schema = {"type": "object"}
@@ -18,6 +18,7 @@ def operations() -> dict[tuple[str, str], Operation]:
     read = {"enum": [form.name for form in FORMS]}
     written = {form.media: _OBJECT if form.media.endswith("json") else {"type": "string"} for form in _WITH_GRAPHS}
     return {
+        **_living(),
         ("get", "/memory/export"): Operation(
             does="Every graph of the tenant as one RDF document; with `namespace` that one alone",
             documents=written,
@@ -54,5 +55,28 @@ def operations() -> dict[tuple[str, str], Operation]:
             answers=Restored,
             body={"type": "object", "properties": place, "additionalProperties": False},
             fails=(404, 413, 415),
+        ),
+    }
+
+
+def _living() -> dict[tuple[str, str], Operation]:
+    """Expressions, and the map."""
+    expression = {"type": "string", "minLength": 1, "pattern": r"\S", "description": 'as (recall "tea")'}
+    asked: dict[str, Schema] = {"expression": expression, "namespace": NAMESPACE}
+    return {
+        ("post", "/memory/sexpr"): Operation(
+            does="The values of one or several expressions",
+            answers=Evaluated,
+            parameters={"format": {"enum": ["json", "text"]}},
+            body={"type": "object", "required": ["expression"], "properties": asked, "additionalProperties": False},
+            fails=(404, 413, 415, 422, 504),
+        ),
+        ("get", "/memory/manifest"): Operation(
+            does="The map of the namespace: what hangs together, what it turns on, what is new and what fades",
+            answers=Manifest,
+            parameters={
+                "format": {"enum": ["json", "text", "svg"]},
+                "fresh": {**FLAG, "description": "draw it now, however long that takes"},
+            },
         ),
     }

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 from memento.errors import InputError
 from memento.intake.portable import Record, note_row, parsed
 from memento.model import KeyType, NoteRow
+from memento.model.picture import pictured
 from memento.retrieval.render import as_text, as_xml
 from memento.web import openapi
 from memento.web.asked import Parameters, json_object, loaded, memory, namespace
@@ -44,6 +45,8 @@ class Rest:
         routes.get("/entities")(self.entities)
         routes.get("/timeline")(self.timeline)
         routes.get("/inferred")(self.inferred)
+        routes.post("/sexpr")(self.evaluate)
+        routes.get("/manifest")(self.manifest)
         routes.get("/status")(self.status)
         routes.get("/check")(self.check)
         routes.get("/openapi.json")(self.openapi)
@@ -194,6 +197,22 @@ class Rest:
         """How much follows from what is stated, once it is brought up to date."""
         Parameters()
         return answered(memory().infer(namespace=namespace()))
+
+    def evaluate(self) -> Response:
+        """The values of expressions; as text, the last one as an expression."""
+        form = Parameters("format").choice("format", ("json", "text"))
+        body = json_object("expression", "namespace")
+        found = memory().evaluate(body.required("expression"), namespace=body.text("namespace") or namespace())
+        return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
+
+    def manifest(self) -> Response:
+        """The map of the memory: as an object, in 500 tokens, or as a picture."""
+        asked = Parameters("format", "fresh")
+        form = asked.choice("format", ("json", "text", "svg"))
+        found = memory().manifest(fresh=asked.flag("fresh"), namespace=namespace())
+        if form == "svg":
+            return Response(pictured(found), mimetype="image/svg+xml")
+        return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
 
     def status(self) -> Response:
         """How the service stands."""

@@ -1,0 +1,119 @@
+"""
+How long does the map of a memory take to draw, and how long does anybody wait for it meanwhile?
+
+Data: a synthetic memory (`synthetic.py`, seeded) with a random vector for each text; with `--short` texts are cut to a word, so
+that a million are written sooner: the map looks at links, numbers and names alone. Recalls are timed by themselves, and while one
+map after the other is drawn on another thread.
+Targets: 500 ms at 10,000 memories, 10 s at 1,000,000.
+Run: `.venv/bin/python tests/bench/manifest.py [--sizes 10000 100000] [--folder DIR] [--json] [--record]`; 10,000 take a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from measure import record, shown, spread, timed
+from memento.home import Home
+from memento.instants import now
+from memento.manifest import drawn as drawing
+from memento.manifest.structure import structure
+from memento.model import Quad
+from memento.service import Memento
+from memento.vocabulary import MEM
+from recall_scale import opened, written
+from synthetic import World
+
+
+def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
+    """The figures of each size; printed as they come."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000], metavar="N", help="memories")
+    parser.add_argument("--times", type=int, default=5, help="how often a map is drawn")
+    parser.add_argument("--short", action="store_true", help="texts of one word")
+    parser.add_argument("--folder", type=Path, help="keep the memories here, and take those that are there already")
+    parser.add_argument("--json", action="store_true", help="print JSON, a line for each size")
+    parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
+    chosen = parser.parse_args(argv)
+    return [of_size(n, chosen) for n in chosen.sizes]
+
+
+def of_size(n: int, chosen: Namespace) -> dict[str, object]:
+    """Milliseconds of a map of `n` memories, of its parts, and of recalls beside it."""
+    with TemporaryDirectory(prefix="memento-bench-") as name:
+        folder = chosen.folder / f"manifest-{n}" if chosen.folder else Path(name)
+        if not (folder / "store").exists():
+            world = World(n)
+            written(short(world) if chosen.short else world.quads(), Home(folder))
+        with opened(folder) as memento:
+            ms = {what: spread(of) for what, of in measured(memento, n, chosen.times, asks=not chosen.short).items()}
+            layout = memento.manifest().layout
+    if chosen.json:
+        print(json.dumps({"memories": n, "ms": ms}), flush=True)
+    else:
+        print(f"{layout.memories:,} current memories, {layout.anchors:,} anchors, {layout.links:,} links")
+        print("\n".join(shown(what, of) for what, of in ms.items()), flush=True)
+    figures: dict[str, object] = {"memories": n, "links": layout.links, "short": chosen.short, "ms": ms}
+    record("manifest", figures, chosen.record)
+    return figures
+
+
+def short(world: World) -> Iterator[Quad]:
+    """The quads of a world with its texts cut to a word: what words mean is not on the map."""
+    for subject, predicate, value, graph in world.quads():
+        if predicate == MEM.content and isinstance(value, str):
+            value = value.split()[0]
+        yield (subject, predicate, value, graph)
+
+
+def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, list[float]]:
+    """Seconds of each thing; the first map of a process, which loads libraries, apart."""
+    found: dict[str, list[float]] = {"first map": [timed(lambda: memento.manifest(fresh=True))[1]]}
+    found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
+    found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
+    scope, parts = memento.scope(), memento._parts
+    found["indexes held"], found["portion held"] = [], []
+    for _ in range(times):
+        with parts.indexes.lock:
+            read, seconds = timed(lambda: drawing._read(scope, now(), parts))
+        found["indexes held"].append(seconds)
+        some = read.memories[: drawing._PORTION]
+        found["portion held"].append(timed(lambda some=some: parts.indexes.keys.every(some))[1])  # type: ignore[misc]
+    world = drawing._world(read, drawing._keyed(read.memories, parts), now())
+    found["structure"] = [
+        timed(lambda: structure(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
+    ]
+    if asks:
+        questions = list(World(n).questions(40))
+        for question in questions[:5]:
+            memento.recall(question)
+        found["recall"] = [timed(lambda q=question: memento.recall(q))[1] for question in questions]  # type: ignore[misc]
+        found["recall beside a map"] = beside(memento, questions)
+    return found
+
+
+def beside(memento: Memento, questions: Sequence[str]) -> list[float]:
+    """Seconds of recalls while one map after the other is drawn."""
+    stop = threading.Event()
+
+    def draw() -> None:
+        while not stop.is_set():
+            memento.manifest(fresh=True)
+
+    drawer = threading.Thread(target=draw)
+    drawer.start()
+    time.sleep(0.05)
+    try:
+        return [timed(lambda q=question: memento.recall(q))[1] for question in questions]  # type: ignore[misc]
+    finally:
+        stop.set()
+        drawer.join()
+
+
+if __name__ == "__main__":
+    main()
