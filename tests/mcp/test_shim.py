@@ -23,6 +23,7 @@ from mcp import Client
 from memento.home import Home
 from memento.mcp import catalogue
 from memento.service import Memento, open_memento
+from memento.settings import TOOL_GROUPS
 
 Era = Literal["auto", "legacy"]
 Json = dict[str, Any]
@@ -302,5 +303,5 @@ def test_the_shim_waits_for_no_heavy_library(memory: Memento, address: str) -> N
         check=True,
     )
 
-    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(("connectors",)))
+    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(TOOL_GROUPS))
     assert done.stderr.strip() == "set()"
