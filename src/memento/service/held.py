@@ -22,12 +22,13 @@ from memento.consolidation.rules import RuleAgents
 from memento.errors import Forbidden, InputError, TooLong
 from memento.home import Home
 from memento.model import Scope
+from memento.service.listing import Listing
 from memento.service.worker import Worker
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI, namespace_of
+from memento.vocabulary import IRI, cases_iri, namespace_of
 
 if TYPE_CHECKING:
     from memento.consolidation.models import Models
@@ -65,7 +66,7 @@ class Held:
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
-        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
+        self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
         self._domains = Domains(backends, settings.cases)
 
@@ -105,7 +106,8 @@ class Held:
 
     def _case_graphs(self, scope: Scope) -> tuple[IRI, ...]:
         """The cases of each domain that the caller sees."""
-        return tuple(graph for graph in self._domains.names(scope.tenant) if self._access.sees(namespace_of(graph)))
+        theirs = self._listing.beginning(cases_iri(scope.tenant, ""))
+        return tuple(graph for graph in theirs if self._access.sees(namespace_of(graph)))
 
     def _checked(self, text: str, name: str) -> None:
         if not isinstance(text, str):

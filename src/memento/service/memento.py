@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from memento.home import Owner
+from memento.instants import now
 from memento.service.care import Care
 from memento.service.plans import Plans
 from memento.service.reading import Reading
@@ -37,6 +38,8 @@ class Memento(Writing, Reading, Updating, Plans, Care):
         self.recall(
             _FIRST, gate=False
         )  # whatever is far from it: the way to the end of the pipeline is to be gone once
+        if self.settings.inference.on:
+            self._parts.inferences.refresh(self._scope, now())  # which after a start takes longest
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:
