@@ -18,6 +18,7 @@ from conftest import OFFLINE
 from memento import assets
 from memento.access import OWNER, Access
 from memento.backends import Backends
+from memento.consolidation.write import content_hash
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.exchange.arriving import Arriving, poured, ready
 from memento.exchange.leaving import leaving
@@ -32,7 +33,6 @@ from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, 
 from memento.ports import Vectors
 from memento.search.embedders import Cached
 from memento.search.embedders.trigram import Trigram
-from memento.search.found import content_hash
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
 from memento.service import Memento, open_memento
