@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from memento.backends import Backends
 from memento.vocabulary import IRI
 
-_MINTED = re.compile(r"urn:memento:(?P<kind>\w+):(?P<at>[0-9a-f]{8}-[0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _FORM = re.compile(
     r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))"
 )

@@ -205,11 +205,11 @@ def test_an_answer_that_is_begun_by_the_client_still_gets_memories(proxied: Prox
 
 def test_the_question_is_what_the_person_wrote(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    recall = Memento.recall
+    glimpse = Memento.glimpse
 
     def overheard(self: Memento, question: str, **how: Any) -> Recollection:
         asked.append(question)
-        return recall(self, question, **how)
+        return glimpse(self, question, **how)
 
     monkeypatch.setattr(Memento, "glimpse", overheard)
     echo = "<memento>\n<query>Do I like tea?</query>\n</memento>\n\nWhere do I work? <system-reminder>Be brief.</system-reminder>"
