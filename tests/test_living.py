@@ -215,6 +215,24 @@ def test_a_relation_of_ones_own_and_what_is_erased_leave_a_graph_that_fits_its_s
     assert not [quad for quad in memento._parts.graph.quads(memento.scope().graph) if cup in quad]
 
 
+def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento: Memento, tmp_path: Path) -> None:
+    apple = memento.remember("Newton saw an apple fall.", ["apple"], namespace="hobby").saved
+    cup = memento.remember("The cup is made of clay.", ["cup"], namespace="hobby").saved
+    memento.associate(apple, cup, relation="beside", namespace="hobby")
+    memento.read_memory(apple, via=memento.find_keys("apple", namespace="hobby").keys[0].key, namespace="hobby")
+    memento.decay(namespace="hobby")
+    memento.export(tmp_path / "hobby.trig", namespace="hobby")
+    with opened(tmp_path / "other") as other:
+        other.import_rdf(tmp_path / "hobby.trig", namespace="arts")
+        [key] = [one.key for one in other.find_keys("apple", namespace="arts").keys]
+        [row] = other.read_key(key, namespace="arts").memories
+
+        assert (row.weight, row.depth) == (1.1, 0.05)
+        assert [path.relations for path in other.trace(row.memory, namespace="arts")] == [("beside",)]
+        assert len(other._parts.indexes.fadings.of(other.scope("arts").graph).marks) == 1
+        assert other.check() == ()
+
+
 def test_what_cannot_be_is_refused_by_name(memento: Memento) -> None:
     tea, cat = told(memento, "I like tea."), told(memento, "I own a cat.")
     mistakes: list[tuple[Callable[[], object], str]] = [

@@ -13,6 +13,7 @@ import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -111,7 +112,9 @@ def lived(memento: Memento, n: int, times: int) -> dict[str, list[float]]:
         often = times if name != "archive, dry run" else max(times // 20, 1)
         found[name] = [apart(do) for _ in range(often + 1)][1:]
         if name == "activate":
-            found["activate after a write"] = [after_write(memento, ends[i], ends[i + 1]) for i in range(0, 40, 2)]
+            found["activate after a write"] = [
+                after_write(memento, one, other) for one, other in pairwise(ends[: times + 1])
+            ]
     return found
 
 

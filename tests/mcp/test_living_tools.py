@@ -23,8 +23,8 @@ def test_what_use_and_time_make_of_memories_is_told_and_asked_by_tools(address: 
                 assert result.structured_content is not None
                 return dict(result.structured_content)
 
-            tea = (await call("memento_note", content="I like tea.", confirmed=True))["memories"][0]["iri"]
-            cup = (await call("memento_note", content="My cup is blue.", confirmed=True))["memories"][0]["iri"]
+            tea = (await call("memento_note", content="I like tea.", confirmed=True))["memories"][0]
+            cup = (await call("memento_note", content="My cup is blue.", confirmed=True))["memories"][0]
             return [
                 await call("feedback", memory_id=tea, outcome="success"),
                 await call("strength", memory_id=tea),

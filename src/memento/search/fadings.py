@@ -23,9 +23,9 @@ class Fadings:
         self._decays: dict[IRI, Decay] = {}
 
     def learn(self, one: Found) -> None:
-        """Put a fading, or replace it; nothing for anything else."""
+        """Put a fading of the graph that it lies in, or replace it; nothing for anything else."""
         if MEM.Fading in one.said.get(TYPE, ()) and (until := one.time_of(MEM.at)):
-            self._spans[one.iri] = (IRI(one.one(MEM.fades)), until, float(one.one(MEM.halfLife)))
+            self._spans[one.iri] = (one.graph, until, float(one.one(MEM.halfLife)))
             self._decays.clear()
 
     def unlearn(self, iri: IRI) -> None:
