@@ -6,6 +6,7 @@ that a million are written sooner: the map looks at links, numbers and names alo
 map after the other is drawn on another thread.
 Targets: 500 ms at 10,000 memories, 10 s at 1,000,000.
 Run: `.venv/bin/python tests/bench/manifest.py [--sizes 10000 100000] [--folder DIR] [--json] [--record]`; 10,000 take a minute.
+`--arrays --sizes 1000000` leaves out the store, and what is read of it: `indexes held`, and a `portion held` for 4,096 memories.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import numpy as np
 
 from measure import record, shown, spread, timed
 from memento.home import Home
@@ -35,12 +38,13 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000], metavar="N", help="memories")
     parser.add_argument("--times", type=int, default=5, help="how often a map is drawn")
+    parser.add_argument("--arrays", action="store_true", help="draw from arrays, without a store: for a million")
     parser.add_argument("--short", action="store_true", help="texts of one word")
     parser.add_argument("--folder", type=Path, help="keep the memories here, and take those that are there already")
     parser.add_argument("--json", action="store_true", help="print JSON, a line for each size")
     parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
     chosen = parser.parse_args(argv)
-    return [of_size(n, chosen) for n in chosen.sizes]
+    return [(of_arrays if chosen.arrays else of_size)(n, chosen) for n in chosen.sizes]
 
 
 def of_size(n: int, chosen: Namespace) -> dict[str, object]:
@@ -61,6 +65,49 @@ def of_size(n: int, chosen: Namespace) -> dict[str, object]:
     figures: dict[str, object] = {"memories": n, "links": layout.links, "short": chosen.short, "ms": ms}
     record("manifest", figures, chosen.record)
     return figures
+
+
+def of_arrays(n: int, chosen: Namespace) -> dict[str, object]:
+    """Milliseconds of what is computed from what the indexes say, once they have said it."""
+    read = arrays(n)
+    found: dict[str, list[float]] = {"graph": [], "structure": []}
+    for _ in range(chosen.times):
+        world, seconds = timed(lambda: drawing._world(read, [], now()))
+        found["graph"].append(seconds)
+        found["structure"].append(
+            timed(lambda w=world: structure(w.csr, w.energy, w.importance, w.touched))[1]  # type: ignore[misc]
+        )
+    ms = {what: spread(of) for what, of in found.items()}
+    print(json.dumps({"memories": n, "ms": ms}) if chosen.json else f"{n:,} memories as arrays")
+    if not chosen.json:
+        print("\n".join(shown(what, of) for what, of in ms.items()), flush=True)
+    figures: dict[str, object] = {"memories": n, "arrays": True, "ms": ms}
+    record("manifest", figures, chosen.record)
+    return figures
+
+
+def arrays(n: int) -> drawing._Read:
+    """As many memories as `World` has, each about one or two of a seventh as many anchors, few of which are in everything."""
+    rng = np.random.default_rng(11)
+    source = np.repeat(np.arange(n), rng.integers(1, 3, n))
+    anchors = max(n // 7, 1)
+    drawn = ((anchors + 30) * (30 / (anchors + 30)) ** rng.random(len(source)) - 30).astype(
+        np.int64
+    )  # p(r) ~ 1 / (r + 30)
+    ages = now().timestamp() - rng.exponential(90 * 86_400, n)
+    nothing = np.zeros(0, dtype=np.int64)
+    return drawing._Read(
+        memories=np.arange(n, dtype=np.int32),
+        size=n + anchors + 1,
+        arcs=(source.astype(np.int32), (n + np.clip(drawn, 0, anchors)).astype(np.int32)),
+        associated=(nothing, nothing, np.zeros(0)),
+        created=ages,
+        read_at=np.full(n, np.nan),
+        judged_at=np.full(n, np.nan),
+        energies=rng.random(n),
+        importances=np.full(n, 0.5),
+        accesses=np.zeros(n),
+    )
 
 
 def short(world: World) -> Iterator[Quad]:

@@ -67,16 +67,12 @@ def _living() -> dict[tuple[str, str], Operation]:
         ("post", "/memory/sexpr"): Operation(
             does="The values of one or several expressions",
             answers=Evaluated,
-            parameters={"format": {"enum": ["json", "text"]}},
             body={"type": "object", "required": ["expression"], "properties": asked, "additionalProperties": False},
             fails=(404, 413, 415, 422, 504),
         ),
         ("get", "/memory/manifest"): Operation(
             does="The map of the namespace: what hangs together, what it turns on, what is new and what fades",
             answers=Manifest,
-            parameters={
-                "format": {"enum": ["json", "text", "svg"]},
-                "fresh": {**FLAG, "description": "draw it now, however long that takes"},
-            },
+            parameters={"fresh": {**FLAG, "description": "draw it now, however long that takes"}},
         ),
     }
