@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import faiss
 
 from memento.backup import standing
 from memento.backup.putting import finish
 from memento.backup.taking import discard as discard_backups
-from memento.errors import Damaged, GraphError, StaleIndex
+from memento.errors import Damaged, GraphError
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
@@ -21,12 +20,11 @@ from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.home import Home, cache_folder
 from memento.model import Change, Degraded, Scope
-from memento.ports import Embedder
 from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
-from memento.search.vectors import VectorFile
+from memento.search.vectors import vector_file
 from memento.settings import Settings
 from memento.vocabulary import IRI, MEM, TYPE
 
@@ -273,7 +271,7 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     before = keeping.traces(home.store)
     graph = Oxigraph(home.store)
     try:
-        indexes = Indexes(graph, embedder, _vector_file(home.vectors, embedder), settings.land.flat)
+        indexes = Indexes(graph, embedder, vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
         is_ours = keeping.began(indexes, before)
         load_ontology(graph)
         if not (is_ours and keeping.load(home.indexes, graph, indexes)):
@@ -297,13 +295,3 @@ def _kept(home: Home, indexes: Indexes) -> None:
         keeping.discard(home.indexes, indexes)
         # The next start reads the graph instead.
         logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
-
-
-def _vector_file(path: Path, embedder: Embedder) -> VectorFile:
-    """The file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
-    try:
-        return VectorFile(path, embedder.fingerprint)
-    except (StaleIndex, GraphError):
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
-        return VectorFile(path, embedder.fingerprint)

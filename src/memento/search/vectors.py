@@ -281,3 +281,13 @@ def _failures(path: Path | None) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise GraphError(f"the vector file {path or ''} failed: {error}; deleting it loses nothing") from error
+
+
+def vector_file(path: Path, fingerprint: str) -> VectorFile:
+    """The file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
+    try:
+        return VectorFile(path, fingerprint)
+    except (StaleIndex, GraphError):
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return VectorFile(path, fingerprint)

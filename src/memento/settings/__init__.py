@@ -7,10 +7,10 @@ reads the environment.
 Functions receive their own group, never the whole.
 """
 
+from memento.settings.cases import CasesSettings
 from memento.settings.executor import ExecutorSettings
 from memento.settings.groups import (
     AgentSettings,
-    CasesSettings,
     CheckpointsSettings,
     ConsolidationSettings,
     EmbeddingSettings,
