@@ -13,7 +13,7 @@ from memento.cases.form import FORM
 
 Features = NDArray[np.float32]
 
-VERSION = 1
+VERSION = 2
 """Raise it with every change in what the network sees: weights of another version are not used."""
 
 _PRIOR, _PRIOR_USES = 0.3, 5.0
@@ -41,7 +41,8 @@ def features(state: Vector, written: Vector, rows: Rows, bank: Bank, now_ms: flo
     found[:, :d] = state - centre
     np.subtract(vectors, centre, out=found[:, d : 2 * d])
     own = bank.reward[rows]
-    uses, age_days = bank.uses[rows], np.maximum(now_ms - bank.at[rows], 0) / 86_400_000
+    # Whole days: how fast a machine is must not decide what is learned.
+    uses, age_days = bank.uses[rows], np.floor(np.maximum(now_ms - bank.at[rows], 0) / 86_400_000)
     found[:, 2 * d] = vectors @ state
     found[:, 2 * d + 1] = np.where(np.isnan(own), 0.5, np.clip(own, 0, 1))
     found[:, 2 * d + 2] = (bank.earned[rows] + _PRIOR * _PRIOR_USES) / (uses + _PRIOR_USES)
