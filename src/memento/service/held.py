@@ -27,6 +27,7 @@ from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
 from memento.model import Scope
 from memento.reinforcement import Reinforcement
+from memento.service.listing import Listing
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
@@ -72,7 +73,7 @@ class Held:
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
-        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
+        self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
 
     def _work(self) -> float | None:
