@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memento.keys.given import sanitised
 from memento.mcp.key_arguments import (
     BatchArguments,
     BatchItem,
@@ -237,8 +238,6 @@ def recall_memories(reach: Reach, asked: DirectArguments) -> Told:
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
-    from memento.keys.settle import sanitised  # the shim lists tools and must not wait for the store
-
     source = asked.source or {}
     return ToRemember(
         content=asked.content,
