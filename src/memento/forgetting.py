@@ -37,7 +37,7 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
     if erase:
         return _erased(memories, rows, scope, now, parts)
-    less = _undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
+    less = undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
     copied = [*memories, *_subjects(less)]
     parts.forget_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
@@ -57,7 +57,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
     stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
-    less = _undescribed(memories, stated, scope, now, parts)
+    less = undescribed(memories, stated, scope, now, parts)
     if described := _subjects(less):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
     keys = _idle_keys(memories, parts)
@@ -106,7 +106,7 @@ def _erase(nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Back
     parts.forget_copies(copied)  # one that was made meanwhile
 
 
-def _undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> Change:
+def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> Change:
     """
     The user's description without the sentences that only the memories that go have told; nothing where it has none.
 

@@ -10,8 +10,9 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
-from memento.errors import InputError, NotFound
+from memento.errors import GraphError, InputError, NotFound
 from memento.graph.binding import bound
+from memento.graph.terms import to_term
 from memento.instants import NEVER, iso
 from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
 from memento.ports import Row
@@ -203,9 +204,12 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
 
 def named(iri: str) -> IRI:
     """The text as an IRI; raises `InputError` when it can be none."""
-    if not iri.strip() or any(c in iri for c in ' <>"{}|\\^`\n\r\t') or ":" not in iri:
-        raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
-    return IRI(iri)
+    found = IRI(iri)
+    try:
+        to_term(found)
+    except GraphError as error:
+        raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…") from error
+    return found
 
 
 def _listed(row: Row) -> Listed:

@@ -6,17 +6,15 @@ so that each engine reads the same. Three servers run at a time, each in a proce
 with one empty view in the same a2wsgi and uvicorn, and `oxigraph serve-read-only` on a copy of the files. Requests go over
 connections that stay open, written and read without a library, from one process per four clients.
 
-Run: `.venv/bin/python tests/bench/sparql.py [--triples N] [--json] [--record]`, two minutes on two cores.
+Run: `.venv/bin/python tests/bench/sparql.py [--triples N] [--json] [--plot FILE] [--record]`, two minutes on two cores.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -60,9 +58,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     """Print and return milliseconds, requests per second, and their ratios."""
     parser = arguments(__doc__ or "", notes=0)
     parser.add_argument("--triples", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=4.0, help="how long each throughput is measured")
-    parser.add_argument("--rounds", type=int, default=5, help="how often each heavy query is asked, in turns")
+    parser.add_argument("--seconds", type=float, default=1.5, help="how long a throughput is measured in each round")
+    parser.add_argument("--asked", type=int, default=400, help="simple queries of each kind at one client")
+    parser.add_argument("--rounds", type=int, default=5, help="how often throughputs and heavy queries are measured")
     parser.add_argument("--json", action="store_true", help="print JSON alone")
+    parser.add_argument("--plot", type=Path, help="draw the ratios into this file, as PNG or SVG")
     chosen = parser.parse_args(argv)
     people = max(chosen.triples // PER_PERSON, 10)
     with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
@@ -79,13 +79,17 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
             "oxigraph serve": running.enter_context(oxigraph(folder / "copy")),
         }
         figures: dict[str, object] = {"triples": people * PER_PERSON}
-        figures["simple_ms"] = latencies(ports, people)
-        figures["simple_per_s"] = throughputs(ports, people, chosen.seconds)
+        figures["simple_ms"] = latencies(ports, people, chosen.asked)
+        figures["simple_per_s"] = throughputs(ports, people, chosen.seconds, chosen.rounds)
         figures["heavy_s"] = heavy(ports, chosen.rounds)
-        figures["first_row_ms"] = {name: first_row(ports[name], name) for name in ("memento", "oxigraph serve")}
-        figures["write_visible_ms"] = visible(ports["memento"], 20)
+        figures["first_row_ms"] = {
+            name: first_row(ports[name], name, min(10, chosen.asked)) for name in ("memento", "oxigraph serve")
+        }
+        figures["write_visible_ms"] = visible(ports["memento"], min(20, chosen.asked))
     figures["ratios"] = ratios(figures)
     print(json.dumps(figures) if chosen.json else report(figures))
+    if chosen.plot:
+        plot(_mapping(figures["ratios"]), chosen.plot)
     record("sparql", figures, chosen.record)
     return figures
 
@@ -154,7 +158,7 @@ def request(name: str, sparql: str) -> bytes:
     return f"GET {path}{query} HTTP/1.1\r\nHost: localhost\r\nAccept: {ROWS}\r\n\r\n".encode()
 
 
-def latencies(ports: Mapping[str, int], people: int, asked: int = 400) -> dict[str, dict[str, dict[str, float]]]:
+def latencies(ports: Mapping[str, int], people: int, asked: int) -> dict[str, dict[str, dict[str, float]]]:
     """p50 and p95 at one client, by kind of query and server; the servers are asked in turns."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     wires = {name: Wire(port) for name, port in ports.items()}
@@ -173,14 +177,14 @@ def latencies(ports: Mapping[str, int], people: int, asked: int = 400) -> dict[s
     return found
 
 
-def throughputs(ports: Mapping[str, int], people: int, seconds: float) -> dict[str, dict[str, float]]:
-    """Requests per second at 1 and 8 clients, by server: the median of three turns."""
+def throughputs(ports: Mapping[str, int], people: int, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
+    """Requests per second at 1 and 8 clients, by server: the median of the rounds, in which the servers take turns."""
     found: dict[str, dict[str, float]] = {}
     for clients in (1, 8):
         turns: dict[str, list[float]] = {name: [] for name in ports}
-        for _ in range(3):
+        for _ in range(rounds):
             for name, port in ports.items():
-                turns[name].append(throughput(name, port, people, clients, seconds / 3))
+                turns[name].append(throughput(name, port, people, clients, seconds))
         found[str(clients)] = {name: round(median(each), 1) for name, each in turns.items()}
     return found
 
@@ -188,32 +192,24 @@ def throughputs(ports: Mapping[str, int], people: int, seconds: float) -> dict[s
 def throughput(name: str, port: int, people: int, clients: int, seconds: float) -> float:
     """Requests per second of so many clients, each of which asks again when it is answered."""
     sent = [request(name, SIMPLE["one subject"] % (n * 97 % people)) for n in range(200)]
-    with multiprocessing.get_context("spawn").Pool((clients + 3) // 4) as processes:
-        shares = [min(4, clients - begin) for begin in range(0, clients, 4)]
-        done = processes.starmap(hammer, [(port, sent, share, seconds) for share in shares])
-    return sum(done)
-
-
-def hammer(port: int, sent: Sequence[bytes], clients: int, seconds: float) -> float:
-    """Requests per second of some clients in this process, after a quarter of the time to warm up."""
-    counts = [0] * clients
-    begin = time.perf_counter()
-    counted_from, until = begin + seconds / 4, begin + seconds * 5 / 4
-
-    def run(client: int) -> None:
-        wire, n = Wire(port), client
-        while (now := time.perf_counter()) < until:
-            wire.ask(sent[n % len(sent)])
-            counts[client] += now > counted_from
-            n += 1
-        wire.close()
-
-    threads = [threading.Thread(target=run, args=(client,)) for client in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(counts) / seconds
+    shares = [min(4, clients - begin) for begin in range(0, clients, 4)]
+    command = [sys.executable, str(Path(__file__).with_name("wire.py")), str(port)]
+    processes = [
+        subprocess.Popen([*command, str(share), str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for share in shares
+    ]
+    text = json.dumps([one.decode() for one in sent])
+    for process in processes:
+        assert process.stdin
+        with process.stdin:
+            process.stdin.write(text)
+    rates = []
+    for process in processes:
+        assert process.stdout
+        with process.stdout:
+            rates.append(float(process.stdout.read()))
+        process.wait()
+    return sum(rates)
 
 
 def heavy(ports: Mapping[str, int], rounds: int) -> dict[str, dict[str, float]]:
@@ -235,10 +231,10 @@ def heavy(ports: Mapping[str, int], rounds: int) -> dict[str, dict[str, float]]:
     return found
 
 
-def first_row(port: int, name: str) -> dict[str, float]:
+def first_row(port: int, name: str, asked: int) -> dict[str, float]:
     """Milliseconds until the first bytes of a long answer are there."""
     seconds = []
-    for _ in range(10):
+    for _ in range(asked):
         wire = Wire(port)
         begin = time.perf_counter()
         wire.begin(request(name, HEAVY["export as JSON"]))
@@ -296,6 +292,18 @@ def report(figures: Mapping[str, object]) -> str:
     lines.append(shown("query right after a write", _mapping(figures["write_visible_ms"])))
     lines += ["", *(f"{name:<52} {ratio:6.2f}" for name, ratio in _mapping(figures["ratios"]).items())]
     return "\n".join(lines)
+
+
+def plot(ratios: Mapping[str, float], file: Path) -> None:
+    """Draw each ratio as a bar beside the line at 1, where the other is."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 0.35 * len(ratios) + 1), layout="constrained")
+    axes.barh(list(ratios), list(ratios.values()), color="#3a6ea5")
+    axes.axvline(1.0, color="#888888", linewidth=1)
+    axes.invert_yaxis()
+    figure.savefig(file, dpi=150)
+    plt.close(figure)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

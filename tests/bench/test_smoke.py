@@ -8,8 +8,10 @@ import pytest
 import ablation
 import consolidation_model
 import embedding
+import exchange_speed
 import gate
 import import_speed
+import inferred_recall
 import keys
 import living
 import manifest
@@ -20,6 +22,8 @@ import proxy
 import queries
 import recall_quality
 import recall_scale
+import sparql
+import sparql_search
 import startup
 import subjects
 import typos
@@ -57,6 +61,37 @@ def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert figures["notes"] == 12
     assert "rebuild_over_import" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
+
+
+def test_sparql_is_held_against_an_empty_view_and_the_engines_own_server(tmp_path: Path) -> None:
+    figures = sparql.main(
+        [
+            *TINY,
+            "--triples",
+            "600",
+            "--seconds",
+            "0.3",
+            "--rounds",
+            "1",
+            "--plot",
+            str(tmp_path / "ratios.png"),
+            "--record",
+        ]
+    )
+
+    ratios = figures["ratios"]
+    assert isinstance(ratios, dict)
+    assert ratios["throughput over empty view, 8 clients"] > 0
+    assert (tmp_path / "ratios.png").stat().st_size > 0
+    assert len(lines(tmp_path, "sparql")) == 1
+
+
+def test_exchange_speed_measures_every_way_out_and_in(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = exchange_speed.main(TINY)
+
+    wanted = {"backup_ms", "restore_ms", "longest_note_beside_a_backup_ms", "import_checked_memories_per_s"}
+    assert wanted | {f"export_{form}_statements_per_s" for form in ("nq", "trig", "jsonld")} <= set(figures)
+    assert "export_nq_statements_per_s" in capsys.readouterr().out
 
 
 def test_startup_measures_the_command_and_the_service(tmp_path: Path) -> None:
@@ -236,6 +271,20 @@ def test_proxy_at_full_size() -> None:
 @pytest.mark.bench
 def test_recall_scale_at_full_size() -> None:
     recall_scale.main([])
+
+
+def test_sparql_search_sets_a_search_beside_a_recall(capsys: pytest.CaptureFixture[str]) -> None:
+    [figures] = sparql_search.main(["--sizes", "60", "--asked", "2", "--places", "12"])
+
+    assert figures["memories"] == 60
+    assert "SERVICE mem:search is a recall and" in capsys.readouterr().out
+
+
+def test_inferred_recall_compares_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = inferred_recall.main(["--towns", "3", "--weights", "0", "2", "--model", "trigram"])
+
+    assert figures["led"]
+    assert capsys.readouterr().out.count("weight") == 2
 
 
 def test_a_walk_over_keys_is_timed_and_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,18 @@
-"""A connection over which HTTP/1.1 is spoken without a library, so that the client costs next to nothing."""
+"""
+A connection over which HTTP/1.1 is spoken without a library, so that the client costs next to nothing.
+
+As a script it is some clients in a process of their own: `wire.py PORT CLIENTS SECONDS` reads requests from standard input, as
+JSON, and prints how many were answered in a second.
+"""
 
 from __future__ import annotations
 
+import json
 import socket
+import sys
+import threading
+import time
+from collections.abc import Sequence
 
 
 class Wire:
@@ -68,3 +78,30 @@ class Wire:
         if not data:
             raise ConnectionError("the server closed the connection")
         self._rest += data
+
+
+def hammer(port: int, sent: Sequence[bytes], clients: int, seconds: float) -> float:
+    """Requests per second of some clients, each of which asks again when it is answered; after a quarter of the time to warm up."""
+    counts = [0] * clients
+    begin = time.perf_counter()
+    counted_from, until = begin + seconds / 4, begin + seconds * 5 / 4
+
+    def run(client: int) -> None:
+        wire, n = Wire(port), client
+        while (now := time.perf_counter()) < until:
+            wire.ask(sent[n % len(sent)])
+            counts[client] += now > counted_from
+            n += 1
+        wire.close()
+
+    threads = [threading.Thread(target=run, args=(client,)) for client in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / seconds
+
+
+if __name__ == "__main__":
+    requests = [one.encode() for one in json.load(sys.stdin)]
+    print(hammer(int(sys.argv[1]), requests, int(sys.argv[2]), float(sys.argv[3])))

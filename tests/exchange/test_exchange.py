@@ -51,9 +51,11 @@ def parts_in_memory(folder: Path) -> Backends:
 
 
 def everything(parts: Backends) -> set[ox.Quad]:
-    """Every quad but those of the ontology."""
+    """Every quad but those of the ontology and of the audit."""
     exact = Exact(parts.graph)
-    names = [name for name in parts.graph.graphs() if name != "urn:memento:ontology"]
+    names = [
+        name for name in parts.graph.graphs() if not name.startswith(("urn:memento:ontology", "urn:memento:audit"))
+    ]
     return {quad for name in names for quad in exact.statements(name)}
 
 
@@ -66,7 +68,7 @@ def taken(
     data: bytes, form: str, parts: Backends, scope: Scope = SCOPE, *, check: bool = True, only: str | None = None
 ) -> Merged:
     arriving = Arriving(source=io.BytesIO(data), form=form_called(form), name="it", check=check, only=only)
-    return poured(ready(arriving, scope, OWNER, parts, None), scope, parts)
+    return poured(ready(arriving, scope, OWNER, parts, None), scope, parts, "owner")
 
 
 nasty = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(str.strip)
@@ -369,14 +371,13 @@ def test_an_embedder_that_fails_leaves_everything_as_it_was(
 
 
 def test_what_is_of_no_memory_is_passed_over(told: Memento, tmp_path: Path) -> None:
-    lines = "".join(
-        f'<urn:a> <urn:p> "x" <urn:memento:{name}> .\n' for name in ("audit:local", "inferred:local:main", "ontology")
-    )
+    over = ("audit:local", "inferred:local:main", "inferred:local:work:alone", "ontology")
+    lines = "".join(f'<urn:a> <urn:p> "x" <urn:memento:{name}> .\n' for name in over)
     (tmp_path / "it.nq").write_text(lines, encoding="utf-8")
     before = everything(told._parts)
     merged = told.import_rdf(tmp_path / "it.nq")
 
-    assert (merged.added, merged.passed_over) == (0, 3)
+    assert (merged.added, merged.passed_over) == (0, 4)
     assert everything(told._parts) == before
 
 
@@ -393,6 +394,21 @@ def test_an_audit_goes_out_for_reading_and_is_not_taken_in(told: Memento, empty:
     assert empty.import_rdf(tmp_path / "with.nq").passed_over == 1
     with pytest.raises(Forbidden):
         told.seen_by(Access(right="write")).export(tmp_path / "mine.nq", audit=True)
+
+
+def test_an_import_leaves_a_line_in_the_audit_that_says_who_and_how_much(told: Memento, tmp_path: Path) -> None:
+    (tmp_path / "company.ttl").write_text("<urn:a> <urn:b> 3 , 4 .")
+    bringer = told.seen_by(Access(right="write", name="phone"))
+    for _ in range(2):
+        bringer.import_rdf(tmp_path / "company.ttl", data="company")
+    rows, _ = told.query(
+        "PREFIX mem: <http://purl.org/memento/> SELECT ?who ?added ?graph "
+        "{ GRAPH <urn:memento:audit:local> { ?update a mem:Update ; mem:token ?who ; mem:added ?added ; mem:graph ?graph } }",
+        accept="text/csv",
+    )
+
+    assert rows.decode().split() == ["who,added,graph", "phone,2,urn:memento:data:local:company"]
+    assert told.check() == ()
 
 
 def test_somebodys_own_rdf_goes_into_a_graph_of_its_own(told: Memento, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError
-from memento.keys.settle import are_siblings, sanitised, types_of
+from memento.keys.given import sanitised, types_of
+from memento.keys.settle import are_siblings
 from memento.model import FoundKey
 from memento.search.spellings import folded, is_spelt
 from memento.service import Memento

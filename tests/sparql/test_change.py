@@ -520,6 +520,8 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
             f"WHERE {{ <{iri}> mem:content ?c }}"
         )
     with open_memento(home, configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
         assert opened.recall("bees", k=1).memories[0].content == "USER keeps bees."
         assert opened.check() == ()
+        assert not [quad for quad in opened._parts.graph.quads(SELF) if "Google." in str(quad[2])]
     assert not any(b"works at Google" in path.read_bytes() for path in (home / "store").iterdir() if path.is_file())

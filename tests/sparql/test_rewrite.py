@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, tzinfo
 
 import pyoxigraph as ox
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.errors import Forbidden, GraphError, InputError
+from memento.errors import Forbidden, GraphError, InputError, MementoError
 from memento.settings import LimitsSettings
 from memento.sparql.blocks import Search
 from memento.sparql.guard import read
@@ -125,6 +126,14 @@ def test_several_questions_in_values_are_several_recalls_each_with_its_rows() ->
     assert sum(rows(text).values()) == 4
 
 
+def test_a_question_that_is_given_twice_is_asked_once_and_counts_as_often_as_it_is_given() -> None:
+    told = Told()
+    text = put_in("SELECT * { VALUES ?q { 'one' \"one\" 'two' } SERVICE mem:search { ?m mem:matches ?q } }", told)
+
+    assert [question for question, _ in told.searches] == ["one", "two"]
+    assert sum(rows(text).values()) == 3 * len(ROWS)
+
+
 def test_no_memory_is_no_row() -> None:
     assert rows(put_in(f"SELECT * {{ {BLOCK} }}", Told([]))) == Counter()
 
@@ -181,9 +190,15 @@ FORM = r".*Write SERVICE mem:search \{"
         ("ASK { SERVICE mem:asOf { ?m mem:matches 'a' } }", "line 2, column 29 .*mem:validOn"),
         ("ASK { FILTER(mem:similarity(?m, ?t) > 0.5) ?m ex:p ?t }", r"line 2, column 33 .*\?t is bound to none"),
         ("ASK { FILTER(mem:similarity(?m) > 0.5) }", "line 2, column 14 .*two arguments"),
+        ("ASK { ?m ?p ?o } ORDER BY mem:similarity(?m,", "line 2, column 27 .*two arguments"),
         ("ASK { FILTER(mem:similarity(?m, STR('a')) > 0.5) }", "line 2, column 33 .*no expression"),
         ("ASK { FILTER(mem:similarity(?m, 3) > 0.5) }", "line 2, column 33 .*a text or a memory"),
-        ("ASK { VALUES ?q { " + "'x' " * 21 + "} SERVICE mem:search { ?m mem:matches ?q } }", "20 questions"),
+        (
+            "ASK { VALUES ?q { "
+            + " ".join(f"'{n}'" for n in range(21))
+            + " } SERVICE mem:search { ?m mem:matches ?q } }",
+            "20 questions",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place_and_the_right_form(sparql: str, message: str) -> None:
@@ -285,3 +300,66 @@ def test_where_the_rows_are_put_changes_no_answer(before: list[str], after: list
         return  # a variable that is bound twice
 
     assert rows(put_in(query(BLOCK)), store) == expected
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "SELECT",
+            "*",
+            "{",
+            "}",
+            "(",
+            ")",
+            ".",
+            ";",
+            ",",
+            "?m",
+            "?q",
+            "'a'",
+            '"b"@en',
+            "3",
+            "-",
+            "true",
+            "a",
+            "UNION",
+            "AS",
+        ),
+        *(
+            "OPTIONAL",
+            "MINUS",
+            "FILTER",
+            "BIND",
+            "VALUES",
+            "GRAPH",
+            "EXISTS",
+            "WHERE",
+            "ORDER",
+            "BY",
+            "UNDEF",
+            "^^",
+            "xsd:date",
+        ),
+        *(
+            "SERVICE",
+            "SILENT",
+            "mem:search",
+            "mem:asOf",
+            "mem:matches",
+            "mem:score",
+            "mem:limit",
+            "mem:validOn",
+            "mem:similarity",
+        ),
+        *("SERVICE mem:search {", "mem:similarity(", "ex:p", "<urn:x>", "wrong:x", "BIND(", "VALUES ?q {", BLOCK),
+    ]
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(PIECES, max_size=30), st.lists(PIECES, max_size=3))
+def test_whatever_is_written_is_rewritten_or_refused(pieces: list[str], behind: list[str]) -> None:
+    text = " ".join(pieces)
+    opened = text.count("{") - text.count("}")
+    with suppress(MementoError):
+        assert "SERVICE" not in put_in(f"SELECT * {{ {text} {'}' * max(opened + 1, 0)} {' '.join(behind)}")

@@ -209,6 +209,8 @@ def test_the_endpoint_describes_itself_and_the_graphs_that_the_caller_sees(web: 
 
     assert {(here, f"{SD}endpoint", here), (f"{here}/update", f"{SD}endpoint", f"{here}/update")} <= found
     assert (here, f"{SD}supportedLanguage", f"{SD}SPARQL11Query") in found
+    assert (here, f"{SD}extensionFunction", "http://purl.org/memento/similarity") in found
+    assert (here, f"{SD}languageExtension", "http://purl.org/memento/search") in found
     assert {MAIN, COMPANY, "urn:memento:ontology"} <= graphs
     part = f"{here}#{COMPANY.replace(':', '%3A')}"
     assert {

@@ -288,6 +288,12 @@ def test_an_answer_that_cannot_be_finished_breaks_off(served: httpx2.Client) -> 
     assert served.get("/sparql?query=ASK{}").status_code == 200
 
 
+def test_a_head_of_a_long_answer_frees_its_worker(served: httpx2.Client) -> None:
+    for _ in range(3):
+        assert served.head("/sparql", params={"query": LONG}, headers={"Accept": "text/csv"}).status_code == 200
+    assert served.get("/sparql", params={"query": f"{LONG} LIMIT 10"}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("sparql", "status", "code", "said"),
     [

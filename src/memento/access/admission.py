@@ -11,7 +11,7 @@ this machine's (DNS rebinding), or from the page of another origin that wants to
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -41,12 +41,13 @@ class Caller:
         return found if found and (not self.is_proxied or found.startswith(PREFIX)) else None
 
 
-def admitted(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
+def admitted(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[str] = ()) -> Access:
     """
     What the sender of a request may do.
 
     Args:
         required: whether programs of this machine need a token too.
+        pages: origins whose pages may ask this without a token; `*` is any.
 
     Raises:
         Unauthorised: no token where one is needed, or one that is not known.
@@ -61,6 +62,8 @@ def admitted(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
     host, origin = caller.headers.get("host", ""), caller.headers.get("origin")
     if not is_loopback(_host_of(f"//{host}")):
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
+    if origin and ("*" in pages or origin in pages):
+        return OWNER
     if origin and caller.method not in _READS and not is_loopback(_host_of(origin)):
         raise Forbidden(f"a page from {origin[:80]!r} may not write here")
     if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):

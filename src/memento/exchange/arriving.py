@@ -24,14 +24,16 @@ from memento.backends import Backends
 from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.exchange.names import GraphName, another, graph_name
 from memento.exchange.vectors import Prepared
+from memento.graph import mapping
 from memento.graph.documents import Form, read
 from memento.graph.exact import Exact
 from memento.graph.staged import Staged
-from memento.model import Merged, Scope
+from memento.instants import now
+from memento.model import Merged, Scope, Update
 from memento.ports import Progress
 from memento.search.found import Found
 from memento.settings import namespace_checked
-from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE, user_iri
+from memento.vocabulary import IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 
 _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
 _USER = "urn:memento:user:"
@@ -109,8 +111,13 @@ def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress
     return found
 
 
-def poured(one: Ready, scope: Scope, parts: Backends) -> Merged:
-    """Write it, and let the indexes follow; nobody else may write meanwhile."""
+def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
+    """
+    Write it, with a line in the audit graph, and let the indexes follow; nobody else may write meanwhile.
+
+    Args:
+        token: who brings it, for the audit.
+    """
     real = Exact(parts.graph)
     one.kept += one.staged.settle(real)
     ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.said(subject)]
@@ -118,6 +125,10 @@ def poured(one: Ready, scope: Scope, parts: Backends) -> Merged:
         parts.forget_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in one.fresh))
     if subjects:
+        written = Update(
+            iri=mint("update"), at=now(), token=token, graphs=one.graphs, added=one.fresh.total(), removed=0
+        )
+        one.staged.add(mapping.quads(written, audit_iri(scope.tenant)))
         one.staged.pour(real, subjects)
     indexed = [name for name in one.graphs if _kind(name) in ("graph", "self")]
     places: dict[IRI, set[IRI]] = {}

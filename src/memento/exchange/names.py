@@ -10,8 +10,8 @@ from urllib.parse import quote, unquote
 from memento.backends import Backends
 from memento.vocabulary import IRI
 
-_MINTED = re.compile(r"urn:memento:(?P<kind>\w+):(?P<at>[0-9a-f]{8}-[0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-_FORM = re.compile(r"urn:memento:(?:(graph|data|inferred):([^:]+):([^:]+)|(self|provenance|audit):([^:]+))")
+_MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FORM = re.compile(r"urn:memento:(?:(graph|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,17 @@ def graph_name(iri: str) -> GraphName | None:
 
 def another(iri: IRI, beside: IRI) -> IRI:
     """
-    What a node is called beside something, as its graph, when its IRI is taken: always the same, and of the same age.
+    What a node is called beside something, as its graph, when its IRI is taken: always the same, and in the same order.
 
     >>> another(IRI("urn:memento:note:018083e4-0340-7468-adf9-ea111c1907b1"), IRI("urn:memento:graph:local:copy"))
-    'urn:memento:note:018083e4-0340-7c72-804d-41e107a240fc'
+    'urn:memento:note:018083e4-0340-7468-adf9-ea11c7204d41'
     """
     mark = sha256(f"{beside} {iri}".encode()).hexdigest()
-    found = _MINTED.fullmatch(iri)
-    kind, at = (found["kind"], found["at"]) if found else ("node", f"{mark[19:27]}-{mark[27:31]}")
-    return IRI(f"urn:memento:{kind}:{at}-7{mark[:3]}-8{mark[3:6]}-{mark[6:18]}")
+    if _MINTED.fullmatch(iri):
+        return IRI(
+            iri[:-8] + mark[:8]
+        )  # before it stand the time, and the count of those that were minted in one millisecond
+    return IRI(f"urn:memento:node:{mark[:8]}-{mark[8:12]}-7{mark[12:15]}-8{mark[15:18]}-{mark[18:30]}")
 
 
 def free_graphs(tenant: str, parts: Backends) -> list[IRI]:

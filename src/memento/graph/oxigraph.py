@@ -141,8 +141,8 @@ class Oxigraph:
             self.before_write(subjects)
         with self._one_writer, _failures():
             (self._store.bulk_extend if many else self._store.extend)(quads)
-        if self.after_write is not None:
-            self.after_write(None)
+            if self.after_write is not None:
+                self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
         with self._one_writer, _failures():

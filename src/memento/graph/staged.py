@@ -16,8 +16,8 @@ import pyoxigraph as ox
 from memento.errors import InputError
 from memento.graph.exact import Exact, failures, node_of
 from memento.graph.shapes import Violation, looked_back, violations_of
-from memento.graph.terms import to_value
-from memento.model import Value
+from memento.graph.terms import to_term, to_value
+from memento.model import Quad, Value
 from memento.vocabulary import IRI, MEM, TYPE
 
 VECTORS = IRI("urn:memento:vectors")
@@ -84,6 +84,11 @@ class Staged:
         with failures():
             self._store.bulk_extend(moved())
         return counted
+
+    def add(self, quads: Iterable[Quad]) -> None:
+        """Put something of our own beside it, to be poured with it."""
+        for subject, predicate, value, graph in quads:
+            self._store.add(ox.Quad(node_of(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
 
     def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
         """(subject, graph) of all in graphs whose names begin so."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from memento.errors import InputError
+from memento.keys.given import sanitised, types_of
 from memento.keys.leads import Lead
 from memento.keys.remember import Desk, auto_linked, contradicted, contradiction, linked, related, weakened
-from memento.keys.settle import Settled, sanitised, types_of
+from memento.keys.settle import Settled
 from memento.model import Change, KeyType, Memory, Quad
 from memento.ports import Vectors
 from memento.search.found import REMEMBERED

@@ -19,8 +19,9 @@ from memento.backends import Backends
 from memento.errors import InputError
 from memento.graph.mapping import attributed, invalidates, quads
 from memento.keys.differ import NAME, NUMBER, differ
+from memento.keys.given import sanitised, types_of
 from memento.keys.leads import Lead, Leads
-from memento.keys.settle import Settled, Settling, sanitised, types_of
+from memento.keys.settle import Settled, Settling
 from memento.keys.thresholds import Thresholds
 from memento.model import (
     Change,

@@ -10,26 +10,23 @@ words. Siblings such as "Agent A" and "Agent B" are as alike as synonyms, and st
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from memento.errors import InputError
 from memento.graph.mapping import quads
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import is_short
 from memento.keys.thresholds import Thresholds
 from memento.model import Change, Key, KeyType, Quad
 from memento.ports import Embedder, Graph, Vectors
-from memento.search.spellings import folded, is_spelt
+from memento.search.spellings import folded
 from memento.search.words import tokens
 from memento.vocabulary import IRI, MEM, SKOS, mint
 
-TYPES: tuple[KeyType, ...] = ("concept", "name", "proper_noun")
 _NEAR = 8  # keys that a new one is compared with
 
 # What tells siblings apart: one letter, or anything with a digit, or a number in Roman figures.
@@ -44,47 +41,6 @@ class Settled:
     lead: Lead
     written: Change = Change()
     vector: Vectors | None = None
-
-
-def sanitised(keys: object) -> list[str]:
-    """
-    Keys as they may be used, each once: trimmed texts that can be looked for. One text may be a JSON array of them.
-
-    >>> sanitised([" Newton ", "newton", "x", 3, ""]), sanitised('["apple", "tree"]'), sanitised("apple")
-    (['Newton'], ['apple', 'tree'], ['apple'])
-    """
-    if isinstance(keys, str):
-        try:
-            listed = json.loads(keys)
-        except ValueError:
-            listed = None
-        keys = listed if isinstance(listed, list) else [keys]
-    if not isinstance(keys, Iterable):
-        return []
-    found: dict[str, str] = {}
-    for key in keys:
-        if isinstance(key, str) and is_spelt(key):
-            text = " ".join(key.split())
-            found.setdefault(folded(text), text)
-    return list(found.values())
-
-
-def types_of(keys: Sequence[str], types: Mapping[str, str] | None) -> dict[str, KeyType]:
-    """
-    The type of each key; a concept where nothing else is said.
-
-    Raises:
-        InputError: a type that is none.
-    """
-    told = {folded(key): type for key, type in (types or {}).items()}
-    found: dict[str, KeyType] = {}
-    for key in keys:
-        asked = told.get(folded(key), "concept")
-        match = next((type for type in TYPES if type == asked), None)
-        if match is None:
-            raise InputError(f"the type of a key must be one of {', '.join(TYPES)}, not {str(asked)[:40]!r}")
-        found[key] = match
-    return found
 
 
 def are_siblings(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from memento.keys.settle import sanitised
+from memento.keys.given import sanitised
 from memento.mcp.key_arguments import (
     BatchArguments,
     BatchItem,

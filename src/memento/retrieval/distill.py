@@ -17,7 +17,7 @@ from memento.settings import SignalsSettings
 Ids = NDArray[np.int32]
 
 # These are in 0..1 as they are; the others have no upper bound and are divided by their best among the candidates.
-ABSOLUTE = frozenset({"session", "speaker", "own", "slot", "when", "form", "subject"})
+ABSOLUTE = frozenset({"session", "speaker", "own", "slot", "when", "form", "subject", "inferred"})
 
 
 def distill(evidence: Evidence, view: View, k: int, pool: int, knobs: SignalsSettings) -> tuple[list[Scored[int]], int]:

@@ -10,7 +10,7 @@ What is unrelated scores higher in a larger scope, by chance, so the threshold g
 ever emptied: there is little in it to tell related from unrelated by, and little to read in vain.
 
 A question of the user about the user is judged more mildly: it stays open when a memory fills the very property it asks for, and
-the threshold is never above the floor.
+the threshold is never above the floor. Where recall infers, it stays open when one of the best is about what the question leads to.
 
 *But:* a question of the right kind about the wrong person passes: only reading tells. Names are seen by their capitals.
 
@@ -105,7 +105,8 @@ def is_closed(
         bool(((evidence.found[name] > 0) & view.visible).any()) if name in evidence.found else False
         for name in ("own", "slot")
     )
-    if is_own and is_filled:
+    is_led = "inferred" in evidence.found and bool((evidence.found["inferred"][list(top[:TOP])] > 0).any())
+    if is_led or (is_own and is_filled):
         return False
     postings = [passages.context for passages in view.passages()]
     best = float((evidence.found["meaning"] * view.visible).max(initial=0.0))

@@ -26,7 +26,7 @@ from memento.settings import LandSettings, WordsSettings
 
 Ids = NDArray[np.int32]
 
-CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "tie", "slot", "walk")
+CHANNELS = ("meaning", "window", "words", "subject", "link", "shared", "tie", "slot", "walk", "inferred")
 """The signals that bring in candidates."""
 _REACH = 3
 """Above `whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memento.backends import Backends
+from memento.graph.inference.kin import Kin
 from memento.instants import now
 from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors
@@ -13,6 +14,7 @@ from memento.retrieval import explain, gate, published, signals
 from memento.retrieval.anchor import Seeds, anchor
 from memento.retrieval.distill import alone, distill
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.inferred import inferred_signal
 from memento.retrieval.land import Evidence, land
 from memento.retrieval.question import without
 from memento.retrieval.spelling import mended
@@ -42,12 +44,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A question as the phases take it: without the participants' names and as vectors too, and what may come back."""
+    """
+    A question as the phases take it: without the participants' names and as vectors too, and what may come back. `kin` is what is
+    related to what, where recall infers.
+    """
 
     question: str
     stripped: str
     vectors: Vectors
     view: View
+    kin: Kin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,10 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
     """
     watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
     question, stripped, vectors = _embedded(asked, parts, settings, watch)
+    kin = _kin(scope, parts, settings)
     with indexes.lock:
         moment = now()
-        heard = Heard(question, stripped, vectors, asked.view(parts, moment))
+        heard = Heard(question, stripped, vectors, asked.view(parts, moment), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
         chosen = [] if is_closed else found.chosen[: asked.k]
         named = _named(chosen, parts)
@@ -99,8 +106,9 @@ def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI
     """The memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
     watch = Stopwatch("ranked")
     question, stripped, vectors = _embedded(asked, parts, settings, watch)
+    kin = _kin(asked.scope, parts, settings)
     with parts.indexes.lock:
-        heard = Heard(question, stripped, vectors, asked.view(parts, now()))
+        heard = Heard(question, stripped, vectors, asked.view(parts, now()), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
         named = _named([] if is_closed else found.chosen[: asked.k], parts)
     return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
@@ -112,6 +120,13 @@ def _embedded(asked: Asked, parts: Backends, settings: Settings, watch: Stopwatc
         question, stripped = _read(asked, parts, settings)
     with watch.phase("embed"):
         return question, stripped, parts.embedder.embed(parts.embedder.windows(stripped))
+
+
+def _kin(scope: Scope, parts: Backends, settings: Settings) -> Kin | None:
+    """What is related to what, before the indexes are held: it may have to be inferred first."""
+    if settings.signals.inferred <= 0 or not settings.inference.on or settings.land.engine == "published":
+        return None
+    return parts.inferences.kin(scope, now())
 
 
 def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[Found, bool]:
@@ -155,6 +170,8 @@ def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settin
     with watch.phase("expand"):
         walk = by_walk or (WALKS["ppr"] if settings.signals.walk > 0 else None)
         evidence = expand(question, anchored, joined, view, settings.expand, walk=walk)
+        if heard.kin is not None:
+            evidence = evidence.with_(inferred=inferred_signal(question, heard.kin, view))
     with watch.phase("distill"):
         if by_walk:
             chosen, considered = alone("walk", evidence, view, k)

@@ -127,7 +127,7 @@ class Exchanging(Consolidating):
             found = ready(arriving, scope, self._access, self._parts, progress)
             try:
                 with self._writing:
-                    merged = poured(found, scope, self._parts)
+                    merged = poured(found, scope, self._parts, self._access.name)
             except MementoError:
                 found.prepared.undo()
                 raise

@@ -29,6 +29,7 @@ from memento.keys.trail import Trail
 from memento.manifest.kept import Maps
 from memento.model import Degraded, Scope
 from memento.reinforcement import Reinforcement
+from memento.service.listing import Listing
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
@@ -76,7 +77,7 @@ class Held:
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
         self._endpoints = Endpoints.of(settings.sparql)
-        self._known_graphs: tuple[int, tuple[IRI, ...]] = (-1, ())
+        self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
         self._since = now()
         self._checkpointed = -1  # how many writes the last checkpoint holds

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from memento.home import Owner
+from memento.instants import now
 from memento.service.care import Care
 from memento.service.expressions import Expressions
 from memento.service.keys import Keys
@@ -39,6 +40,8 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Ca
         self._parts.warm_up()
         # Whatever is far from it: the way to the end of the pipeline is to be gone once.
         self.glimpse(_FIRST, gate=False)
+        if self.settings.inference.on:
+            self._parts.inferences.refresh(self._scope, now())  # which after a start takes longest
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from memento.errors import Forbidden
 from memento.instants import now
@@ -13,7 +12,6 @@ from memento.service.questions import Inside, Questions
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.rewrite import SERVICES
-from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
 class Querying(Questions):
@@ -101,33 +99,7 @@ class Querying(Questions):
 
     def _visible(self, scope: Scope) -> Visible:
         """The graphs that the caller may read by SPARQL."""
-        inferred = (scope.inferred,) if self.settings.inference.on else ()
         is_whole = not self._access.namespaces
         is_admin = is_whole and self._access.may("admin")
-        return _visible(scope, self._graphs(), inferred, is_whole=is_whole, is_admin=is_admin)
-
-    def _graphs(self) -> tuple[IRI, ...]:
-        """Every named graph there is; looked up when something was written."""
-        writes = self._parts.graph.writes
-        if self._known_graphs[0] != writes:
-            self._known_graphs = (writes, tuple(self._parts.graph.graphs()))
-        return self._known_graphs[1]
-
-
-@lru_cache(256)
-def _visible(
-    scope: Scope, graphs: tuple[IRI, ...], inferred: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
-) -> Visible:
-    """
-    What a reader of a scope may see among some graphs.
-
-    Args:
-        inferred: the graphs of what follows, which need not be there yet.
-        is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
-        is_admin: whether the reader also sees who changed graphs by SPARQL.
-    """
-    free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
-    default = (*scope.readable, *free, *inferred)
-    provenance = (provenance_iri(scope.tenant),) if is_whole else ()
-    audit = (audit_iri(scope.tenant),) if is_admin else ()
-    return Visible(default=default, named=(*default, *provenance, *audit))
+        inferred = (scope.inferred,) if self.settings.inference.on else ()
+        return self._listing.visible(scope, is_whole=is_whole, is_admin=is_admin, inferred=inferred)

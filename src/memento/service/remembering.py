@@ -11,8 +11,8 @@ from memento.errors import InputError, MementoError
 from memento.graph.mapping import quads
 from memento.instants import now
 from memento.keys import learn, listing
+from memento.keys.given import sanitised
 from memento.keys.remember import Written, remembered
-from memento.keys.settle import sanitised
 from memento.model import BatchRow, Change, Cleaned, KeyType, Marks, Remembered, Scope, Session, ToRemember, Value
 from memento.service.held import Held
 from memento.vocabulary import IRI, MEM, TYPE, session_iri, tag_iri

@@ -163,6 +163,11 @@ class LimitsSettings:
     update_bytes: int = knob(1_048_576, "longest SPARQL update, in bytes of UTF-8")
     update_quads: int = knob(100_000, "most quads that one update removes and adds", least=1)
     update_nodes: int = knob(500, "most memories, notes and other nodes of namespaces that one update touches", least=1)
+    graphs: int = knob(
+        5_000,
+        "most graphs that one tenant may have to make another by SPARQL; all of them are looked at after every write",
+        least=1,
+    )
     graph_bytes: int = knob(67_108_864, "longest document for the graph store, in bytes")
     graph_quads: int = knob(1_000_000, "most quads that one document for the graph store adds", least=1)
     query_depth: int = knob(200, "deepest nesting of braces and parentheses in a SPARQL query", least=1)

@@ -49,6 +49,10 @@ class SignalsSettings:
     shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
     tie: float = knob(0.15, "weight of sharing a name that hardly any other memory has with a good memory")
     walk: float = knob(0.0, "weight of the rank on a walk from the anchors; 0 leaves the walk out")
+    inferred: float = knob(
+        0.0,
+        "weight of being about what the question's names lead to by relations that axioms are stated of; 0 leaves inference out",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def search(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> 
     matches = block.said.get(MEM.matches)
     if matches is None:
         _refuse(reading.tokens[service.first], "mem:matches is missing", block.form)
-    questions = _constants(matches, block)
+    questions = list({(one.value, one.suffix): one for one in _constants(matches, block)}.values())
     for one in questions:
         if not one.is_text:
             _refuse(one.token, "mem:matches takes a text", block.form)

@@ -11,7 +11,7 @@ Nothing is written of a change that is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -229,7 +229,14 @@ class GraphStore:
                     raise refused(graph, errand.dataset)
             if not changed <= set(delta.touched):
                 raise GraphError("a worker did not name every graph that it would change")
+            self._not_too_many(changed - {*delta.dropped}, errand.dataset)
         return delta
+
+    def _not_too_many(self, graphs: Collection[str], dataset: Dataset) -> None:
+        """Raises `TooLong` when a tenant would have more graphs than it may."""
+        fresh = [graph for graph in graphs if not self._graph.has(IRI(graph))]
+        if fresh and len(fresh) + sum(map(dataset.writes, self._graph.graphs())) > self._limits.graphs:
+            raise TooLong(f"a tenant may have at most {self._limits.graphs} graphs (limits.graphs): DROP some")
 
 
 def target(graph: str | None, dataset: Dataset, *, empties: bool = False) -> str:

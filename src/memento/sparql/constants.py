@@ -34,6 +34,11 @@ class Constant:
     token: Token
 
     @property
+    def suffix(self) -> str:
+        """What stands behind the text of a string: its language or its datatype."""
+        return self.written[len(self.token.text) :].strip()
+
+    @property
     def is_iri(self) -> bool:
         return self.datatype is None
 
@@ -46,6 +51,8 @@ class Constant:
 def constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
     """The constant that begins with a token, and the place of the token after it; None where there is none."""
     found = reading.tokens
+    if place >= len(found):
+        return None
     token = found[place]
     sign = ""
     if token.text in ("+", "-") and place + 1 < len(found) and found[place + 1].kind == "number":
@@ -99,7 +106,8 @@ def _bound_in(name: str, places: Sequence[int], reading: Reading) -> list[Consta
         word = found[at].text.upper() if found[at].kind == "word" else ""
         if word == "BIND" and (pair := constant(reading, at + 2)) is not None:
             one, after = pair
-            if found[after].text.upper() == "AS" and found[after + 1].text[1:] == name:
+            named = [token.text for token in found[after : after + 2]]
+            if len(named) == 2 and named[0].upper() == "AS" and named[1][1:] == name:
                 return [one]
         elif word == "VALUES" and (rows := _column(name, at, reading)) is not None:
             return rows
@@ -109,7 +117,7 @@ def _bound_in(name: str, places: Sequence[int], reading: Reading) -> list[Consta
 def _column(name: str, at: int, reading: Reading) -> list[Constant] | None:
     """The constants of one column of the VALUES at a place; None when it has no such column or holds UNDEF there."""
     found = reading.tokens
-    opening = next(place for place in range(at, len(found)) if found[place].text == "{")
+    opening = next((place for place in range(at, len(found)) if found[place].text == "{"), len(found))
     columns = [token.text[1:] for token in found[at + 1 : opening] if token.kind == "variable"]
     if name not in columns:
         return None

@@ -24,17 +24,16 @@ from memento.model import Dataset, Quad, Value
 from memento.sparql.jobs import Query
 from memento.sparql.media import GRAPHS, preferred
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI, TYPE, Namespace
+from memento.sparql.rewrite import SERVICES
+from memento.vocabulary import IRI, MEM, TYPE, Namespace
 
 SD = Namespace("http://www.w3.org/ns/sparql-service-description#")
 VOID = Namespace("http://rdfs.org/ns/void#")
 FORMATS = Namespace("http://www.w3.org/ns/formats/")
 REGIMES = Namespace("http://www.w3.org/ns/entailment/")
 
-FUNCTIONS: tuple[IRI, ...] = ()
-"""The functions that expressions may call beyond those of the standard."""
-EXTENSIONS: tuple[IRI, ...] = ()
-"""What else the language can do here, as blocks that are called like a service."""
+FUNCTIONS = (MEM.similarity,)
+"""The functions that expressions over memories may call beyond those of the standard."""
 
 COUNT_S = 3.0
 """Seconds that counting may take."""
@@ -104,9 +103,9 @@ def described(endpoint: str, dataset: Dataset, counts: Counts, accept: str, *, m
         (here, SD.defaultEntailmentRegime, REGIMES.Simple),
         (here, SD.defaultDataset, data),
         *((here, SD.resultFormat, FORMATS[name]) for name in (*_RESULTS, *_RDF)),
-        *((here, SD.extensionFunction, iri) for iri in FUNCTIONS),
-        *((iri, TYPE, SD.Function) for iri in FUNCTIONS),
-        *((here, SD.languageExtension, iri) for iri in EXTENSIONS),
+        *((here, SD.extensionFunction, iri) for iri in FUNCTIONS if not dataset.is_plain),
+        *((iri, TYPE, SD.Function) for iri in FUNCTIONS if not dataset.is_plain),
+        *((here, SD.languageExtension, iri) for iri in SERVICES if not dataset.is_plain),
         (here, SD.feature, SD.EmptyGraphs if dataset.is_plain else SD.UnionDefaultGraph),
         (data, TYPE, SD.Dataset),
         *_graphs(endpoint, data, dataset, counts),

@@ -14,12 +14,14 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
+from memento.forgetting import undescribed
 from memento.graph import shapes
 from memento.graph.after import After, stated, subjects, targets
 from memento.graph.delta import Delta
 from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
-from memento.model import Change, Dataset, Quad
+from memento.instants import now
+from memento.model import Change, Dataset, Quad, Scope
 from memento.search.found import Found
 from memento.vocabulary import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
 
@@ -75,11 +77,14 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
     described = {subject: graph for subject, _, _, graph in said}
     found = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
     parts.indexes.embedded(found)  # before anything is written, which must not fail when half of it is done
+    less = _undescribed(after, dataset.tenant, parts)
+    told = list(dict.fromkeys(quad[0] for quad in less.removes))
+    telling = parts.indexes.read(told, readable) if told else []
     return Effect(
-        delta=delta + Change((), _traces(touched, after, dataset.tenant, parts)),
-        nodes=tuple(nodes),
+        delta=delta + Change((), _traces(touched, after, dataset.tenant, parts)) + less,
+        nodes=tuple(dict.fromkeys([*nodes, *told])),
         graphs=readable,
-        texts=_gone(after, graphs, parts),
+        texts=(*_gone(after, graphs, parts), *map(parts.indexes.text, telling)),
     )
 
 
@@ -160,6 +165,13 @@ def _traces(touched: Sequence[IRI], after: After, tenant: str, parts: Backends) 
     rows = parts.graph.select("library/traces", [provenance_iri(tenant)], node=vanished) if vanished else []
     quads = ((row["subject"], row["predicate"], row["value"], row["graph"]) for row in rows)
     return tuple(dict.fromkeys(cast(Quad, quad) for quad in quads))
+
+
+def _undescribed(after: After, tenant: str, parts: Backends) -> Change:
+    """The user's description without what only memories have told that say something else now, or nothing."""
+    reworded = subjects(after.removes, [MEM.content])
+    said = [str(value) for value in stated(after.removes, MEM.content)]
+    return undescribed(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
 
 
 def _gone(after: After, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ...]:

@@ -119,19 +119,28 @@ class Pool:
             if self.is_closed:
                 raise GraphError("the store is closed")
             process = self._idle.pop() if self._idle else self._new()
+            while not process.is_alive:  # somebody else has killed it, as a system that runs out of memory does
+                process.end()
+                process = self._idle.pop() if self._idle else self._new()
             self._busy.add(process)
             if self._least:
                 self._least = self.limits.workers + SPARE
         self._fill()
         return process
 
-    def returned(self, process: Process, *, is_usable: bool) -> None:
-        """Take a worker back that waits for its next job; one that does not is killed, and replaced where a service runs."""
+    def returned(self, process: Process) -> None:
+        """Take back a worker that waits for its next job."""
         with self._lock:
             self._busy.discard(process)
-            if is_usable and not self.is_closed:
+            if not self.is_closed and len(self._idle) < self.limits.workers + SPARE:
                 self._idle.append(process)
                 return
+        process.end()
+
+    def ended(self, process: Process) -> None:
+        """End a worker that waits for nothing; where a service runs, another one takes its place."""
+        with self._lock:
+            self._busy.discard(process)
         process.end()
         self._fill()
 

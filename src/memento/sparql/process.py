@@ -57,6 +57,11 @@ class Process:
             )
 
     @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
+    @property
     def is_ready(self) -> bool:
         """Whether it has started; for one that has no job."""
         if not self._is_ready:

@@ -7,6 +7,7 @@ One job on its way through a worker: until its first byte may go out, and from t
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -52,6 +53,7 @@ class Run:
         self._pool, self._job, self._seconds, self._waiting = pool, job, seconds, waiting
         self._process: Process | None = None
         self._lease: AbstractContextManager[Path] | None = None
+        self._stopping = threading.Lock()
         self._is_over = False  # its worker waits for the next job
         self._until = 0.0
 
@@ -83,12 +85,17 @@ class Run:
         """Let go of worker, snapshot and place; harmless when done before."""
         if self._waiting is not None:
             self._waiting.release()  # before another job gets the worker, whose socket it would shut
-        process, self._process = self._process, None
+        with self._stopping:
+            process, self._process = self._process, None
         lease, self._lease = self._lease, None
-        self._pool.lanes.leave(self.place)
-        if process is not None:
-            is_usable = self._is_over and not self.is_gone() and not self.place.is_stopped and not process.is_put_back
-            self._pool.returned(process, is_usable=is_usable)
+        is_usable = self._is_over and not self.is_gone() and not self.place.is_stopped
+        if process is not None and is_usable and not process.is_put_back:
+            self._pool.returned(process)  # before the place is anybody's, who would start another one
+            self._pool.lanes.leave(self.place)
+        else:
+            self._pool.lanes.leave(self.place)  # before the worker ends, which takes a moment
+            if process is not None:
+                self._pool.ended(process)
         if lease is not None:
             lease.__exit__(None, None, None)
 
@@ -210,6 +217,6 @@ class Run:
                 return GraphError(told.get("message", "the query failed"))
 
     def _stop(self) -> None:
-        process = self._process
-        if process is not None:
-            process.kill()
+        with self._stopping:  # a worker that is somebody else's by now must live
+            if self._process is not None:
+                self._process.kill()

@@ -46,7 +46,7 @@ def _second(place: int, reading: Reading, groups: Groups) -> list[Constant]:
         if depth == 1 and found[at].text == ",":
             arguments.append(at + 1)
         at += 1
-    if len(arguments) != 2:
+    if len(arguments) != 2 or arguments[1] == len(found):
         raise InputError(f"{found[place].place}: mem:similarity takes two arguments. Write {FORM}")
     begin, end = arguments[1], at - 1
     token = found[begin]

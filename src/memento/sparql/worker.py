@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import select
 import socket
 import sys
 import threading
@@ -105,6 +103,9 @@ def framed(letter: bytes, body: bytes = b"") -> bytes:
 
 def main(channel: str, memory_mb: str, folder: str) -> None:
     """Serve the socket of that file descriptor until its other end is closed; a `folder` is opened ahead, if it still can be."""
+    import resource  # neither is there on every system where the rest runs
+    import select
+
     _without_network()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
     most = (int(memory_mb) + STACK_MB + OWN_MB) << 20
@@ -121,6 +122,8 @@ def main(channel: str, memory_mb: str, folder: str) -> None:
 
 
 def _serve(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
+    import resource
+
     store = None
     with suppress(MementoError):
         store = opened(folder) if folder else None

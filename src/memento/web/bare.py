@@ -1,7 +1,8 @@
 """
 The plain dataset over HTTP: the SPARQL protocols and nothing else, for programs of this machine.
 
-*Guarantees:* nobody else gets in, and no page of another origin writes: `access.admission` holds here as over memories.
+*Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
+`access.admission` holds here as over memories.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from memento.web.app import SPARQL, add_manners, caller, most_bytes
 from memento.web.departures import App
 from memento.web.rest import answered
 from memento.web.server import Busy, hosted
+from memento.web.sparql.cors import origins
 from memento.web.sparql.description import Descriptions, described
 from memento.web.sparql.graphs import Graphs
 from memento.web.sparql.query import Sparql
@@ -26,11 +28,13 @@ def create_bare_app(bare: Bare) -> Flask:
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
+    pages = origins(bare.settings.sparql.origins)
 
     @app.before_request
     def limited() -> None:
         if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
-            g.memory = bare.seen_by(admitted(caller(), bare.tokens, required=False))
+            may_ask = pages if request.path == SPARQL else ()
+            g.memory = bare.seen_by(admitted(caller(), bare.tokens, required=False, pages=may_ask))
         request.max_content_length = most_bytes(request.path, bare.settings.limits)
 
     @app.get("/health")

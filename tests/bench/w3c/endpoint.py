@@ -155,6 +155,11 @@ def _process(
                     raise RuntimeError(f"{' '.join(command)} did not become ready: {said.read()[-2_000:].decode()}")
                 time.sleep(0.02)
             yield process, origin
+            if process.poll() is not None:
+                said.seek(0)
+                raise RuntimeError(
+                    f"{' '.join(command)} ended with {process.returncode}: {said.read()[-2_000:].decode()}"
+                )
         finally:
             process.terminate()
             process.wait(timeout=30)

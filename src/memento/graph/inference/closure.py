@@ -11,7 +11,7 @@ there before it: its stage is larger than theirs.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from memento.graph.inference.axioms import SAME, SAME_AS, Copied, Fact, Joined, Rule, Rules, Term, Triple, shown
 
@@ -52,6 +52,11 @@ class Closure:
             else:
                 self._by_body[rule.first].append((rule, False))
                 self._by_body[rule.second].append((rule, True))
+
+    @property
+    def facts(self) -> Collection[Fact]:
+        """Every fact, given or derived."""
+        return self._stage.keys()
 
     @property
     def derived(self) -> int:

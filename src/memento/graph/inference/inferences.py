@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memento.graph.inference.closure import Overflow
+from memento.graph.inference.kin import Kin
 from memento.graph.inference.materialised import Materialised
 from memento.graph.inference.reading import Reader
 from memento.graph.inference.written import Line
@@ -37,7 +38,7 @@ _KEPT = 8
 
 @dataclass(slots=True)
 class _Kept:
-    """One reader's inferences, and what was touched since they were made. `found` is None when more follows than is allowed."""
+    """One reader's inferences, None until they are made, and what was touched since."""
 
     found: Materialised | None
     graphs: tuple[IRI, ...]
@@ -77,6 +78,14 @@ class Inferences:
             self.refresh(scope, now)
             return _described(scope, self._kept[scope.inferred])
 
+    def kin(self, scope: Scope, now: datetime) -> Kin:
+        """What is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        with self._lock:
+            self.refresh(scope, now)
+            found = self._kept[scope.inferred].found
+            with self._graph.reading():
+                return found.kin() if found and found.is_complete else Kin()
+
     def refresh(self, scope: Scope, now: datetime) -> None:
         """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
         with self._lock:
@@ -114,17 +123,21 @@ class Inferences:
         nodes = {f"<{node}>" if not node.startswith("_:") else node for node in touched}
         graphs = self._sources(scope) if kept is None or is_stale or touched else kept.graphs
         is_new = kept is None or is_stale or graphs != kept.graphs
-        if not is_new and kept and kept.found and not self._is_outdated(kept.found, nodes):
+        if is_new or kept is None or kept.found is None or self._is_outdated(kept.found, nodes):
+            self._build(scope, graphs, now)
+        elif not kept.found.is_complete:
+            with self._graph.reading():
+                is_concerned = kept.found.concerns(nodes, now)
+            if is_concerned:
+                self._build(scope, graphs, now)
+        else:
             try:
                 with self._graph.reading():
                     gone, come = kept.found.follow(nodes, now)
-                self._derive(scope.inferred, gone, come)
-                return
             except Overflow:
-                pass  # what was taken out may have made room: only a new beginning can tell
-        elif not is_new and kept and kept.found is None and not touched:
-            return
-        self._build(scope, graphs, now)
+                self._build(scope, graphs, now)  # what was taken out may have made room: only a new beginning can tell
+            else:
+                self._derive(scope.inferred, gone, come)
 
     def _build(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> None:
         # Kept before it is read, so that a write in the meantime leaves its note.
@@ -134,15 +147,11 @@ class Inferences:
             while len(self._kept) >= _KEPT:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[scope.inferred] = kept
-        wanted: set[Line] = set()
-        try:
-            with self._graph.reading() as store:
-                reader = Reader(store, graphs, scope.memory_graphs)
-                kept.found = Materialised(reader, self._most, now)
-                wanted = set(kept.found.follow((), now)[1])
-        except Overflow as error:
-            kept.found = None
-            logger.warning("inference.given-up", extra={"graph": scope.inferred, "reason": str(error)})
+        with self._graph.reading() as store:
+            kept.found = Materialised(Reader(store, graphs, scope.memory_graphs), self._most, now)
+            wanted = set(kept.found.follow((), now)[1]) if kept.found.is_complete else set()
+        if not kept.found.is_complete:
+            logger.warning("inference.given-up", extra={"graph": scope.inferred, "most": self._most})
         there = set(self._graph.lines(scope.inferred))
         self._derive(scope.inferred, sorted(there - wanted), sorted(wanted - there))
 
@@ -169,7 +178,7 @@ class Inferences:
 
 def _described(scope: Scope, kept: _Kept) -> Inferred:
     found = kept.found
-    if found is None:
+    if found is None or not found.is_complete:
         return Inferred(namespace=scope.namespace, graph=scope.inferred, is_complete=False)
     return Inferred(
         namespace=scope.namespace,

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TypeVar
 
-from memento.graph.inference.axioms import SAME_AS, Axiom, Rules, Term, Triple, rules_of, shown
-from memento.graph.inference.closure import Closure
+from memento.graph.inference.axioms import SAME_AS, Rules, Term, Triple, rules_of, shown
+from memento.graph.inference.closure import Closure, Overflow
+from memento.graph.inference.kin import Kin, kin_of
 from memento.graph.inference.reading import Reader, Said, Support
 from memento.graph.inference.written import Line, Page, Proof
 
@@ -25,7 +26,7 @@ _NOTHING = Said()
 
 
 class Materialised:
-    """The inferences of one reader. Raises `Overflow` from `__init__` and `follow` when more follows than is allowed."""
+    """The inferences of one reader; `is_complete` is False, and there are none, when more follows than is allowed."""
 
     def __init__(self, reader: Reader, most: int, now: datetime) -> None:
         self.reader = reader
@@ -34,13 +35,18 @@ class Materialised:
         self._axiom_supports = {one.triple: supports for one, supports in self._axioms.items()}
         self._closure = Closure(self.rules, most)
         self._page = Page()
+        self._kin: Kin | None = None
         self._said: dict[Term, Said] = {}
         self._stated: dict[Triple, dict[Support, None]] = {}
         self._told: dict[Triple, dict[tuple[Triple, ...], None]] = {}
         self._grounds: dict[Triple, dict[Support, int]] = {}
         self._ends: list[tuple[datetime, Term]] = []
         self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories whose slot is read as it
-        self._apply(reader.everything(self.rules, now) if self.rules.read else {})
+        self.is_complete = True
+        try:
+            self._apply(reader.everything(self.rules, now) if self.rules.read else {})
+        except Overflow:
+            self.is_complete = False
 
     @property
     def triples(self) -> int:
@@ -56,14 +62,21 @@ class Materialised:
         """Inferences by the name of their rule."""
         return dict(Counter(proof[0] for proofs in self._page.proofs.values() for proof in proofs))
 
-    @property
-    def axioms(self) -> list[Axiom]:
-        return list(self._axioms)
+    def kin(self) -> Kin:
+        """What is related to what, kept until that changes."""
+        if self._kin is None:
+            self._kin = kin_of(self._closure.facts, self.reader)
+        return self._kin
 
     def is_outdated(self, nodes: Iterable[Term]) -> bool:
         """Whether a change to some nodes may have changed the axioms, so that all is to be built anew."""
         known = {one.triple[0] for one in self._axioms}
         return any(node in known or node.startswith("_:") or self.reader.states_axioms(node) for node in nodes)
+
+    def concerns(self, nodes: Iterable[Term], now: datetime) -> bool:
+        """Whether some nodes take part, or did."""
+        known = (node in self._said or self.reader.said(node, self.rules, now) != _NOTHING for node in nodes)
+        return any(known)
 
     def follow(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
         """
@@ -71,6 +84,9 @@ class Materialised:
 
         Args:
             nodes: everything of which something may be stated now that was not before, or no longer.
+
+        Raises:
+            Overflow: more follows than is allowed; this is of no use any more.
         """
         if self.rules.read:
             changed = set(nodes)
@@ -105,6 +121,8 @@ class Materialised:
                     (gone if triple in held else come).add(triple)
         gone = {triple for triple in gone if not self._holds(triple)}
         come = {triple for triple in come if self._holds(triple)}
+        if shifted:
+            self._kin = None
         entered = self.rules.entered
         changed = self._closure.change(map(entered, sorted(gone)), map(entered, sorted(come)))
         conclusions = {found for fact in changed if (found := shown(fact)) is not None}

@@ -23,6 +23,10 @@ _STATED_BY_PREDICATE = (
     *(RDFS.subPropertyOf, RDFS.subClassOf, OWL.inverseOf, OWL.equivalentProperty, OWL.propertyChainAxiom),
     MEM.ofSlot,
 )
+_NAMES = (
+    *(MEM.name, RDFS.label, SKOS.prefLabel, SKOS.altLabel),
+    *("https://schema.org/name", "http://schema.org/name", "http://xmlns.com/foaf/0.1/name"),
+)
 _LONGEST_CHAIN = 2
 _ENDS = (f"<{MEM.invalidAt}>", f"<{MEM.expiredAt}>")
 
@@ -91,7 +95,12 @@ class Reader:
     def states_axioms(self, node: Term) -> bool:
         """Whether a node is the subject of an axiom, so that the rules may change with it."""
         subject = _name(node)
-        return any(True for graph in self.graphs for _ in _axioms(self._store, graph, subject))
+        return any(
+            quad.predicate.value in _STATED_BY_PREDICATE
+            or (quad.predicate.value == TYPE and str(getattr(quad.object, "value", "")) in _STATED_BY_TYPE)
+            for graph in self.graphs
+            for quad in self._store.quads_for_pattern(subject, None, None, graph)
+        )
 
     def said(self, node: Term, rules: Rules, now: datetime) -> Said:
         """What a node contributes now; nothing when it is not there, or is a memory that does not hold."""
@@ -125,7 +134,18 @@ class Reader:
                     told.append((triple, because))
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
-        return Said(tuple(stated), tuple(told), tuple(grounds), tuple(names), until)
+        # A memory that lies in two graphs tells the same twice.
+        return Said(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
+
+    def names(self, node: Term) -> list[str]:
+        """What a node is called, by the usual properties for that."""
+        found = {
+            str(getattr(quad.object, "value", "")): None
+            for graph in self.graphs
+            for predicate in _NAMES
+            for quad in self._store.quads_for_pattern(_name(node), ox.NamedNode(predicate), None, graph)
+        }
+        return [name for name in found if name]
 
     def _end(self, node: Term) -> datetime | None:
         """When a memory is over or forgotten; None for what does not end."""
@@ -177,12 +197,12 @@ def given() -> list[Axiom]:
     return list(_axioms(store, ox.NamedNode(ONTOLOGY)))
 
 
-def _axioms(store: ox.Store, graph: ox.NamedNode, subject: ox.NamedNode | None = None) -> Iterator[Axiom]:
+def _axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
     for kind in _STATED_BY_TYPE:
-        for quad in store.quads_for_pattern(subject, ox.NamedNode(TYPE), ox.NamedNode(kind), graph):
+        for quad in store.quads_for_pattern(None, ox.NamedNode(TYPE), ox.NamedNode(kind), graph):
             yield Axiom(_triple(quad))
     for predicate in _STATED_BY_PREDICATE:
-        for quad in store.quads_for_pattern(subject, ox.NamedNode(predicate), None, graph):
+        for quad in store.quads_for_pattern(None, ox.NamedNode(predicate), None, graph):
             if predicate != OWL.propertyChainAxiom:
                 yield Axiom(_triple(quad))
             elif members := _members(store, quad.object, graph):

@@ -5,8 +5,8 @@ Which pages of other origins may query from a browser.
 of ours: a browser sends one only when the page has it. So no page reads the memory of this machine because it happens to be open
 in a browser here, where programs need no token; `*` opens the endpoint to tools anywhere, and to their users' tokens alone.
 
-*But:* a page that may read nothing can still make a browser send a simple request, which costs a worker for a moment. Nothing is
-changed by one: writing takes a token or an origin of this machine (`access.admission`).
+*But:* a page that may read nothing can still make a browser that does not say so (`Sec-Fetch-Site`) send a simple request, which
+costs a worker for a moment. Nothing is changed by one: writing takes a token or an origin of this machine (`access.admission`).
 """
 
 from __future__ import annotations
@@ -21,17 +21,27 @@ ASKED = "Authorization, X-Memento-Token, Memento-Namespace, Content-Type, Accept
 KEPT_S = "600"
 
 
+def origins(listed: str) -> frozenset[str]:
+    """
+    The origins of a setting.
+
+    >>> sorted(origins("https://yasgui.org/, https://example.org,"))
+    ['https://example.org', 'https://yasgui.org']
+    """
+    return frozenset(one.strip().rstrip("/") for one in listed.split(",") if one.strip())
+
+
 class Cors:
     """What one endpoint tells browsers."""
 
-    def __init__(self, origins: str, methods: Collection[str], *, needs_token: bool = True) -> None:
+    def __init__(self, listed: str, methods: Collection[str], *, needs_token: bool = True) -> None:
         """
         Args:
-            origins: as the setting `sparql.origins`.
+            listed: as the setting `sparql.origins`.
             methods: what the endpoint answers.
             needs_token: whether an answer is for pages with a token alone; not so where nobody needs one.
         """
-        self._origins = frozenset(one.strip().rstrip("/") for one in origins.split(",") if one.strip())
+        self._origins = origins(listed)
         self._methods = ", ".join(sorted(methods))
         self._needs_token = needs_token
 
