@@ -218,7 +218,7 @@ class Degraded:
     def brief(self) -> str:
         """For whoever asks the memory; folders of the machine are not named."""
         return (
-            f"the memory is read-only and of {self.at}, as its store cannot be opened: `memento restore` puts the backup that is "
+            f"the memory is read-only and of {self.at[:19]}Z, as its store cannot be opened: `memento restore` puts the backup that is "
             "read instead in its place"
         )
 
