@@ -201,6 +201,7 @@ def test_a_policy_is_kept_listed_run_and_paid_for(memento: Memento) -> None:
         ("(recall)", r"line 1, column 1: recall takes 1 to 2 values, not 0: \(recall query \[limit=10\]\)"),
         ('(remember "x" "fact" 1 "soon")', r"ttl is a number and one of ms, s, m, h, d, w"),
         ('(feedback "urn:x" "well")', r'outcome is "success" or "fail"'),
+        ('(item "no iri")', r"line 1, column 1: item: "),
         ('(recall "x" 1000)', r"limit must be from 1 to 100"),
         ("", "there is no expression"),
     ],

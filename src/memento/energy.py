@@ -17,6 +17,7 @@ from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
+from memento.library import named
 from memento.model import Change, Fading, Scope, Strength, Value
 from memento.reinforcement import Reinforcement
 from memento.search.nodes import Ids
@@ -144,7 +145,7 @@ def unarchive(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
     Raises:
         NotFound: the namespace has no archived memory of that name.
     """
-    rows = parts.graph.select("search/statements", [scope.graph], node=IRI(iri)) if ":" in iri else []
+    rows = parts.graph.select("search/statements", [scope.graph], node=named(iri))
     said = {row["predicate"]: row["value"] for row in rows}
     if MEM.archivedAt not in said:
         raise NotFound(f"no memory <{iri[:200]}> is archived in the namespace {scope.namespace!r}")

@@ -95,6 +95,19 @@ def test_a_store_that_is_damaged_is_left_as_it_is_and_its_backup_is_read(
     assert not (tmp_path / "standing-in").exists()
 
 
+def test_a_checkpoint_survives_what_is_written_over_the_files_of_the_store(tmp_path: Path) -> None:
+    with opened(tmp_path) as memento:
+        memento.note("I like tea.")
+        checkpoint(memento)
+    for table in (tmp_path / "store").glob("*.sst"):
+        with table.open("r+b") as file:  # in place: whoever shares the file has it too
+            file.seek(20)
+            file.write(b"garbage" * 8)
+    with opened(tmp_path) as memento:
+        assert "Corruption" in str(memento.degraded)
+        assert contents(memento) == {"USER likes tea."}
+
+
 def test_nothing_is_written_while_a_backup_stands_in(damaged: Path) -> None:
     with opened(damaged) as memento:
         [iri] = (memento.recall("tea").memories[0].iri,)

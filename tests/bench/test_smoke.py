@@ -195,8 +195,9 @@ def test_recall_scale_times_every_phase_and_the_alternatives(capfd: pytest.Captu
 def test_a_map_is_timed_and_so_is_a_recall_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     (figures,) = manifest.main(["--sizes", "150", "--times", "1"])
 
+    printed = capsys.readouterr().out
     assert figures["memories"] == 150
-    assert all(name in capsys.readouterr().out for name in ("map", "indexes held", "structure", "recall beside a map"))
+    assert all(name in printed for name in ("map", "indexes held", "structure", "recall beside a map"))
 
 
 def test_queries_times_each_of_them(capsys: pytest.CaptureFixture[str]) -> None:

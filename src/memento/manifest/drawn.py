@@ -219,12 +219,13 @@ def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Bac
 def _region(one: Community, world: World, places: tuple[Place, ...]) -> Region:
     names = [place.text for place in places if not place.iri.startswith("urn:memento:memory:")]
     label = "/".join(names[:2]) or (places[0].text if places else "")
+    memories = one.nodes[one.nodes < world.memories]  # nobody touches an anchor by itself
     return Region(
         label=label,
-        size=int((one.nodes < world.memories).sum()),
+        size=len(memories),
         keywords=tuple(names[2:]),
         importance=round(one.importance, 6),
-        volatility=round(one.volatility, 6),
+        volatility=round(float(world.touched[memories].mean()), 6) if len(memories) else 0.0,
         places=places[:_SHOWN],
     )
 

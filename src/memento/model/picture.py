@@ -97,17 +97,26 @@ def _region(circle: _Circle, number: int, turning: set[IRI]) -> str:
 
 
 def _line(crossing: Crossing, circles: list[_Circle], points: dict[IRI, tuple[float, float]]) -> str:
-    """A line from dot to dot, or to the middle of a region whose dot is not drawn; none where a region is not."""
-    ends = []
-    for place, region in zip(crossing.ends, crossing.regions, strict=True):
-        if not 0 <= region < len(circles):
-            return ""
-        ends.append(points.get(place.iri, (circles[region].x, circles[region].y)))
-    (x1, y1), (x2, y2) = ends
+    """A line from dot to dot, or to the edge of a region whose dot is not drawn; none where a region is not."""
+    if not all(0 <= region < len(circles) for region in crossing.regions):
+        return ""
+    first, second = (circles[region] for region in crossing.regions)
+    begin, end = (points.get(place.iri) for place in crossing.ends)
+    x1, y1 = begin or _edge(first, end or (second.x, second.y))
+    x2, y2 = end or _edge(second, begin or (first.x, first.y))
     said = f"{crossing.ends[0].text} ↔ {crossing.ends[1].text} ({crossing.weight:.2f})"
     return (
         f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" opacity=".45" '
         f'stroke-width="{min(1 + crossing.weight, 5):.1f}"><title>{escape(said)}</title></line>'
+    )
+
+
+def _edge(circle: _Circle, towards: tuple[float, float]) -> tuple[float, float]:
+    """The point of a circle that is nearest to another point outside."""
+    far = math.hypot(towards[0] - circle.x, towards[1] - circle.y) or 1.0
+    return (
+        round(circle.x + circle.r * (towards[0] - circle.x) / far, 1),
+        round(circle.y + circle.r * (towards[1] - circle.y) / far, 1),
     )
 
 

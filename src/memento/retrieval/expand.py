@@ -68,6 +68,8 @@ def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Sign
     The rank of each memory that activation reaches from the anchors and the seeds, over names and over associations: mostly how
     active it is, and some of it how lately it was used and how important it is.
 
+    *But:* who starts fully active and who is reached from several sides are equally active in the end, and nothing is ranked.
+
     Source: Collins and Loftus 1975, Psychological Review 82.
     """
     anchors, weights = _anchors(anchored, view)
@@ -75,7 +77,7 @@ def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Sign
     nodes, active = walks.spread(
         view.matrix().rare,
         np.concatenate([anchors, seeds]),
-        np.concatenate([weights, goods.astype(np.float64)]),
+        knobs.active * np.concatenate([weights, goods.astype(np.float64) ** 2]),
         knobs.steps,
         knobs.decay,
         knobs.threshold,

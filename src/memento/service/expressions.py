@@ -9,6 +9,7 @@ import numpy as np
 from memento import activation, policies
 from memento.errors import InputError, NotFound
 from memento.instants import now
+from memento.library import named
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
 from memento.service.remembering import Remembering
 from memento.sexpr.evaluation import Evaluation
@@ -57,7 +58,7 @@ class Expressions(Remembering):
 
     def _item(self, iri: str, namespace: str | None) -> Item:
         scope = self._in(namespace)
-        found = activation.items([IRI(iri)], scope, self._parts) if ":" in iri else {}
+        found = activation.items([named(iri)], scope, self._parts)
         if IRI(iri) not in found:
             raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
         return found[IRI(iri)]

@@ -83,6 +83,9 @@ class ExpandSettings:
     damping: float = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
     passages: float = knob(0.5, "restart weight of the best memory itself, when a rare name in the question weighs 1")
     epsilon: float = knob(3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower")
+    active: float = knob(
+        0.3, "engine spread: activation of the best memory at the start; with more all end at 1", least=0, most=1
+    )
     steps: int = knob(3, "engine spread: how often activation is passed on")
     decay: float = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")
     threshold: float = knob(0.1, "engine spread: activation above which a node passes it on")
