@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.rank.walks import Csr
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.found import Found
 from memento.search.nodes import Mask, Nodes
@@ -44,6 +45,7 @@ class Associations:
         self._free: list[int] = []
         self._ends = np.zeros((2, 0), dtype=np.int64)  # -1: nothing stands there
         self._weights = np.zeros((2, 0))  # and since when they are that
+        self._walked: tuple[tuple[NDArray[Any], ...], Csr] | None = None
         self._of: dict[int, set[IRI]] = defaultdict(set)
 
     def __len__(self) -> int:
@@ -89,6 +91,17 @@ class Associations:
         there = (source >= 0) & (np.maximum(source, target) < len(inside))
         there[there] = inside[source[there]] & inside[target[there]]
         return Columns(source[there], target[there], *self._weights[:, there])
+
+    def csr(self, arcs: Columns, weights: NDArray[np.float64], size: int) -> Csr:
+        """Some of them over `size` ids, weighing `weights` now; kept until something of that is another."""
+        parts = (arcs.source, arcs.target, weights)
+        if self._walked is not None:
+            before, kept = self._walked
+            if len(kept) == size and all(map(np.array_equal, before, parts)):
+                return kept
+        made = Csr.of(size, arcs.source, arcs.target, weights)
+        self._walked = (parts, made)
+        return made
 
     def arrays(self) -> Arrays:
         """What is to be kept."""

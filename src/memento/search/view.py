@@ -89,7 +89,7 @@ class View:
         weights = np.zeros(len(found.source))
         for graph, of in self.indexes.nodes.by_graph(found.source):
             weights[of] = associations_at(found.weight[of], found.at[of], self.indexes.fadings.of(graph))
-        return Csr.of(len(self.visible), found.source, found.target, weights)
+        return self.indexes.associations.csr(found, weights, len(self.visible))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:
         """The IRIs of some nodes, in their order."""
