@@ -168,6 +168,7 @@ def test_an_iri_that_hides_nothing_passes_however_it_is_read(sparql: str) -> Non
         ("ASK { \\u0053ERVICE <urn:x> {} }", "not SPARQL"),
         ("ASK { \x00 }", "not SPARQL"),
         ("ASK { \ud800 }", "not SPARQL"),
+        ("ASK { SERVICE mem:search { ?m mem:matches 'tea' } }", "PREFIX mem: <http://purl.org/memento/>"),
         ("ASK { ?s ?p ( } )", "closes nothing"),
         ("ASK " + "{" * 201 + "}" * 201, "nested deeper than 200"),
         ("ASK { ?s ?p " + "[" * 300 + "]" * 300 + "}", "query_depth"),

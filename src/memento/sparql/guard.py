@@ -25,6 +25,7 @@ from urllib.parse import urljoin
 from memento.errors import Forbidden, InputError, TooLong
 from memento.settings import LimitsSettings
 from memento.sparql.tokens import Token, tokens
+from memento.vocabulary import MEM
 
 QueryForm = Literal["select", "ask", "construct", "describe"]
 Form = Literal["select", "ask", "construct", "describe", "update"]
@@ -227,6 +228,12 @@ def _service(place: int, found: Sequence[Token], seen: _Seen, allowed: Collectio
     is_silent = found[after].text.upper() == "SILENT" if after < len(found) else False
     after += is_silent
     iri = _resolved(found[after], seen.prefixes, seen.base) if after < len(found) else None
+    if iri is None and after < len(found) and found[after].kind == "name":
+        prefix = found[after].text.partition(":")[0]
+        meant = MEM.base if prefix == "mem" else "…"
+        raise InputError(
+            f"{found[after].place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
+        )
     if iri is None or iri not in allowed:
         raise Forbidden(
             f"{word.place}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"
