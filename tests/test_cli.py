@@ -168,6 +168,8 @@ def test_sparql_comes_as_an_argument_a_file_or_standard_input(tmp_path: Path) ->
     assert printed("query", query, "--json")["results"]["bindings"]
     assert "<results>" in printed("query", query, "--accept", "application/sparql-results+xml")
     assert "SERVICE" in failed("query", "SELECT * { SERVICE <urn:x> { ?s ?p ?o } }", code=2)
+    assert "there is no file nowhere.rq" in failed("query", "nowhere.rq", code=2)
+    assert "there is no file nowhere.scm" in failed("eval-sexpr", "nowhere.scm", code=2)
 
 
 def test_sparql_updates_and_whole_graphs_go_in_and_out(tmp_path: Path) -> None:
@@ -392,6 +394,7 @@ def test_a_walk_leads_from_a_question_over_keys_to_memories_and_back() -> None:
     assert "apple leads to 2 memories" in shown[3] or "Newton (name) leads to" in shown[3]
     assert "Newton saw an apple fall." in shown[4]
     assert "No key leads anywhere" in shown[5]
+    assert "There is no 99" in shown[6]
     assert printed("walk", input="apple\n").count("apple") >= 1
     assert json.loads(run("walk", "apple", "--json").stdout)["keys"][0]["name"] == "apple"
 

@@ -77,6 +77,7 @@ def test_what_has_no_energy_is_archived_whole_and_can_be_brought_back(memento: M
 
     assert foreseen.memories == archived.memories == (old,)
     assert [one.iri for one in memento.list()] == [new]
+    assert {one.iri: one.archived_at is not None for one in memento.list(past=True)} == {old: True, new: False}
     assert memento.get(old).iri == old
     assert memento.unarchive(old).energy == pytest.approx(0.5, abs=1e-6)
     assert {one.iri for one in memento.list()} == {old, new}

@@ -226,6 +226,7 @@ def _listed(row: Row) -> Listed:
         created_at=cast(datetime, row["createdAt"]),
         invalid_at=cast("datetime | None", row.get("invalidAt")),
         expired_at=cast("datetime | None", row.get("expiredAt")),
+        archived_at=cast("datetime | None", row.get("archivedAt")),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +18,8 @@ from memento.errors import InputError, NotFound
 if TYPE_CHECKING:
     from memento.client import Client
     from memento.service import Memento
+
+_PATH = re.compile(r"""[^\s<>?"]*(?:[/\\][^\s<>?"]*|\.\w{1,6})""")  # what is meant for the name of a file
 
 
 @command("note")
@@ -219,13 +222,20 @@ def text_of(argument: str) -> str:
         raise InputError(f"standard input is not UTF-8: {error}") from error
 
 
-def text_or_file(argument: str) -> str:
-    """The SPARQL itself, which cannot be mistaken for the name of a file that exists."""
-    if argument == "-":
+def text_or_file(argument: str, brackets: str = "{") -> str:
+    """
+    The text itself, or what is in the file of that name.
+
+    Args:
+        brackets: what no file's name has, and nearly every text.
+    """
+    if argument == "-" or any(bracket in argument for bracket in brackets):
         return text_of(argument)
     try:
-        return Path(argument).read_text(encoding="utf-8") if Path(argument).is_file() else argument
+        if Path(argument).is_file():
+            return Path(argument).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        if "{" in argument:
-            return argument
         raise NotFound(f"{argument[:80]} cannot be read: {error}") from error
+    if _PATH.fullmatch(argument):
+        raise NotFound(f"there is no file {argument[:80]}")
+    return argument

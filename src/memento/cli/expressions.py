@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from memento.cli import shown
-from memento.cli.commands import text_of
+from memento.cli.commands import text_or_file
 from memento.cli.door import command, printed
 from memento.cli.opened import Chosen, ask, opened
 from memento.errors import InputError, MementoError
@@ -34,7 +33,7 @@ def evaluated(chosen: Chosen, expression: str | None, verbs: bool) -> None:
     if expression is None:
         raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
     with opened(chosen, "eval-sexpr") as memento:
-        answer = ask(memento, "evaluate", expression=_expression(expression), namespace=chosen.namespace)
+        answer = ask(memento, "evaluate", expression=text_or_file(expression, "(;"), namespace=chosen.namespace)
     printed(chosen, answer, lambda: answer["text"])
 
 
@@ -45,7 +44,9 @@ def repl(chosen: Chosen) -> None:
         if sys.stdin.isatty():
             _with_history()
             click.echo(HELP)
-        _read_on(chosen, memento)
+        has_failed = _read_on(chosen, memento)
+    if has_failed and not sys.stdin.isatty():
+        raise SystemExit(1)
 
 
 @command("manifest")
@@ -72,8 +73,9 @@ def _with_history() -> None:
     readline.parse_and_bind("tab: self-insert")
 
 
-def _read_on(chosen: Chosen, memento: Memento | Client) -> None:
-    text = ""
+def _read_on(chosen: Chosen, memento: Memento | Client) -> bool:
+    """Evaluate until the end; whether anything failed."""
+    text, has_failed = "", False
     while True:
         try:
             line = input(("... " if text else "> ") if sys.stdin.isatty() else "")
@@ -81,13 +83,14 @@ def _read_on(chosen: Chosen, memento: Memento | Client) -> None:
         except EOFError:
             line, is_over = "", True
         if not text and (is_over or line.strip() in ("q", "quit", "exit")):
-            return
+            return has_failed
         text = f"{text}\n{line}" if text else line
         if text.strip() and (is_over or not is_open(text)):
             try:
                 click.echo(ask(memento, "evaluate", expression=text, namespace=chosen.namespace)["text"])
             except MementoError as error:
                 click.echo(f"memento: {error}", err=True)
+                has_failed = True
             text = ""
 
 
@@ -118,13 +121,3 @@ def is_open(text: str) -> bool:
             case "code", ")":
                 depth -= 1
     return state in ("text", "escape") or depth > 0
-
-
-def _expression(argument: str) -> str:
-    """The expression itself, which begins with a bracket as no file's name does here; or what is in a file."""
-    if argument == "-" or argument.lstrip().startswith(("(", ";")):
-        return text_of(argument)
-    try:
-        return Path(argument).read_text(encoding="utf-8") if Path(argument).is_file() else argument
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{argument[:80]} cannot be read: {error}") from error

@@ -191,6 +191,8 @@ def _replaced(old: Json, indent: str) -> Iterator[str]:
 
 
 def _over(one: Json) -> str:
+    if one.get("archived_at"):
+        return _dim(f"  (archived {day(one['archived_at'])})")
     if one["expired_at"]:
         return _dim(f"  (forgotten {day(one['expired_at'])})")
     return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""

@@ -54,7 +54,10 @@ class Walk:
             click.echo()
 
     def _next(self, place: Place, choice: str) -> Place:
-        is_way = choice.isascii() and choice.isdigit() and 1 <= int(choice) <= len(place.ways)
+        is_number = choice.isascii() and choice.isdigit()
+        is_way = is_number and 1 <= int(choice) <= len(place.ways)
+        if is_number and not is_way:
+            return Place(f"There is no {choice} there: {len(place.ways)} ways lead on. b goes back.", place.ways)
         try:
             return place.ways[int(choice) - 1]() if is_way else self._keys(choice)
         except MementoError as error:

@@ -133,6 +133,7 @@ class Listed:
     created_at: datetime
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
+    archived_at: datetime | None = None
 
     def _repr_html_(self) -> str:
         from memento.model import html

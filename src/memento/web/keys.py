@@ -56,7 +56,7 @@ class KeyRest:
         asked = Parameters("query", "q", "k")
         query, k = asked.text("query", "q"), asked.number("k")
         if query is None:
-            raise InputError("query is missing: ask as /memory/keys?query=apple")
+            raise InputError("query is missing or empty: ask for something (here query=apple)")
         return answered(memory().find_keys(query, k=8 if k is None else k, namespace=namespace()))
 
     def read_key(self, iri: str) -> Response:

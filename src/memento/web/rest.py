@@ -130,7 +130,7 @@ class Rest:
         form = asked.choice("format", ("json", "xml", "text"))
         question = asked.text("query", "q", "question")
         if question is None:
-            raise InputError("query is missing: ask as /memory/recall?query=Where+do+I+live")
+            raise InputError("query is missing or empty: ask something (here query=Where+do+I+live)")
         found = memory().recall(
             question,
             k=asked.number("k"),
