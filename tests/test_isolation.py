@@ -7,7 +7,7 @@ which is nobody's. What they keep are canaries: words that stand nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +28,11 @@ from memento.access import Access
 from memento.cli import main
 from memento.errors import MementoError
 from memento.instants import now
-from memento.model import Change
+from memento.model import CaseRow, Change
 from memento.service import Memento, open_memento
+from memento.sexpr.printer import printed
 from memento.sparql.asking import Asked, Visible, job
-from memento.vocabulary import IRI, MEM, data_iri, graph_iri, provenance_iri, self_iri
+from memento.vocabulary import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
 
 CANARIES = ("Xylocarp", "Quillwort", "Zirconia", "Snollygoster")
 OWN = "Lisbon"
@@ -46,6 +47,7 @@ SECRET = [
     IRI("urn:memento:audit:rival"),
     IRI("urn:memento:inferred:rival:main"),
     graph_iri("local", "private"),
+    cases_iri("rival", "main"),
     IRI("urn:somewhere:else"),
 ]
 READABLE = [graph_iri("local", "work"), self_iri("local"), IRI("urn:memento:ontology"), data_iri("local", "company")]
@@ -79,6 +81,9 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         )
         memento.note(f"My doctor is Ana {CANARIES[2]}.", namespace="private")
         memento.note(f"I live in {OWN}.", namespace="work")
+        rival = memento.seen_by(Access(tenant="rival", right="write"))
+        rival.remember(f"{CANARIES[0]} is near.", [CANARIES[0], CANARIES[1]])
+        rival.add_cases([CaseRow(task=f"Go to {CANARIES[0]}.", plan=f"Take {CANARIES[1]}.", outcome="success")])
         graph = memento._parts.graph
         graph.apply(
             Change(
@@ -198,6 +203,41 @@ def test_nothing_of_others_comes_out_over_mcp(doors: Doors, listed: Sequence[str
                 assert_clean(text_of(await client.call_tool("memento_sparql", {"query": sparql})), sparql)
 
     anyio.run(ask)
+
+
+@settings(parent=generated, max_examples=40)
+@given(queries)
+def test_nothing_of_others_comes_out_of_expressions(doors: Doors, sparql: str) -> None:
+    try:
+        told = doors.reader.evaluate(f"(sparql {printed(sparql)})").text
+    except MementoError as error:
+        told = str(error)
+    assert_clean(told, sparql)
+
+
+WAYS: Mapping[str, Callable[[Memento], object]] = {
+    "recall": lambda memory: memory.recall(" ".join(CANARIES), gate=False).memories,
+    "walks": lambda memory: [
+        memory.recall(CANARIES[0], engine=one, gate=False).memories for one in ("ppr", "spread", "hops")
+    ],
+    "keys": lambda memory: [memory.find_keys(word.lower()) for word in CANARIES],
+    "memories": lambda memory: (memory.list(past=True), memory.list_memories(), memory.memory_stats()),
+    "expressions": lambda memory: memory.evaluate(
+        f'(recall "{" ".join(CANARIES)}") (search "{CANARIES[0]}") (stats) (snapshot)'
+    ),
+    "map": lambda memory: memory.manifest(fresh=True),
+    "cases": lambda memory: (
+        memory.retrieve_cases(" ".join(CANARIES)).positives,
+        memory.list_cases(),
+        memory.case_status(),
+    ),
+    "views": lambda memory: (memory.navigate_cases(tilt="temporal"), memory.case_metrics(), memory.task_runs()),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_of_others_comes_out_of_any_other_way(doors: Doors, way: str) -> None:
+    assert_clean(repr(WAYS[way](doors.reader)), way)
 
 
 @settings(parent=generated, max_examples=10)
