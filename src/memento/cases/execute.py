@@ -7,7 +7,8 @@ Carries a plan out: step by step, each call of a tool written down before it is 
       done                                         at most `cycles` plans, then failed
 
 *Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
-again only when its tool is said to be repeatable, or when the caller says so.
+again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
+model or a tool waits until there is one.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from dataclasses import dataclass, replace
 
 from memento import telemetry
 from memento.cases import plan as plans
-from memento.cases.act import Call, next_move
-from memento.errors import InputError, ModelError, ToolError
+from memento.cases.act import Call, Untried, next_move
+from memento.errors import InputError, ModelError
 from memento.instants import now
-from memento.llm.tools import Result, Toolbox
+from memento.llm.tools import Toolbox
 from memento.model import CasesFound, Doubt, Ending, TaskRun, TaskStep, ToolCall
 from memento.ports import Chat
 from memento.settings import ExecutorSettings
@@ -121,6 +122,12 @@ class Execution:
             if isinstance(move, Call):
                 step = self._called(step, move)
                 continue
+            if isinstance(move, Untried):
+                # Only a model can plan around what is missing, and only where it has other tools to plan with.
+                if self._planner is None or not self._tools.offered:
+                    raise _Stop(f"step {step.step + 1} cannot be tried: {move.reason}; the task can go on then")
+                telemetry.count("executor.failed_step")
+                return self._put(replace(step, state="failed", result=self._capped(move.reason)))
             telemetry.count("executor.failed_step" if move.failed else "executor.step")
             result = self._capped(move.result)
             return self._put(replace(step, state="failed" if move.failed else "done", result=result or None))
@@ -129,16 +136,12 @@ class Execution:
         """One call, written down before and after."""
         arguments = json.dumps(move.arguments, ensure_ascii=False)
         call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
-        if move.tool in self._tools.offered:
-            self._within("calls")
-            step = self._put(replace(step, tools=(*step.tools, call)))
+        self._within("calls")
+        step = self._put(replace(step, tools=(*step.tools, call)))
         begin = time.monotonic()
-        try:
-            result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
-            self._calls += 1
-            telemetry.count("executor.call_failed" if result.failed else "executor.call")
-        except ToolError as error:
-            result = Result(str(error), failed=True)
+        result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
+        self._calls += 1
+        telemetry.count("executor.call_failed" if result.failed else "executor.call")
         text = f"{result.text}; it may have happened all the same" if result.uncertain else result.text
         done = replace(
             call,
@@ -146,8 +149,7 @@ class Execution:
             result=self._capped(text) or None,
             took_ms=round((time.monotonic() - begin) * 1000),
         )
-        earlier = step.tools[:-1] if step.tools and step.tools[-1] == call else step.tools
-        return self._put(replace(step, tools=(*earlier, done)))
+        return self._put(replace(step, tools=(*step.tools[:-1], done)))
 
     def _concluded(self) -> tuple[Ending, str, str | None] | None:
         """The end, when every step is over; None when the planner wants more steps."""

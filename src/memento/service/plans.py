@@ -110,8 +110,8 @@ class Plans(CaseRuns, Cases):
         """
         Carry out a task from the step that is next, with the tools of the servers in `[executor]`.
 
-        It ends when the steps are done, when no further plan is left after a failure, or at a limit; after a limit, as after a
-        death of the process, the next call goes on from there.
+        It ends when the steps are done, when no further plan is left after a failure, at a limit, or at a step that cannot be
+        tried for want of a model or a tool; then, as after a death of the process, the next call goes on from there.
 
         Args:
             uncertain: what to do about a call that was under way when the process ended: `ask`, `repeat` or `skip` it.
