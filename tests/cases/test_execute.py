@@ -122,12 +122,14 @@ def test_without_server_and_model_a_plan_waits_and_its_cases_are_not_blamed(open
 
 def test_after_a_failure_the_plan_of_another_case_is_tried(opening: Opened, folder: Path) -> None:
     memento = opening()
-    carried_out(memento, "Show a.txt.", COPY[0])
+    first = carried_out(memento, "Show a.txt.", COPY[0])
     done = carried_out(memento, "Show b.txt.", 'read_file {"path": "gone.txt"}')
 
     assert done.ending == "done"
     assert [(one.cycle, one.state) for one in done.run.steps] == [(1, "failed"), (2, "done")]
     assert done.answer == "goodbye"
+    assert first.completed is not None and done.completed is not None and done.completed.credited is not None
+    assert done.completed.credited.cases == (first.completed.case,)
 
 
 def test_a_model_plans_acts_and_answers(opening: Opened, folder: Path, thinking: Any) -> None:

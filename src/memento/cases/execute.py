@@ -53,13 +53,26 @@ class _Stop(Exception):
         self.ending = ending
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """
+    The cases for when a task has to be planned again: `find` looks them up, `follow` is called when a plan was made of them.
+
+    `least` is the cosine from which the template copies one.
+    """
+
+    find: Callable[[], CasesFound]
+    follow: Callable[[CasesFound], None]
+    least: float
+
+
 class Execution:
     """One go at a task."""
 
     def __init__(
         self,
         run: TaskRun,
-        found: CasesFound,
+        shown: Shown,
         tools: Toolbox,
         chats: tuple[Chat, Chat] | None,
         knobs: ExecutorSettings,
@@ -67,13 +80,13 @@ class Execution:
     ) -> None:
         """
         Args:
-            found: the cases that were shown for the task, for when it has to be planned again.
             chats: the models that plan and that act; without them templates do.
             keep: writes a step into the graph, in place of the one with its number.
         """
         self._task = run.task
         self._steps = list(run.steps)
-        self._found = found
+        self._shown = shown
+        self._found: CasesFound | None = None
         self._tools = tools
         self._planner = chats[0] if chats else None
         self._actor = chats[1] if chats else None
@@ -174,17 +187,18 @@ class Execution:
             return "failed", f"{why}; a task may have {self._knobs.steps} steps", None
         if self._planner is None and self._cycle >= self._knobs.cycles:
             return "failed", over, None
+        found = self._found = self._found or self._shown.find()
         if self._planner is None:
             tried = [tuple(one.task for one in self._steps if one.cycle == n + 1) for n in range(self._cycle)]
             try:
-                draft = plans.by_template(self._task, self._found, tried)
+                draft = plans.by_template(self._task, found, self._shown.least, tried)
             except InputError:
                 return "failed", why, None
             if len(draft.steps) > room:
                 return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
         else:
             draft = plans.by_model(
-                self._planner, self._task, self._found, self._tools.offered, self._steps, self._knobs.steps
+                self._planner, self._task, found, self._tools.offered, self._steps, self._knobs.steps
             )
             self._tokens += draft.tokens
         if draft.answer is not None:
@@ -193,6 +207,7 @@ class Execution:
         if self._cycle >= self._knobs.cycles or len(draft.steps) > room:
             return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
         telemetry.count("executor.replan")
+        self._shown.follow(found)
         self._append(draft.steps)
         return None
 

@@ -141,6 +141,7 @@ def prune(chosen: Chosen, **asked: Any) -> None:
 @command("plan")
 @click.argument("task")
 @click.option("--step", "steps", multiple=True, metavar="TEXT", help="A step of your own plan; may be repeated.")
+@click.option("--retrieval", metavar="IRI", help="The cases that your steps were made of, which then share the reward.")
 @click.option("-k", type=int, metavar="N", help="Most cases to follow, and most to avoid, that are shown for it.")
 def plan(chosen: Chosen, task: str, steps: tuple[str, ...], **asked: Any) -> None:
     """Plan TASK after the cases that are most like it; `memento cases run` carries it out."""

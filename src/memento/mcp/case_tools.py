@@ -94,6 +94,10 @@ class PlanArguments(Arguments, frozen=True, kw_only=True):
     steps: Annotated[
         tuple[str, ...], Meta(description="Your own plan, by steps; default a model's or that of a case.")
     ] = ()
+    retrieval: Annotated[
+        str | None,
+        Meta(description="The memento_case_retrieve that your steps were made of; its cases share the reward."),
+    ] = None
     domain: Domain = None
 
 
@@ -162,7 +166,9 @@ def get(reach: Reach, asked: GetArguments) -> Told:
 
 def plan(reach: Reach, asked: PlanArguments) -> Told:
     """Plan a task."""
-    made = reach.memory.plan_task(asked.task, steps=asked.steps, domain=asked.domain, namespace=reach.namespace)
+    made = reach.memory.plan_task(
+        asked.task, steps=asked.steps, retrieval=asked.retrieval, domain=asked.domain, namespace=reach.namespace
+    )
     return Told(answer=made)
 
 

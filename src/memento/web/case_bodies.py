@@ -96,10 +96,11 @@ class End(Verdicts, frozen=True, kw_only=True):
 
 
 class Task(Body, frozen=True, kw_only=True):
-    """A task to be planned; `steps` is the plan, when the caller has one."""
+    """A task to be planned; `steps` is the plan, when the caller has one, and `retrieval` the look-up that it was made of."""
 
     task: Text
     steps: list[Text] = []
+    retrieval: Text | None = None
     k: Annotated[int, Meta(ge=1)] | None = None
     about: list[str] = []
 
