@@ -70,6 +70,7 @@ def test_the_command_keeps_finds_and_rewards_cases(home: Path) -> None:
     assert "reward -0.20" in kept and "1 cases share -0.20" in kept
     assert "1 cases share 0.40" in said("reward", found["retrieval"], "--reward", "0.4")
     assert "Book a bus." in said("list", "--limit", "1")
+    assert said("view").startswith("1.00  Book a bus.")
     assert said("prune", "--keep", "1") == "2 cases let go.\n"
     assert "domains" in said("status")
     rows.write_text('{"task": "Only half."}')

@@ -189,8 +189,12 @@ def tools(chosen: Chosen, domain: str | None) -> None:
 @click.option(
     "--pan", multiple=True, metavar="TEXT", help="Only what concerns it: an entity or a word; may be repeated."
 )
-@click.option("--tilt", type=click.Choice(["embedding", "keyword", "graph", "temporal"]), default="embedding")
-@click.option("--task", help="What the order is by, where the tilt needs it.")
+@click.option(
+    "--tilt",
+    type=click.Choice(["embedding", "keyword", "graph", "temporal"]),
+    help="The order; default embedding with a task, temporal without.",
+)
+@click.option("--task", help="What the order is by; embedding and keyword need it.")
 @click.option("--since", type=Instant(), help="Only cases finished from then on.")
 @click.option("--until", type=Instant(), help="Only cases finished before.")
 @click.option("--previous", metavar="IRI", help="An earlier view.")

@@ -87,7 +87,7 @@ def _looks() -> dict[tuple[str, str], Operation]:
             parameters={
                 "zoom": {"enum": list(ZOOMS)},
                 "pan": {"type": "array", "items": TEXT, "description": "only what concerns all of these"},
-                "tilt": {"enum": list(TILTS)},
+                "tilt": {"enum": list(TILTS), "description": "default embedding with a task, temporal without"},
                 "task": TEXT,
                 "since": TIME,
                 "until": TIME,

@@ -95,7 +95,7 @@ class CaseRest:
             memory().navigate_cases(
                 zoom=asked.choice("zoom", ZOOMS),
                 pan=asked.all("pan"),
-                tilt=asked.choice("tilt", TILTS),
+                tilt=asked.choice("tilt", TILTS) if asked.text("tilt") else None,
                 task=asked.text("task"),
                 since=asked.instant("since"),
                 until=asked.instant("until"),
