@@ -95,7 +95,7 @@ def test_an_agent_keeps_a_task_over_mcp_and_finds_it_again(opening: Opened) -> N
                 task="Book a train.",
                 plan="1. Look.",
                 outcome="success",
-                retrieval=first["retrieval"],
+                retrieval=first.get("retrieval"),
                 calls=calls,
             )
             again = await called("memento_case_retrieve", task="Book a train to Faro.")

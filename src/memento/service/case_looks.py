@@ -73,7 +73,7 @@ class CaseLooks(Cased):
                 until=None if until is None else instant(until, "until", self._zone),
                 previous=IRI(previous) if previous else None,
             )
-            return navigate.navigate(look, held, self._writer(scope))
+            return navigate.navigate(look, held, self._writer(scope), keep=self._keeps(held))
 
     def case_metrics(self, *, domain: str | None = None, namespace: str | None = None) -> CaseMetrics:
         """How well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""

@@ -32,6 +32,10 @@ class Cased(Held):
         names = (namespace_of(graph) for graph in self._domains.names(scope.tenant))
         return tuple(sorted(filter(self._access.sees, names)))
 
+    def _keeps(self, held: Domain) -> bool:
+        """Whether a look at a domain is kept: a domain that has no cases is not made by looking, nor a backup changed."""
+        return len(held.bank) > 0 and not self._parts.degraded
+
     def _earned(
         self, outcome: Outcome | None, reward: float | None, efficiency: float | None, score: float | None
     ) -> float:

@@ -13,6 +13,7 @@ may not see the domain of that name either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -82,7 +83,8 @@ class Cases(CaseLooks):
         """
         The cases to follow and those to avoid for a task, each best first, with why each was chosen.
 
-        What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it.
+        What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it; where the domain has no cases, or
+        nothing can be written, nothing is kept, and it is None.
 
         Args:
             k: most cases of either section; default the setting `cases.k`.
@@ -112,6 +114,10 @@ class Cases(CaseLooks):
             )
             writer = self._writer(scope)
             found, vector = retrieve.retrieve(asked, held, name, writer.at, self._parts, knobs)
+            if not len(held.bank):
+                found = replace(found, reason=f"the domain {name!r} has no cases: `cases status` lists those that have")
+            if not self._keeps(held):
+                return found
             return credit.keep(found, vector, concerned, held, writer, knobs.retrievals)
 
     def retrieve_cases_each(
