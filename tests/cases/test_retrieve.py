@@ -249,7 +249,7 @@ def test_cases_are_found_again_after_a_restart(tmp_path: Path) -> None:
     [
         (CaseRow(task=" ", plan="1. Do."), "task of row 2"),
         (CaseRow(task="Do it.", plan=""), "plan of row 2"),
-        (CaseRow(task="Do it.", plan="1. Do.", reward=2.0), "a reward must be from"),
+        (CaseRow(task="Do it.", plan="1. Do.", reward=2.0), "row 2: reward must be from -0.2 to 1, not 2.0"),
         (CaseRow(task="Do it.", plan="1. Do.", outcome="fine"), "outcome must be one of"),  # type: ignore[arg-type]
     ],
 )

@@ -228,14 +228,13 @@ def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
 
 def _rows(file: Path) -> list[CaseRow]:
     """The tasks of a file; raises `InputError` that names the line."""
-    from memento.model import CaseRow
-    from memento.wire import decode
+    from memento.cases.rows import read
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(decode(CaseRow, line))
+                rows.append(read(line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows

@@ -6,7 +6,7 @@ from memento import settings
 from memento.access import Right
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
-from memento.cases.rewards import checked, reward_of
+from memento.cases.rewards import agreed, reward_of
 from memento.instants import now
 from memento.model import Outcome, Scope
 from memento.service.held import Held
@@ -41,7 +41,7 @@ class Cased(Held):
     ) -> float:
         """The one number of a verdict; raises `InputError` when there is none, or a part is out of range."""
         if reward is not None:
-            return checked(reward)
+            return agreed(reward, outcome)
         return reward_of(outcome, self.settings.cases, efficiency=efficiency, score=score)
 
     def _writer(self, scope: Scope) -> Writer:

@@ -48,7 +48,8 @@ class Cases(CaseLooks):
         Where that makes more than `cases.limit`, the least valuable go.
 
         Raises:
-            InputError: an empty task or plan, or a reward out of range; names the row, counted from 1; nothing is stored.
+            InputError: an empty task or plan, an unknown outcome, or a reward that is out of range or contradicts the outcome;
+                names the row, counted from 1; nothing is stored.
             TooLong: a text over `limits.text_bytes`.
             BackendError: store or embedder failed; nothing was written.
         """
@@ -56,6 +57,11 @@ class Cases(CaseLooks):
         for number, row in enumerate(listed, start=1):
             self._checked(row.task, f"task of row {number}")
             self._checked(row.plan, f"plan of row {number}")
+            try:
+                if row.outcome is not None or row.reward is not None:
+                    self._earned(row.outcome, row.reward, None, None)
+            except InputError as error:
+                raise InputError(f"row {number}: {error}") from error
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
             writer, knobs = self._writer(scope), self.settings.cases

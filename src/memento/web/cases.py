@@ -43,7 +43,7 @@ class CaseRest:
     def add(self) -> Response:
         """Keep finished tasks as cases."""
         Parameters()
-        return answered(memory().add_cases(**body(forms.Rows)), 201)
+        return answered(memory().add_cases(**forms.kept()), 201)
 
     def retrieve(self) -> Response:
         """The cases to follow and those to avoid for a task."""
