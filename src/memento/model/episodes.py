@@ -253,9 +253,10 @@ class CaseMetrics:
     """
     How well case memory does in one domain, all of it from the graph.
 
-    `mrr` and `ndcg` rate rankings by which shown cases were successes of tasks that earned a reward; `success_rate` is the share
-    of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that were done, `curve` the mean reward
-    over time, `bytes_per_case` the memory held for one case, `earned_per_case` the reward per case kept.
+    `retrievals` counts the look-ups whose reward was told; `mrr` and `ndcg` rate their rankings by which shown cases were
+    successes. `success_rate` is the share of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that
+    were done, `curve` the mean reward over time, `bytes_per_case` the memory held for one case, `earned_per_case` the reward per
+    case kept.
     """
 
     domain: str
