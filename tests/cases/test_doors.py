@@ -17,6 +17,7 @@ from memento.cli import main
 from memento.mcp import catalogue
 from memento.service import Memento
 from memento.settings import TOOL_GROUPS
+from memento.web.app import create_app
 from planned import Opened
 
 Json = dict[str, Any]
@@ -70,10 +71,61 @@ def test_the_command_keeps_finds_and_rewards_cases(home: Path) -> None:
     assert "reward -0.20" in kept and "1 cases share -0.20" in kept
     assert "1 cases share 0.40" in said("reward", found["retrieval"], "--reward", "0.4")
     assert "Book a bus." in said("list", "--limit", "1")
+    assert said("view").startswith("1.00  Book a bus.")
     assert said("prune", "--keep", "1") == "2 cases let go.\n"
     assert "domains" in said("status")
     rows.write_text('{"task": "Only half."}')
     assert "line 1 of rows.jsonl: " in said("add", str(rows), code=2)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('"outcme": "failure"', "unknown field `outcme`: a case has task, plan, outcome, reward"),
+        ('"outcome": "failure", "reward": 1', "reward 1 contradicts the outcome 'failure'"),
+        ('"outcome": "yes"', "outcome must be one of success, partial, failure, not 'yes'"),
+    ],
+)
+def test_a_row_that_would_lose_its_verdict_is_refused_and_named(
+    row: str, told: str, home: Path, opening: Opened
+) -> None:
+    good, bad = '{"task": "Fly.", "plan": "Jump."}', f'{{"task": "Fly.", "plan": "Jump.", {row}}}'
+    (home / "rows.jsonl").write_text(f"{good}\n{bad}\n")
+    refused = said("add", str(home / "rows.jsonl"), code=2)
+    with create_app(opening(home="web")).test_client() as client:
+        answer = client.post("/cases", data=f'{{"rows": [{good}, {bad}]}}', content_type="application/json")
+
+    assert told in refused and ("line 2" in refused or "row 2" in refused)
+    assert answer.status_code == 400 and told in answer.text.replace("\\u0027", "'")
+    assert "rows[1]" in answer.text or "row 2" in answer.text
+    assert said("list") == "No cases yet.\n"
+
+
+def test_what_is_wrong_is_told_in_plain_words_that_name_the_field(home: Path, opening: Opened) -> None:
+    memento = opening(home="web")
+    run = memento.plan_task("Look.", steps=["Look."]).run.iri
+    wrong = [
+        ("/cases/plan", '{"task": ""}', "task must not be empty"),
+        ("/cases/plan", '{"task": "x", "steps": [" "]}', "step 1 must not be empty"),
+        ("/cases/plan", "", "send a JSON object with task: the body is empty"),
+        ("/cases/retrieve", '{"task": "x", "k": 0}', "k must be from 1 to 1000, not 0"),
+        ("/cases/retrievals/urn:x:y/reward", '{"reward": 3}', "reward must be from -0.2 to 1, not 3"),
+        ("/cases/retrievals/urn:x:y/reward", '{"outcome": "yes"}', "outcome must be one of success, partial, failure"),
+        (f"/cases/runs/{run}/complete", '{"reward": 1, "outcome": "failure"}', "contradicts the outcome"),
+    ]
+    with create_app(memento).test_client() as client:
+        for path, sent, told in wrong:
+            answer = client.post(path, data=sent, content_type="application/json")
+            assert (answer.status_code, told in str(answer.json)) == (400, True), answer.text
+        for kind in ("application/json", None):
+            executed = client.post(f"/cases/runs/{run}/execute", content_type=kind)
+            assert (executed.status_code, executed.json["ending"]) == (200, "stopped")
+        assert client.post("/cases/plan", data="task=x").status_code == 415
+
+    assert "task must not be empty" in said("plan", "", code=2)
+    assert "k must be from 1 to" in said("retrieve", "x", "-k", "0", code=2)
+    assert "reward must be from -0.2 to 1, not 3.0" in said("reward", "urn:x:y", "--reward", "3", code=2)
+    assert "--outcome, --reward or --score" in said("reward", "urn:x:y", code=2)
 
 
 def test_an_agent_keeps_a_task_over_mcp_and_finds_it_again(opening: Opened) -> None:
@@ -94,7 +146,7 @@ def test_an_agent_keeps_a_task_over_mcp_and_finds_it_again(opening: Opened) -> N
                 task="Book a train.",
                 plan="1. Look.",
                 outcome="success",
-                retrieval=first["retrieval"],
+                retrieval=first.get("retrieval"),
                 calls=calls,
             )
             again = await called("memento_case_retrieve", task="Book a train to Faro.")

@@ -11,7 +11,7 @@ import pytest
 
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, ToolError
-from memento.model import Executed, TaskStep, ToolCall
+from memento.model import CaseRow, Executed, TaskStep, ToolCall
 from memento.service import Memento
 from planned import Opened, asking
 from scripted import Asked, ScriptedModel
@@ -73,9 +73,6 @@ def test_the_next_task_follows_the_case_and_its_reward_goes_back_to_it(opening: 
     [
         ('read_file {"path": "none.txt"}', "Error executing tool read_file"),
         ("read_file {}", "path"),
-        ("fly {}", "there is no tool 'fly': there are list_files, read_file"),
-        ("Say hello.", "no model to carry out a step in words"),
-        ('append_line {"path": "log.txt", "line": "{{7}}"}', "needs the result of step 7"),
     ],
 )
 def test_a_step_that_fails_says_why_and_the_rest_is_passed_over(
@@ -89,14 +86,50 @@ def test_a_step_that_fails_says_why_and_the_rest_is_passed_over(
     assert done.completed is not None and done.completed.reward == -0.2
 
 
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("fly {}", "there is no tool 'fly': there are list_files, read_file"),
+        ("Say hello.", "no model to carry out a step in words: set provider and model of [model]"),
+        ('append_line {"path": "log.txt", "line": "{{7}}"}', "needs the result of step 7"),
+    ],
+)
+def test_what_cannot_be_tried_stops_the_task_and_is_no_failure(
+    step: str, told: str, opening: Opened, folder: Path
+) -> None:
+    memento = opening()
+    stopped = carried_out(memento, "Try.", COPY[0], step)
+
+    assert (stopped.ending, stopped.completed, stopped.run.state) == ("stopped", None, "pending")
+    assert "step 2 cannot be tried: " in stopped.reason and told in stopped.reason
+    assert [one.state for one in stopped.run.steps] == ["done", "pending"]
+    assert memento.list_cases() == ()
+    memento.record_step(stopped.run.iri, 'read_file {"path": "b.txt"}', state="pending", step=1)
+    assert memento.execute_task(stopped.run.iri).answer == "goodbye"
+
+
+def test_without_server_and_model_a_plan_waits_and_its_cases_are_not_blamed(opening: Opened, folder: Path) -> None:
+    memento = opening(servers="")
+    [shown] = memento.add_cases([CaseRow(task="Read a.txt.", plan=f"1. {COPY[0]}", outcome="success")])
+    planned = memento.plan_task("Read b.txt.")
+    stopped = memento.execute_task(planned.run.iri)
+
+    assert (stopped.ending, stopped.calls, stopped.completed) == ("stopped", 0, None)
+    assert "there is no tool 'read_file': no server is configured in [executor.servers]" in stopped.reason
+    assert memento.get_case(shown).uses == 0
+    assert memento.complete_case(planned.run.iri, "success").credited is not None
+
+
 def test_after_a_failure_the_plan_of_another_case_is_tried(opening: Opened, folder: Path) -> None:
     memento = opening()
-    carried_out(memento, "Show a.txt.", COPY[0])
+    first = carried_out(memento, "Show a.txt.", COPY[0])
     done = carried_out(memento, "Show b.txt.", 'read_file {"path": "gone.txt"}')
 
     assert done.ending == "done"
     assert [(one.cycle, one.state) for one in done.run.steps] == [(1, "failed"), (2, "done")]
     assert done.answer == "goodbye"
+    assert first.completed is not None and done.completed is not None and done.completed.credited is not None
+    assert done.completed.credited.cases == (first.completed.case,)
 
 
 def test_a_model_plans_acts_and_answers(opening: Opened, folder: Path, thinking: Any) -> None:

@@ -116,10 +116,16 @@ def test_each_look_is_kept_and_only_so_many(memory: Memento, monkeypatch: pytest
     assert memory.check() == ()
 
 
+def test_without_a_tilt_the_order_is_by_the_task_or_else_by_time(memory: Memento) -> None:
+    assert seen(memory.navigate_cases())[0] == "Sleep."
+    assert memory.navigate_cases(task="Book a flight.").tilt == "embedding"
+    assert seen(memory.navigate_cases(task="Book a flight."))[0] == "Book a flight."
+
+
 def test_a_point_of_view_that_is_none_is_refused(memory: Memento) -> None:
     with pytest.raises(InputError, match="zoom must be one of"):
         memory.navigate_cases(zoom="moon")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="by a task: give one"):
+    with pytest.raises(InputError, match="by a task: give task"):
         memory.navigate_cases(tilt="embedding")
     with pytest.raises(InputError, match="limit must be"):
         memory.navigate_cases(tilt="temporal", limit=0)

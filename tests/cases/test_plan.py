@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memento.cases.plan import by_template, steps_of
-from memento.errors import InputError, ModelError
+from memento.errors import InputError, ModelError, NotFound
 from memento.instants import now
 from memento.model import CaseFound, CaseRow, CasesFound
 from memento.vocabulary import IRI
@@ -95,7 +95,7 @@ def test_what_a_case_says_stays_in_the_question(opening: Opened, model: Scripted
 
 def test_without_a_model_the_best_case_is_followed_with_the_values_of_the_new_task() -> None:
     before = case("Copy a.txt for Ann on 2024-01-02.", '1. read {"path": "a.txt"}\n2. Send it to Ann on 2024-01-02.')
-    draft = by_template("Copy b.md for Bob on 2025-03-04.", shown(before))
+    draft = by_template("Copy b.md for Bob on 2025-03-04.", shown(before), 0.3)
 
     assert draft.steps == ('read {"path": "b.md"}', "Send it to Bob on 2025-03-04.")
     assert draft.by == "template"
@@ -103,7 +103,7 @@ def test_without_a_model_the_best_case_is_followed_with_the_values_of_the_new_ta
 
 
 def test_where_two_tasks_do_not_name_as_much_the_plan_is_taken_as_it_is() -> None:
-    draft = by_template("Copy b.md and c.md.", shown(case("Copy a.txt.", "1. Read a.txt.")))
+    draft = by_template("Copy b.md and c.md.", shown(case("Copy a.txt.", "1. Read a.txt.")), 0.3)
 
     assert draft.steps == ("Read a.txt.",)
 
@@ -113,9 +113,39 @@ def test_a_plan_that_was_tried_gives_way_to_the_next_case() -> None:
         case("Copy a.txt.", "1. Read it."), case("Eat all of it.", "1. Chew."), case("Copy c.txt.", "1. Print it.")
     )
 
-    assert by_template("Copy b.txt.", found, [("Read it.",)]).steps == ("Print it.",)
+    assert by_template("Copy b.txt.", found, 0.3, [("Read it.",)]).steps == ("Print it.",)
     with pytest.raises(InputError, match="no other case"):
-        by_template("Copy b.txt.", found, [("Read it.",), ("Print it.",)])
+        by_template("Copy b.txt.", found, 0.3, [("Read it.",), ("Print it.",)])
+
+
+def test_a_case_that_is_about_something_else_is_not_copied(opening: Opened) -> None:
+    memento = opening()
+    memento.add_cases([CaseRow(task="Which film is older, Alien or Brazil?", plan="1. Look up.", outcome="success")])
+
+    with pytest.raises(
+        InputError, match=r"to follow \(the most like is at .*template_from of \[cases\] is 0.3\): give"
+    ):
+        memento.plan_task("Note my shopping list.")
+    assert memento.task_runs() == ()
+    assert memento.plan_task("Which film is older, Ran or Tron?").by == "template"
+
+
+def test_cases_that_had_no_part_in_a_plan_do_not_share_what_it_earned(opening: Opened) -> None:
+    memento = opening()
+    [other] = memento.add_cases([CaseRow(task="Boil a potato.", plan="1. Peel it.", outcome="success")])
+    own = memento.plan_task("Boil an egg.", steps=["Put it in water."])
+    made_of_it = memento.plan_task("Boil an egg.", steps=["Do not peel it."], retrieval=own.found.retrieval)
+
+    assert [one.iri for one in own.found.positives] == [other]
+    assert (own.run.retrieval, made_of_it.run.retrieval) == (None, own.found.retrieval)
+    assert memento.complete_case(own.run.iri, "failure").credited is None
+    assert memento.get_case(other).uses == 0
+    credited = memento.complete_case(made_of_it.run.iri, "success").credited
+    assert credited is not None and credited.cases == (other,)
+    with pytest.raises(NotFound, match="there is no retrieval"):
+        memento.plan_task("Boil an egg.", steps=["Wait."], retrieval="urn:memento:retrieval:none")
+    with pytest.raises(InputError, match="retrieval goes with steps"):
+        memento.plan_task("Boil an egg.", retrieval=own.found.retrieval)
 
 
 def test_without_model_and_cases_there_is_no_plan_but_the_callers_own(opening: Opened) -> None:

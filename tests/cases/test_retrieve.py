@@ -10,7 +10,7 @@ import pytest
 
 from conftest import OFFLINE, at
 from memento.access import Access
-from memento.errors import Forbidden, InputError, NotFound
+from memento.errors import Forbidden, InputError, NotFound, ReadOnly
 from memento.model import CaseFound, CaseRow
 from memento.ports import Vectors
 from memento.search.embedders.trigram import Trigram
@@ -91,7 +91,7 @@ def test_a_domain_is_a_bank_of_its_own(memento: Memento) -> None:
     assert memento.retrieve_cases("Which film?").positives == ()
     assert len(memento.retrieve_cases("Which film?", domain="films").positives) == 4
     assert {one.task for one in memento.list_cases(domain="rivers")} == {one.task for one in RIVERS}
-    assert memento.case_status().domains == ("films", "main", "rivers")
+    assert memento.case_status().domains == ("films", "rivers")
 
 
 def test_only_cases_of_a_time_come_back(memento: Memento) -> None:
@@ -174,7 +174,7 @@ def test_another_tenant_sees_none(memento: Memento) -> None:
 
     assert other.retrieve_cases("Which film?").positives == ()
     assert other.list_cases() == ()
-    assert other.case_status().domains == ("main",)  # its own, that it has just asked
+    assert other.case_status().domains == ()  # asking makes none
     assert rows(other, "SELECT ?case { ?case a mem:Case }") == []
     with pytest.raises(NotFound):
         other.get_case(memento.list_cases()[0].iri)
@@ -249,7 +249,7 @@ def test_cases_are_found_again_after_a_restart(tmp_path: Path) -> None:
     [
         (CaseRow(task=" ", plan="1. Do."), "task of row 2"),
         (CaseRow(task="Do it.", plan=""), "plan of row 2"),
-        (CaseRow(task="Do it.", plan="1. Do.", reward=2.0), "a reward must be from"),
+        (CaseRow(task="Do it.", plan="1. Do.", reward=2.0), "row 2: reward must be from -0.2 to 1, not 2.0"),
         (CaseRow(task="Do it.", plan="1. Do.", outcome="fine"), "outcome must be one of"),  # type: ignore[arg-type]
     ],
 )
@@ -295,3 +295,36 @@ def test_several_tasks_are_embedded_together_and_each_has_its_own_answer(
         memento.retrieve_cases_each(["Which film?", " "])
     with pytest.raises(InputError, match="from 1 to"):
         memento.retrieve_cases_each([])
+
+
+def test_looking_at_a_domain_that_is_not_there_does_not_make_it(memento: Memento) -> None:
+    memento.add_cases(RIVERS)
+    before = memento.case_status().domains
+    found = memento.retrieve_cases("How long is the Douro?", domain="No Such!")
+    views = memento.navigate_cases(domain="No Such!")
+    memento.case_metrics(domain="No Such!")
+    memento.list_cases(domain="No Such!")
+
+    assert (found.retrieval, found.positives, views.view, views.seen) == (None, (), None, ())
+    assert "the domain 'No Such!' has no cases" in found.reason
+    assert memento.case_status(domain="No Such!").domains == before
+    assert rows(memento, "SELECT ?x { { ?x a mem:CaseRetrieval } UNION { ?x mem:operation 'cases.retrieve' } }") == []
+
+
+def test_while_a_backup_stands_in_its_cases_are_shown_and_no_look_is_kept(tmp_path: Path) -> None:
+    with opened(tmp_path, CasesSettings()) as memento:
+        memento.add_cases(RIVERS)
+        memento.backup()
+        memento.add_cases(FILMS)
+    (tmp_path / "home" / "store" / "CURRENT").unlink()
+    with opened(tmp_path, CasesSettings()) as memento:
+        found = memento.retrieve_cases("How long is the river Douro?")
+        each = memento.retrieve_cases_each(["How long is the river Tejo?"])
+
+        assert memento.degraded is not None
+        assert tasks(found.positives)[0] == "How long is the river Douro?"
+        assert (found.retrieval, each[0].retrieval, memento.navigate_cases().view) == (None, None, None)
+        assert memento.case_status().cases == len(RIVERS)
+        with pytest.raises(ReadOnly):
+            memento.plan_task("How long is the river Douro?")
+        assert rows(memento, "SELECT ?x { ?x a mem:CaseRetrieval }") == []

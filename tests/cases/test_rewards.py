@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.cases.rewards import LEAST, MOST, checked, reward_of
+from memento.cases.rewards import LEAST, MOST, agreed, checked, reward_of
 from memento.errors import InputError
 from memento.model import OUTCOMES, Outcome
 from memento.settings import CasesSettings
@@ -51,14 +51,24 @@ def test_a_better_outcome_never_earns_less(efficiency: float | None, score: floa
 
 
 def test_a_verdict_that_says_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="outcome or a judge's score"):
+    with pytest.raises(
+        InputError, match=r"an outcome \(success, partial, failure\), a reward or a judge's score: give outcome, reward"
+    ):
         reward_of(None, KNOBS)
-    with pytest.raises(InputError, match="outcome or a judge's score"):
+    with pytest.raises(
+        InputError, match=r"an outcome \(success, partial, failure\), a reward or a judge's score: give outcome, reward"
+    ):
         reward_of(None, KNOBS, efficiency=0.5)
     with pytest.raises(InputError, match="score must be from 0 to 1, not 2"):
         reward_of("success", KNOBS, score=2)
     with pytest.raises(InputError, match="success, partial, failure"):
         reward_of("fine", KNOBS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("reward", "outcome"), [(1, "failure"), (0.1, "failure"), (-0.2, "success"), (0, "partial")])
+def test_a_reward_that_contradicts_its_outcome_is_refused(reward: float, outcome: Outcome) -> None:
+    with pytest.raises(InputError, match=f"contradicts the outcome '{outcome}'"):
+        agreed(reward, outcome)
 
 
 @pytest.mark.parametrize("reward", [-0.3, 1.1, float("nan"), float("inf")])

@@ -43,13 +43,21 @@ class Over:
     tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Untried:
+    """The step cannot be tried as things stand: why, and what to mend."""
+
+    reason: str
+    tokens: int = 0
+
+
 def next_move(
     step: TaskStep,
     task: str,
     before: Sequence[TaskStep],
     tools: Mapping[str, Offered],
     chat: Chat | None,
-) -> Call | Over:
+) -> Call | Over | Untried:
     """
     What to do next within a step.
 
@@ -61,23 +69,23 @@ def next_move(
     """
     calls = step.tools
     if literal := call_in(step.task, before):
-        if isinstance(literal, Over):
+        if isinstance(literal, Untried):
             return literal
         if not calls:
-            return literal
+            return literal if literal.tool in tools else _unknown(literal.tool, tools)
         last = calls[-1]
         return Over(last.result or "", failed=last.state != "done")
     if chat is None:
-        return Over(
-            'there is no model to carry out a step in words: set [model], or write it as a call, as read_file {"path": "a.txt"}',
-            failed=True,
+        return Untried(
+            "there is no model to carry out a step in words: set provider and model of [model], "
+            'or write it as a call, as read_file {"path": "a.txt"}'
         )
     return _asked(step, task, before, tools, chat)
 
 
-def call_in(text: str, before: Sequence[TaskStep]) -> Call | Over | None:
+def call_in(text: str, before: Sequence[TaskStep]) -> Call | Untried | None:
     """
-    The call that a step is, or None when it is in words; `Over` when it wants the result of a step that has none.
+    The call that a step is, or None when it is in words; `Untried` when it wants the result of a step that has none.
 
     >>> call_in('read_file {"path": "a.txt"}', ())
     Call(tool='read_file', arguments={'path': 'a.txt'}, tokens=0)
@@ -94,8 +102,15 @@ def call_in(text: str, before: Sequence[TaskStep]) -> Call | Over | None:
     results = {one.step + 1: one.result for one in before if one.state == "done"}
     wanted = {int(place) for place in _PLACE.findall(found[2])}
     if missing := sorted(wanted - results.keys()):
-        return Over(f"it needs the result of step {missing[0]}, which there is not", failed=True)
+        return Untried(f"it needs the result of step {missing[0]}, which there is not")
     return Call(found[1], _filled(arguments, results))
+
+
+def _unknown(tool: str, tools: Mapping[str, Offered]) -> Untried:
+    told = f"there is no tool {tool[:80]!r}"
+    if tools:
+        return Untried(f"{told}: there are {', '.join(tools)}; add a server that has it to [executor.servers]")
+    return Untried(f"{told}: no server is configured in [executor.servers]")
 
 
 def _filled(value: Any, results: Mapping[int, str | None]) -> Any:

@@ -111,6 +111,12 @@ def exists(retrieval: str, domain: Domain, parts: Backends) -> bool:
     return any("task" in row for row in _look_up(retrieval, domain, parts))
 
 
+def known(retrieval: str, domain: Domain, parts: Backends) -> None:
+    """Raises `NotFound` when the domain has no such look-up."""
+    if not exists(retrieval, domain, parts):
+        raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
+
+
 def _look_up(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
     """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))

@@ -7,7 +7,8 @@ Carries a plan out: step by step, each call of a tool written down before it is 
       done                                         at most `cycles` plans, then failed
 
 *Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
-again only when its tool is said to be repeatable, or when the caller says so.
+again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
+model or a tool waits until there is one.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from dataclasses import dataclass, replace
 
 from memento import telemetry
 from memento.cases import plan as plans
-from memento.cases.act import Call, next_move
-from memento.errors import InputError, ModelError, ToolError
+from memento.cases.act import Call, Untried, next_move
+from memento.errors import InputError, ModelError
 from memento.instants import now
-from memento.llm.tools import Result, Toolbox
+from memento.llm.tools import Toolbox
 from memento.model import CasesFound, Doubt, Ending, TaskRun, TaskStep, ToolCall
 from memento.ports import Chat
 from memento.settings import ExecutorSettings
@@ -52,13 +53,26 @@ class _Stop(Exception):
         self.ending = ending
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """
+    The cases for when a task has to be planned again: `find` looks them up, `follow` is called when a plan was made of them.
+
+    `least` is the cosine from which the template copies one.
+    """
+
+    find: Callable[[], CasesFound]
+    follow: Callable[[CasesFound], None]
+    least: float
+
+
 class Execution:
     """One go at a task."""
 
     def __init__(
         self,
         run: TaskRun,
-        found: CasesFound,
+        shown: Shown,
         tools: Toolbox,
         chats: tuple[Chat, Chat] | None,
         knobs: ExecutorSettings,
@@ -66,13 +80,13 @@ class Execution:
     ) -> None:
         """
         Args:
-            found: the cases that were shown for the task, for when it has to be planned again.
             chats: the models that plan and that act; without them templates do.
             keep: writes a step into the graph, in place of the one with its number.
         """
         self._task = run.task
         self._steps = list(run.steps)
-        self._found = found
+        self._shown = shown
+        self._found: CasesFound | None = None
         self._tools = tools
         self._planner = chats[0] if chats else None
         self._actor = chats[1] if chats else None
@@ -121,6 +135,12 @@ class Execution:
             if isinstance(move, Call):
                 step = self._called(step, move)
                 continue
+            if isinstance(move, Untried):
+                # Only a model can plan around what is missing, and only where it has other tools to plan with.
+                if self._planner is None or not self._tools.offered:
+                    raise _Stop(f"step {step.step + 1} cannot be tried: {move.reason}; the task can go on then")
+                telemetry.count("executor.failed_step")
+                return self._put(replace(step, state="failed", result=self._capped(move.reason)))
             telemetry.count("executor.failed_step" if move.failed else "executor.step")
             result = self._capped(move.result)
             return self._put(replace(step, state="failed" if move.failed else "done", result=result or None))
@@ -129,16 +149,12 @@ class Execution:
         """One call, written down before and after."""
         arguments = json.dumps(move.arguments, ensure_ascii=False)
         call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
-        if move.tool in self._tools.offered:
-            self._within("calls")
-            step = self._put(replace(step, tools=(*step.tools, call)))
+        self._within("calls")
+        step = self._put(replace(step, tools=(*step.tools, call)))
         begin = time.monotonic()
-        try:
-            result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
-            self._calls += 1
-            telemetry.count("executor.call_failed" if result.failed else "executor.call")
-        except ToolError as error:
-            result = Result(str(error), failed=True)
+        result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
+        self._calls += 1
+        telemetry.count("executor.call_failed" if result.failed else "executor.call")
         text = f"{result.text}; it may have happened all the same" if result.uncertain else result.text
         done = replace(
             call,
@@ -146,8 +162,7 @@ class Execution:
             result=self._capped(text) or None,
             took_ms=round((time.monotonic() - begin) * 1000),
         )
-        earlier = step.tools[:-1] if step.tools and step.tools[-1] == call else step.tools
-        return self._put(replace(step, tools=(*earlier, done)))
+        return self._put(replace(step, tools=(*step.tools[:-1], done)))
 
     def _concluded(self) -> tuple[Ending, str, str | None] | None:
         """The end, when every step is over; None when the planner wants more steps."""
@@ -172,17 +187,18 @@ class Execution:
             return "failed", f"{why}; a task may have {self._knobs.steps} steps", None
         if self._planner is None and self._cycle >= self._knobs.cycles:
             return "failed", over, None
+        found = self._found = self._found or self._shown.find()
         if self._planner is None:
             tried = [tuple(one.task for one in self._steps if one.cycle == n + 1) for n in range(self._cycle)]
             try:
-                draft = plans.by_template(self._task, self._found, tried)
+                draft = plans.by_template(self._task, found, self._shown.least, tried)
             except InputError:
                 return "failed", why, None
             if len(draft.steps) > room:
                 return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
         else:
             draft = plans.by_model(
-                self._planner, self._task, self._found, self._tools.offered, self._steps, self._knobs.steps
+                self._planner, self._task, found, self._tools.offered, self._steps, self._knobs.steps
             )
             self._tokens += draft.tokens
         if draft.answer is not None:
@@ -191,6 +207,7 @@ class Execution:
         if self._cycle >= self._knobs.cycles or len(draft.steps) > room:
             return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
         telemetry.count("executor.replan")
+        self._shown.follow(found)
         self._append(draft.steps)
         return None
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from memento.cases.bank import Entry, embedded
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
-from memento.cases.rewards import checked, reward_of
+from memento.cases.rewards import agreed, reward_of
 from memento.cases.run import Kept
 from memento.graph.mapping import quads
 from memento.model import Action, Case, CaseRow, Change, Node, Quad, Reward, Verdict
@@ -29,8 +29,8 @@ class Made:
 
 
 def made(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, knobs: CasesSettings) -> Made:
-    """A row as a case; raises `InputError` when its reward is out of range."""
-    reward = checked(row.reward) if row.reward is not None else None
+    """A row as a case; raises `InputError` when its outcome is none, or its reward out of range or against its outcome."""
+    reward = agreed(row.reward, row.outcome) if row.reward is not None else None
     if reward is None and row.outcome is not None:
         reward = reward_of(row.outcome, knobs)
     state = State(iri=mint("state"), content=row.task)

@@ -64,8 +64,13 @@ class Look:
     previous: IRI | None = None
 
 
-def navigate(look: Look, domain: Domain, writer: Writer) -> Navigated:
-    """What is to be seen, best first, and the record of having looked; raises `NotFound` for an unknown earlier view."""
+def navigate(look: Look, domain: Domain, writer: Writer, *, keep: bool = True) -> Navigated:
+    """
+    What is to be seen, best first, and the record of having looked, where that is to be kept.
+
+    Raises:
+        NotFound: an unknown earlier view.
+    """
     parts, bank = writer.parts, domain.bank
     seen = _seen(look.previous, domain, parts)
     rows = panned(look, domain, parts)
@@ -74,9 +79,10 @@ def navigate(look: Look, domain: Domain, writer: Writer) -> Navigated:
     order = best(scores)
     ordered, values = rows[order], scores[order]
     found = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
-    view = mint("view")
-    change = Change(_view(view, look, found, writer.at, domain.graph), _older(domain, parts))
-    writer.write(change, "cases.navigate", [one.iri for one in found], look.task)
+    view = mint("view") if keep else None
+    if view:
+        change = Change(_view(view, look, found, writer.at, domain.graph), _older(domain, parts))
+        writer.write(change, "cases.navigate", [one.iri for one in found], look.task)
     return Navigated(view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(found), previous=look.previous)
 
 

@@ -132,27 +132,34 @@ def numbered(steps: Iterable[str]) -> str:
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
 
 
-def by_template(task: str, found: CasesFound, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
+def by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
     """
     The steps of the best case that worked, with what its task names replaced by what this task names, place by place.
 
     Values are quoted texts, files, numbers and names. Where the two tasks have different numbers of them, nothing is replaced.
 
     Args:
+        least: the cosine below which a case is not like enough to be copied.
         tried: plans that failed and are not made again: then the next case is followed whose task is put in much the same words.
 
     Raises:
         InputError: there is no case to follow.
     """
-    for case in found.positives:
+    near = [case for case in found.positives if case.cosine >= least]
+    for case in near:
         changes = _changes(case.task, task)
         steps = tuple(_replaced(step, changes) for step in steps_of(case.plan))
         if not steps or steps in tried or (tried and not _alike(case.task, task)):
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
         return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
+    unlike = ""
+    if found.positives and not near:
+        most = max(case.cosine for case in found.positives)
+        unlike = f" (the most like is at {most:.2f}, and template_from of [cases] is {least:g})"
     raise InputError(
-        "there is no model to plan and no other case that worked to follow: give the steps, or set provider and model of [model]"
+        f"there is no model to plan and no other case that worked to follow{unlike}: "
+        "give the steps, or set provider and model of [model]"
     )
 
 

@@ -45,8 +45,7 @@ def reward_of(
     for name, share in (("efficiency", efficiency), ("score", score)):
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{name} must be from 0 to 1, not {share}")
-    if outcome is not None and outcome not in OUTCOMES:
-        raise InputError(f"outcome must be one of {', '.join(OUTCOMES)}, not {outcome!r}")
+    _known(outcome)
     parts: list[tuple[float, float]] = []
     if outcome is not None:
         parts.append((1.0, EARNED[outcome]))
@@ -55,12 +54,39 @@ def reward_of(
     if score is not None:
         parts.append((knobs.judge_weight if outcome is not None else 1.0, score))
     if not parts or not sum(weight for weight, _ in parts):
-        raise InputError("a verdict needs an outcome or a judge's score")
+        raise InputError(
+            f"a verdict needs an outcome ({', '.join(OUTCOMES)}), a reward or a judge's score: give outcome, reward or score "
+            "(--outcome, --reward or --score of the command)"
+        )
     return sum(weight * value for weight, value in parts) / sum(weight for weight, _ in parts)
 
 
 def checked(reward: float) -> float:
     """A reward that a caller gives as a number; raises `InputError` when it is out of range."""
     if not LEAST <= reward <= MOST:
-        raise InputError(f"a reward must be from {LEAST} to {MOST:g}, not {reward}")
+        raise InputError(f"reward must be from {LEAST} to {MOST:g}, not {reward}")
     return float(reward)
+
+
+def agreed(reward: float, outcome: Outcome | None) -> float:
+    """
+    A reward that is given, where an outcome may stand beside it: it counts, and must say the same.
+
+    Raises:
+        InputError: out of range, an outcome that is none, or a failure that earns something, or anything else that does not.
+
+    >>> agreed(0.7, "success"), agreed(-0.2, "failure"), agreed(0, None)
+    (0.7, -0.2, 0.0)
+    """
+    _known(outcome)
+    if outcome is not None and (outcome == "failure") != (checked(reward) <= 0):
+        rule = "at most 0" if outcome == "failure" else "above 0"
+        raise InputError(
+            f"reward {reward:g} contradicts the outcome {outcome!r}, whose reward is {rule}: give one of them"
+        )
+    return checked(reward)
+
+
+def _known(outcome: Outcome | None) -> None:
+    if outcome is not None and outcome not in OUTCOMES:
+        raise InputError(f"outcome must be one of {', '.join(OUTCOMES)}, not {outcome!r}")

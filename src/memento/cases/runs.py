@@ -12,7 +12,7 @@ from memento.cases.domain import Domain
 from memento.cases.retrieve import shown
 from memento.cases.run import Kept
 from memento.model import CaseFound, CasesFound, Change, StepState, TaskRun, TaskStep, Trajectory
-from memento.vocabulary import IRI
+from memento.vocabulary import IRI, MEM
 
 
 def listed(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
@@ -40,9 +40,9 @@ def begun(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IR
     return change
 
 
-def shown_for(run: TaskRun, domain: Domain, parts: Backends) -> CasesFound:
-    """The cases that were shown when a run was planned, with what planning needs of them."""
-    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=run.retrieval) if run.retrieval else []
+def shown_for(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backends) -> CasesFound:
+    """The cases that a look-up showed, with what planning needs of them; none when it was let go."""
+    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
     texts = shown([cast(IRI, row["case"]) for row in uses], domain, parts)
     found = [
@@ -52,21 +52,26 @@ def shown_for(run: TaskRun, domain: Domain, parts: Backends) -> CasesFound:
             plan=texts[cast(IRI, row["case"])][1],
             section=cast(Any, row["section"]),
             rank=int(str(row["rank"])),
-            cosine=0.0,
-            score=0.0,
-            reason="",
-            at=run.at,
+            cosine=float(str(row["cosine"])),
+            score=float(str(row["cosine"])),
+            reason="shown before",
+            at=cast(datetime, next(one["at"] for one in rows if "at" in one)),
         )
         for row in uses
         if row["case"] in texts
     ]
     return CasesFound(
-        task=run.task,
-        domain=run.domain,
+        task=task,
+        domain=name,
         positives=tuple(one for one in found if one.section == "positive"),
         negatives=tuple(one for one in found if one.section == "negative"),
         ranking="cosine",
         beta=0.0,
-        reason="",
-        retrieval=run.retrieval,
+        reason="what an earlier look-up showed",
+        retrieval=retrieval,
     )
+
+
+def followed(run: IRI, found: CasesFound, graph: IRI) -> Change:
+    """What is written when a run that began without cases follows some: from then on they share its reward."""
+    return Change(((run, MEM.retrieval, found.retrieval, graph),)) if found.retrieval else Change()

@@ -141,6 +141,7 @@ def prune(chosen: Chosen, **asked: Any) -> None:
 @command("plan")
 @click.argument("task")
 @click.option("--step", "steps", multiple=True, metavar="TEXT", help="A step of your own plan; may be repeated.")
+@click.option("--retrieval", metavar="IRI", help="The cases that your steps were made of, which then share the reward.")
 @click.option("-k", type=int, metavar="N", help="Most cases to follow, and most to avoid, that are shown for it.")
 def plan(chosen: Chosen, task: str, steps: tuple[str, ...], **asked: Any) -> None:
     """Plan TASK after the cases that are most like it; `memento cases run` carries it out."""
@@ -188,8 +189,12 @@ def tools(chosen: Chosen, domain: str | None) -> None:
 @click.option(
     "--pan", multiple=True, metavar="TEXT", help="Only what concerns it: an entity or a word; may be repeated."
 )
-@click.option("--tilt", type=click.Choice(["embedding", "keyword", "graph", "temporal"]), default="embedding")
-@click.option("--task", help="What the order is by, where the tilt needs it.")
+@click.option(
+    "--tilt",
+    type=click.Choice(["embedding", "keyword", "graph", "temporal"]),
+    help="The order; default embedding with a task, temporal without.",
+)
+@click.option("--task", help="What the order is by; embedding and keyword need it.")
 @click.option("--since", type=Instant(), help="Only cases finished from then on.")
 @click.option("--until", type=Instant(), help="Only cases finished before.")
 @click.option("--previous", metavar="IRI", help="An earlier view.")
@@ -223,14 +228,13 @@ def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
 
 def _rows(file: Path) -> list[CaseRow]:
     """The tasks of a file; raises `InputError` that names the line."""
-    from memento.model import CaseRow
-    from memento.wire import decode
+    from memento.cases.rows import read
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(decode(CaseRow, line))
+                rows.append(read(line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows

@@ -47,8 +47,10 @@ def found(answer: Json) -> str:
             lines += [f"    {clean(line)}" for line in one["plan"].splitlines()]
             lines.append(f"    {_dim(clean(one['reason']))}  {_dim(one['iri'])}")
     if not lines:
-        return "No case is like it yet."
-    return "\n".join([*lines, _dim(f"by {answer['ranking']}: {clean(answer['reason'])}"), answer["retrieval"] or ""])
+        return f"No case to show: {clean(answer['reason'])}." if not answer["candidates"] else "No case to show."
+    return "\n".join(
+        [*lines, _dim(f"by {answer['ranking']}: {clean(answer['reason'])}"), *filter(None, [answer["retrieval"]])]
+    )
 
 
 def credited(answer: Json) -> str:
@@ -112,7 +114,11 @@ def tools(found: Sequence[Json]) -> str:
 def view(answer: Json) -> str:
     """A line for each thing that is seen."""
     lines = [f"{one['score']:.2f}  {clean(one['label'])}  {_dim(clean(one['reason']))}" for one in answer["seen"]]
-    return "\n".join([*lines, _dim(answer["view"])]) if lines else "There is nothing to be seen from here."
+    return (
+        "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])])
+        if lines
+        else "There is nothing to be seen from here."
+    )
 
 
 def metrics(answer: Json) -> str:

@@ -130,7 +130,7 @@ class CaseCalls(Connection):
         *,
         zoom: Zoom = "case",
         pan: Sequence[str] = (),
-        tilt: Tilt = "embedding",
+        tilt: Tilt | None = None,
         task: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,

@@ -20,6 +20,7 @@ class PlanCalls(CaseCalls):
         task: str,
         *,
         steps: Sequence[str] = (),
+        retrieval: str | None = None,
         k: int | None = None,
         about: Sequence[str] = (),
         domain: str | None = None,
@@ -28,7 +29,7 @@ class PlanCalls(CaseCalls):
         """See `Memento.plan_task`."""
         from memento.model import Planned
 
-        given = {"steps": list(steps), "k": k, "about": list(about)}
+        given = {"steps": list(steps), "retrieval": retrieval, "k": k, "about": list(about)}
         return made(Planned, self.ask("plan_task", task=task, domain=domain, namespace=namespace, **given))
 
     def execute_task(

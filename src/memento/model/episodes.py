@@ -85,7 +85,7 @@ class CasesFound:
     """
     The cases for a task: those to follow and those to avoid, each best first, at most k of either.
 
-    `retrieval` names this look-up when the task's reward is told; None when it was not to be kept. `beta` is the weight of the
+    `retrieval` names this look-up when the task's reward is told; None when it was not kept. `beta` is the weight of the
     learned value, and `reason` says why it is that. `candidates` counts the cases that were ranked.
     """
 
@@ -230,9 +230,9 @@ class Landmark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Navigated:
-    """What is to be seen from a point of view; `view` is the record of having looked, which later ones follow."""
+    """What is to be seen from a point of view; `view` is the record of having looked, which later ones follow, if it was kept."""
 
-    view: IRI
+    view: IRI | None
     zoom: Zoom
     pan: tuple[str, ...]
     tilt: Tilt
@@ -253,9 +253,10 @@ class CaseMetrics:
     """
     How well case memory does in one domain, all of it from the graph.
 
-    `mrr` and `ndcg` rate rankings by which shown cases were successes of tasks that earned a reward; `success_rate` is the share
-    of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that were done, `curve` the mean reward
-    over time, `bytes_per_case` the memory held for one case, `earned_per_case` the reward per case kept.
+    `retrievals` counts the look-ups whose reward was told; `mrr` and `ndcg` rate their rankings by which shown cases were
+    successes. `success_rate` is the share of judged cases with a reward from 0.5, `execution_accuracy` the share of steps that
+    were done, `curve` the mean reward over time, `bytes_per_case` the memory held for one case, `earned_per_case` the reward per
+    case kept.
     """
 
     domain: str

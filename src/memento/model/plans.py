@@ -9,8 +9,8 @@ from memento.model.episodes import CasesFound, Completed, TaskRun
 
 Ending = Literal["done", "failed", "stopped", "uncertain"]
 """
-How carrying out a task ended: its steps are done; its last plan failed; a limit was reached, and it can go on; or it waits for a
-word about a call that may have happened.
+How carrying out a task ended: its steps are done; its last plan failed; a limit was reached, or a step cannot be tried for want
+of a model or a tool, and it can go on; or it waits for a word about a call that may have happened.
 """
 
 Doubt = Literal["ask", "repeat", "skip"]

@@ -23,7 +23,7 @@ class CaseLooks(Cased):
         *,
         zoom: Zoom = "case",
         pan: Sequence[str] = (),
-        tilt: Tilt = "embedding",
+        tilt: Tilt | None = None,
         task: str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
@@ -33,12 +33,13 @@ class CaseLooks(Cased):
         namespace: str | None = None,
     ) -> Navigated:
         """
-        Look at the cases of a domain from a point of view, and keep that one has looked.
+        Look at the cases of a domain from a point of view, and keep that one has looked, where there are any.
 
         Args:
             zoom: what is looked at: cases, the steps they took, or communities of cases that share entities.
             pan: only what concerns all of these: entities by IRI or name, or words of the task.
-            tilt: put in order by likeness to `task`, by its words, by shared entities, or by time.
+            tilt: put in order by likeness to `task`, by its words, by shared entities, or by time; default by likeness with a
+                task, and by time without one.
             since, until: only cases finished in since ≤ at < until.
             previous: an earlier view: what was seen there comes a little earlier.
 
@@ -46,10 +47,12 @@ class CaseLooks(Cased):
             InputError: an unknown zoom or tilt, no task where the tilt needs one, or limit out of range.
             NotFound: no such earlier view.
         """
+        if tilt is None:
+            tilt = "temporal" if task is None else "embedding"
         if zoom not in ZOOMS or tilt not in TILTS:
             raise InputError(f"zoom must be one of {', '.join(ZOOMS)} and tilt one of {', '.join(TILTS)}")
         if task is None and tilt in ("embedding", "keyword"):
-            raise InputError(f"the tilt {tilt!r} puts cases in order by a task: give one")
+            raise InputError(f"the tilt {tilt!r} puts cases in order by a task: give task, or the tilt 'temporal'")
         if not 1 <= limit <= self.settings.limits.results:
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
         if task is not None:
@@ -70,7 +73,7 @@ class CaseLooks(Cased):
                 until=None if until is None else instant(until, "until", self._zone),
                 previous=IRI(previous) if previous else None,
             )
-            return navigate.navigate(look, held, self._writer(scope))
+            return navigate.navigate(look, held, self._writer(scope), keep=self._keeps(held))
 
     def case_metrics(self, *, domain: str | None = None, namespace: str | None = None) -> CaseMetrics:
         """How well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""

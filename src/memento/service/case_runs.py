@@ -9,7 +9,7 @@ from memento.cases import run as runs
 from memento.cases.entities import entities_of
 from memento.cases.forget import prune
 from memento.cases.keep import finished, keep
-from memento.errors import InputError, NotFound
+from memento.errors import InputError
 from memento.library import named
 from memento.model import Completed, Outcome, StepState, TaskRun, TaskStep, ToolCall, Trajectory, Verdict
 from memento.service.cased import Cased
@@ -47,10 +47,8 @@ class CaseRuns(Cased):
             self._checked(plan, "plan")
         with self._writing:
             scope, name, held = self._domain(domain, namespace, "write")
-            if retrieval is not None and not credit.exists(retrieval, held, self._parts):
-                raise NotFound(
-                    f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made"
-                )
+            if retrieval is not None:
+                credit.known(retrieval, held, self._parts)
             writer = self._writer(scope)
             way = Trajectory(
                 iri=mint("trajectory"),

@@ -6,7 +6,7 @@ from memento import settings
 from memento.access import Right
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
-from memento.cases.rewards import checked, reward_of
+from memento.cases.rewards import agreed, reward_of
 from memento.instants import now
 from memento.model import Outcome, Scope
 from memento.service.held import Held
@@ -32,12 +32,16 @@ class Cased(Held):
         names = (namespace_of(graph) for graph in self._domains.names(scope.tenant))
         return tuple(sorted(filter(self._access.sees, names)))
 
+    def _keeps(self, held: Domain) -> bool:
+        """Whether a look at a domain is kept: a domain that has no cases is not made by looking, nor a backup changed."""
+        return len(held.bank) > 0 and not self._parts.degraded
+
     def _earned(
         self, outcome: Outcome | None, reward: float | None, efficiency: float | None, score: float | None
     ) -> float:
         """The one number of a verdict; raises `InputError` when there is none, or a part is out of range."""
         if reward is not None:
-            return checked(reward)
+            return agreed(reward, outcome)
         return reward_of(outcome, self.settings.cases, efficiency=efficiency, score=score)
 
     def _writer(self, scope: Scope) -> Writer:

@@ -13,6 +13,7 @@ may not see the domain of that name either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -47,7 +48,8 @@ class Cases(CaseLooks):
         Where that makes more than `cases.limit`, the least valuable go.
 
         Raises:
-            InputError: an empty task or plan, or a reward out of range; names the row, counted from 1; nothing is stored.
+            InputError: an empty task or plan, an unknown outcome, or a reward that is out of range or contradicts the outcome;
+                names the row, counted from 1; nothing is stored.
             TooLong: a text over `limits.text_bytes`.
             BackendError: store or embedder failed; nothing was written.
         """
@@ -55,6 +57,11 @@ class Cases(CaseLooks):
         for number, row in enumerate(listed, start=1):
             self._checked(row.task, f"task of row {number}")
             self._checked(row.plan, f"plan of row {number}")
+            try:
+                if row.outcome is not None or row.reward is not None:
+                    self._earned(row.outcome, row.reward, None, None)
+            except InputError as error:
+                raise InputError(f"row {number}: {error}") from error
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
             writer, knobs = self._writer(scope), self.settings.cases
@@ -82,7 +89,8 @@ class Cases(CaseLooks):
         """
         The cases to follow and those to avoid for a task, each best first, with why each was chosen.
 
-        What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it.
+        What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it; where the domain has no cases, or
+        nothing can be written, nothing is kept, and it is None.
 
         Args:
             k: most cases of either section; default the setting `cases.k`.
@@ -112,6 +120,10 @@ class Cases(CaseLooks):
             )
             writer = self._writer(scope)
             found, vector = retrieve.retrieve(asked, held, name, writer.at, self._parts, knobs)
+            if not len(held.bank):
+                found = replace(found, reason=f"the domain {name!r} has no cases: `cases status` lists those that have")
+            if not self._keeps(held):
+                return found
             return credit.keep(found, vector, concerned, held, writer, knobs.retrievals)
 
     def retrieve_cases_each(

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from memento.cases import forget, runs
+from memento.cases import credit, forget, runs
 from memento.cases import plan as plans
 from memento.cases import run as one_run
 from memento.cases.entities import entities_of
-from memento.cases.execute import ANSWER, Ended, Execution
+from memento.cases.execute import ANSWER, Ended, Execution, Shown
 from memento.errors import Conflict, Forbidden, InputError
 from memento.llm import chats_of
 from memento.llm.tools import Toolbox, servers_of
@@ -51,6 +51,7 @@ class Plans(CaseRuns, Cases):
         task: str,
         *,
         steps: Sequence[str] = (),
+        retrieval: str | None = None,
         k: int | None = None,
         about: Sequence[str] = (),
         domain: str | None = None,
@@ -63,20 +64,28 @@ class Plans(CaseRuns, Cases):
         task names replaced by what this one names.
 
         Args:
-            steps: the plan, when the caller has one.
+            steps: the plan, when the caller has one; the cases that are like it had no part in it, and share no reward.
+            retrieval: the look-up whose cases those steps were made of, which then do.
             k: most cases of either section that are shown for it.
             about: entities that the task concerns, by IRI, beside those that it names.
 
         Raises:
-            InputError: neither steps, nor a model, nor a case to follow; or more steps than a task may have.
+            InputError: neither steps, nor a model, nor a case to follow; a retrieval without steps; or more steps than a task
+                may have.
+            NotFound: no such retrieval in this domain.
             ModelError: the model gave no usable plan.
             ToolError: a configured server cannot be used.
         """
         self._checked(task, "task")
         for number, step in enumerate(steps, start=1):
             self._checked(step, f"step {number}")
+        if retrieval is not None and not steps:
+            raise InputError("retrieval goes with steps: it names the look-up that your own plan was made of")
         self._in(namespace, "write")
-        found = self.retrieve_cases(task, k=k, about=about, domain=domain, namespace=namespace)
+        if retrieval is None:
+            found = self.retrieve_cases(task, k=k, about=about, domain=domain, namespace=namespace)
+        else:
+            found = self._looked_up(task, retrieval, domain, namespace)
         draft = self._drafted(task, steps, found)
         most = self.settings.executor.steps
         if len(draft.steps) > most:
@@ -90,7 +99,7 @@ class Plans(CaseRuns, Cases):
                 at=writer.at,
                 progress="pending",
                 action=mint("action"),
-                retrieval=found.retrieval,
+                retrieval=None if steps and retrieval is None else found.retrieval,
                 about=entities_of(task, about, scope, self._parts),
             )
             change = runs.begun(task, plans.numbered(draft.steps), draft.steps, way, held.graph)
@@ -110,8 +119,8 @@ class Plans(CaseRuns, Cases):
         """
         Carry out a task from the step that is next, with the tools of the servers in `[executor]`.
 
-        It ends when the steps are done, when no further plan is left after a failure, or at a limit; after a limit, as after a
-        death of the process, the next call goes on from there.
+        It ends when the steps are done, when no further plan is left after a failure, at a limit, or at a step that cannot be
+        tried for want of a model or a tool; then, as after a death of the process, the next call goes on from there.
 
         Args:
             uncertain: what to do about a call that was under way when the process ended: `ask`, `repeat` or `skip` it.
@@ -129,7 +138,6 @@ class Plans(CaseRuns, Cases):
         with self._writing:
             _, name, held = self._domain(domain, namespace, "write")
             told = one_run.pending(run, held, self._parts).told(name)
-            found = runs.shown_for(told, held, self._parts)
         if not told.steps:
             raise InputError(
                 "the run has no steps to carry out: plan the task with `plan_task`, or record pending steps"
@@ -138,8 +146,9 @@ class Plans(CaseRuns, Cases):
         def keep(step: TaskStep) -> None:
             self._put(told.iri, step, domain, namespace)
 
+        cases = self._cases_for(told, domain, namespace)
         with self._alone(told.iri), self._thinking() as chats, self._tools() as tools:
-            ended = Execution(told, found, tools, chats, self.settings.executor, keep).go(uncertain)
+            ended = Execution(told, cases, tools, chats, self.settings.executor, keep).go(uncertain)
             completed = None
             if complete and ended.ending in ("done", "failed"):
                 completed = self._completed(told.iri, ended, domain, namespace)
@@ -193,10 +202,35 @@ class Plans(CaseRuns, Cases):
             return plans.Draft(steps=own, by="caller", reason="the caller's own plan")
         with self._thinking() as chats:
             if chats is None:
-                return plans.by_template(task, found)
+                return plans.by_template(task, found, self.settings.cases.template_from)
             with ExitStack() as stack:
                 offered = stack.enter_context(self._tools()).offered if self._has_whole_folder else {}
                 return plans.by_model(chats[0], task, found, offered, most=self.settings.executor.steps)
+
+    def _looked_up(self, task: str, retrieval: str, domain: str | None, namespace: str | None) -> CasesFound:
+        """The cases that an earlier look-up showed; raises `NotFound`."""
+        with self._writing:
+            _, name, held = self._domain(domain, namespace)
+            credit.known(retrieval, held, self._parts)
+            return runs.shown_for(task, IRI(retrieval), name, held, self._parts)
+
+    def _cases_for(self, run: TaskRun, domain: str | None, namespace: str | None) -> Shown:
+        """The cases that a run is planned again with: those that it was planned with, or else those that are like it now."""
+
+        def find() -> CasesFound:
+            if run.retrieval is None:
+                return self.retrieve_cases(run.task, domain=domain, namespace=namespace)
+            with self._writing:
+                _, name, held = self._domain(domain, namespace)
+                return runs.shown_for(run.task, run.retrieval, name, held, self._parts)
+
+        def follow(found: CasesFound) -> None:
+            with self._writing:
+                scope, _, held = self._domain(domain, namespace, "write")
+                if one_run.pending(run.iri, held, self._parts).trajectory.retrieval is None and found.retrieval:
+                    self._writer(scope).write(runs.followed(run.iri, found, held.graph), "cases.plan", [run.iri])
+
+        return Shown(find, follow, self.settings.cases.template_from)
 
     def _completed(self, run: IRI, ended: Ended, domain: str | None, namespace: str | None) -> Completed:
         done = [one.task for one in ended.steps if one.state == "done" and one.task != ANSWER]

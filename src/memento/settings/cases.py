@@ -15,6 +15,9 @@ class CasesSettings:
         "q", "what ranks cases: q is the learned value beside the cosine, as soon as it has learned", ("q", "cosine")
     )
     positive_from: float = knob(0.5, "reward from which a case is one to follow", least=-1, most=1)
+    template_from: float = knob(
+        0.3, "cosine from which a case is like enough for its plan to be copied where no model plans", least=-1, most=1
+    )
     limit: int = knob(10_000, "most cases kept in one domain; the least valuable go", least=1)
     retrievals: int = knob(
         5_000, "look-ups of cases kept in one domain with what they showed; the oldest go", least=100

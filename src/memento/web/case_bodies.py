@@ -10,13 +10,27 @@ from flask import request
 from msgspec import Meta
 from werkzeug.exceptions import UnsupportedMediaType
 
-from memento.model import CaseRow, Doubt, Outcome, StepState, ToolCall
+from memento.cases import rows
+from memento.cases.rewards import LEAST, MOST
+from memento.cases.rows import Row
+from memento.errors import InputError
+from memento.model import OUTCOMES, Doubt, StepState, ToolCall
 from memento.web.asked import namespace
 from memento.wire import decode
 
 Text = Annotated[str, Meta(min_length=1, pattern=r"\S")]
-Reward = Annotated[float, Meta(ge=-0.2, le=1, description="what it earned, where no verdict says it")]
-Share = Annotated[float, Meta(ge=0, le=1)]
+# These the service checks, and says what is wrong in plain words; the schema tells them to whoever reads it.
+Words = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
+Count = Annotated[int, Meta(extra_json_schema={"minimum": 1})]
+Ended = Annotated[str, Meta(extra_json_schema={"enum": [*OUTCOMES]})]
+Reward = Annotated[
+    float,
+    Meta(
+        description="what it earned; beside an outcome it counts, and must say the same",
+        extra_json_schema={"minimum": LEAST, "maximum": MOST},
+    ),
+]
+Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,14 +43,14 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Rows(Body, frozen=True, kw_only=True):
     """Finished tasks."""
 
-    rows: list[CaseRow]
+    rows: list[Row]
 
 
 class Wanted(Body, frozen=True, kw_only=True):
     """A task that cases are wanted for."""
 
-    task: Text
-    k: Annotated[int, Meta(ge=1)] | None = None
+    task: Words
+    k: Count | None = None
     about: list[str] = []
     since: datetime | None = None
     until: datetime | None = None
@@ -46,8 +60,8 @@ class Wanted(Body, frozen=True, kw_only=True):
 class WantedEach(Body, frozen=True, kw_only=True):
     """Tasks that cases are wanted for, each for itself."""
 
-    tasks: Annotated[list[Text], Meta(min_length=1)]
-    k: Annotated[int, Meta(ge=1)] | None = None
+    tasks: Annotated[list[Words], Meta(extra_json_schema={"minItems": 1})]
+    k: Count | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -55,7 +69,7 @@ class WantedEach(Body, frozen=True, kw_only=True):
 class Verdicts(Body, frozen=True, kw_only=True):
     """What a task earned: a verdict, or the reward itself."""
 
-    outcome: Outcome | None = None
+    outcome: Ended | None = None
     reward: Reward | None = None
     efficiency: Share | None = None
     score: Share | None = None
@@ -70,7 +84,7 @@ class Earned(Verdicts, frozen=True, kw_only=True):
 class Start(Body, frozen=True, kw_only=True):
     """A task that begins."""
 
-    task: Text
+    task: Words
     plan: Text | None = None
     retrieval: Text | None = None
     about: list[str] = []
@@ -80,7 +94,7 @@ class Start(Body, frozen=True, kw_only=True):
 class StepDone(Body, frozen=True, kw_only=True):
     """A step of a task, with the calls of tools that it made."""
 
-    task: Text
+    task: Words
     result: str | None = None
     state: StepState = "done"
     tools: list[ToolCall] = []
@@ -96,11 +110,12 @@ class End(Verdicts, frozen=True, kw_only=True):
 
 
 class Task(Body, frozen=True, kw_only=True):
-    """A task to be planned; `steps` is the plan, when the caller has one."""
+    """A task to be planned; `steps` is the plan, when the caller has one, and `retrieval` the look-up that it was made of."""
 
-    task: Text
-    steps: list[Text] = []
-    k: Annotated[int, Meta(ge=1)] | None = None
+    task: Words
+    steps: list[Words] = []
+    retrieval: Text | None = None
+    k: Count | None = None
     about: list[str] = []
 
 
@@ -114,20 +129,38 @@ class Execute(Body, frozen=True, kw_only=True):
 class Prune(Body, frozen=True, kw_only=True):
     """How many cases are to stay."""
 
-    keep: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    keep: Annotated[int, Meta(le=2**31 - 1, extra_json_schema={"minimum": 1})]
 
 
 def body(form: type[Body]) -> dict[str, Any]:
     """
     The fields of the request's body by name; a namespace in the query string or the header counts when the body has none.
 
+    No body at all is an empty object, where nothing in it is needed.
+
     Raises:
         InputError: no JSON, or not in that form; names the field.
         UnsupportedMediaType: the body says that it is something else.
     """
-    if not request.is_json:
+    sent = request.get_data()
+    needed = msgspec.structs.fields(form)
+    if not sent.strip() and not any(one.required for one in needed):
+        sent = b"{}"
+    elif not request.is_json:
         raise UnsupportedMediaType(
             f"send JSON with the header Content-Type: application/json, not {request.mimetype or 'nothing'}"
         )
-    read = msgspec.structs.asdict(decode(form, request.get_data()))
+    if not sent.strip():
+        names = ", ".join(one.name for one in needed if one.required)
+        raise InputError(f"send a JSON object with {names}: the body is empty")
+    read = msgspec.structs.asdict(decode(form, sent))
     return {**read, "namespace": read["namespace"] or namespace()}
+
+
+def kept() -> dict[str, Any]:
+    """The same for rows; raises as `body` does, and names the row that has an unknown field."""
+    try:
+        read = body(Rows)
+    except InputError as error:
+        raise InputError(rows.told(str(error))) from error
+    return {**read, "rows": [row.noun() for row in read["rows"]]}

@@ -87,7 +87,7 @@ def _looks() -> dict[tuple[str, str], Operation]:
             parameters={
                 "zoom": {"enum": list(ZOOMS)},
                 "pan": {"type": "array", "items": TEXT, "description": "only what concerns all of these"},
-                "tilt": {"enum": list(TILTS)},
+                "tilt": {"enum": list(TILTS), "description": "default embedding with a task, temporal without"},
                 "task": TEXT,
                 "since": TIME,
                 "until": TIME,
@@ -154,7 +154,7 @@ def _plans() -> dict[tuple[str, str], Operation]:
             answers=Planned,
             body=forms.Task,
             created=True,
-            fails=(413, 415),
+            fails=(404, 413, 415),
         ),
         ("post", "/cases/runs/{run}/execute"): Operation(
             does="Carry out a task from the step that is next, with the tools of the configured servers",

@@ -43,7 +43,7 @@ class CaseRest:
     def add(self) -> Response:
         """Keep finished tasks as cases."""
         Parameters()
-        return answered(memory().add_cases(**body(forms.Rows)), 201)
+        return answered(memory().add_cases(**forms.kept()), 201)
 
     def retrieve(self) -> Response:
         """The cases to follow and those to avoid for a task."""
@@ -95,7 +95,7 @@ class CaseRest:
             memory().navigate_cases(
                 zoom=asked.choice("zoom", ZOOMS),
                 pan=asked.all("pan"),
-                tilt=asked.choice("tilt", TILTS),
+                tilt=asked.choice("tilt", TILTS) if asked.text("tilt") else None,
                 task=asked.text("task"),
                 since=asked.instant("since"),
                 until=asked.instant("until"),

@@ -1,0 +1,69 @@
+"""Finished tasks as JSON has them: what is misspelt is refused, and not passed over."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Annotated, cast
+
+import msgspec
+from msgspec import Meta
+
+from memento.cases.rewards import LEAST, MOST
+from memento.errors import InputError
+from memento.model import OUTCOMES, CaseRow, Outcome
+from memento.wire import decode
+
+# What the schema tells is checked where rows become cases, in words that name the row.
+Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
+Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST, "maximum": MOST})]
+FIELDS = tuple(one.name for one in fields(CaseRow))
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finished task: what was asked, what was done, and how it ended or what it earned."""
+
+    task: str
+    plan: str
+    outcome: Ended = None
+    reward: Earned = None
+    at: datetime | None = None
+    about: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+
+    def noun(self) -> CaseRow:
+        """The same, as it is kept."""
+        return CaseRow(
+            task=self.task,
+            plan=self.plan,
+            outcome=cast("Outcome | None", self.outcome),
+            reward=self.reward,
+            at=self.at,
+            about=self.about,
+            derived_from=self.derived_from,
+        )
+
+
+def read(line: bytes) -> CaseRow:
+    """
+    A row from a JSON object.
+
+    Raises:
+        InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
+
+    >>> read(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
+    Traceback (most recent call last):
+    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
+    """
+    try:
+        return decode(Row, line).noun()
+    except InputError as error:
+        raise InputError(told(str(error))) from error
+
+
+def told(error: str) -> str:
+    """An error about rows in plain words."""
+    where, unknown, name = error.partition("Object contains unknown field ")
+    return (
+        f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(FIELDS)}" if unknown else error
+    )
