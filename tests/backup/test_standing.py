@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
@@ -262,3 +263,42 @@ def test_few_checkpoints_are_kept_and_none_that_holds_what_was_erased(memento: M
 
     assert (kept, left) == (2, [])
     assert not any(b"is called Snollygoster" in path.read_bytes() for path in fresh.rglob("*") if path.is_file())
+
+
+def overwritten(store: Path) -> None:
+    """Garbage in the middle of every table, as it lies on the disk; what the engine has read already it does not read again."""
+    for table in store.glob("*.sst"):
+        with table.open("r+b") as file:
+            file.seek(table.stat().st_size // 3)
+            file.write(b"garbage" * 8)
+
+
+def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as memento:
+        memento.note("I like tea.")
+        checkpoint(memento)
+    [good] = (tmp_path / "checkpoints").iterdir()
+    long_ago = good.rename(good.with_name("20200101T000000.000Z"))
+    with opened(tmp_path) as memento:
+        memento.note("I like coffee.")
+        sound = memento.check()
+        overwritten(tmp_path / "store")
+        found = memento.check()
+        with pytest.raises(Damaged, match="none was removed"):
+            memento.backup(keep=1)
+        memento.settings = replace(memento.settings, checkpoints=replace(memento.settings.checkpoints, keep=1))
+        memento._parts.harm = None
+        checkpoint(memento)
+        health, status = memento.health({}), memento.status()
+
+        assert sound == ()
+        assert [one.what for one in found] == ["damaged-store"]
+        assert "orruption" in found[0].detail and "memento restore" in found[0].detail
+        assert list((tmp_path / "backups").iterdir()) == []
+        assert list((tmp_path / "checkpoints").iterdir()) == [long_ago]
+        assert (health.store, health.status) != ("ok", "ok")
+        assert status.degraded and "the store is damaged" in status.degraded
+        memento.restore(tmp_path / "checkpoints")
+        assert memento.check() == ()
+        assert contents(memento) == {"USER likes tea."}
+        assert memento.health({}).store == "ok"
