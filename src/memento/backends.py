@@ -58,6 +58,8 @@ class Backends:
     inferences: Inferences
     degraded: Degraded | None = None
     """Set while a backup stands in for the store, so that nothing may be written."""
+    harm: str | None = None
+    """What was found damaged when the store's files were last read to their end."""
     erasures: int = 0
     """How often texts were erased: what was copied before holds them."""
     forgotten: list[Callable[[], None]] = field(default_factory=list)
@@ -248,6 +250,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     try:
         until_released(parts.home.store, wait_s=_PATIENCE_S)
         change()
+        parts.harm = None
         if parts.degraded:
             standing.stand_back(parts.home)
             parts.degraded = None

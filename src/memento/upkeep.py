@@ -11,7 +11,8 @@ from memento import __version__
 from memento.access import Access
 from memento.backends import Backends
 from memento.errors import BackendError
-from memento.graph import shapes
+from memento.graph import shapes, whole
+from memento.graph.exact import Exact
 from memento.home import Home
 from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
@@ -53,13 +54,14 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         vectors=vectors,
         gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
-        degraded=str(parts.degraded) if parts.degraded else None,
+        degraded=_told(parts),
     )
 
 
 def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
     """How the service stands, in a few milliseconds however much it holds; a store that fails is said, not raised."""
-    store: Literal["ok", "failing", "damaged"] = "damaged" if parts.degraded else "ok"
+    harm = _told(parts)
+    store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     waiting: dict[str, int] = {}
     try:
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
@@ -68,7 +70,7 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
     except BackendError:
         store = "failing"
     return Health(
-        status="starting" if not parts.warm else "degraded" if parts.degraded else "ok",
+        status="starting" if not parts.warm else "degraded" if harm else "ok",
         version=__version__,
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
@@ -77,13 +79,24 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
-        degraded=str(parts.degraded) if parts.degraded else None,
+        degraded=harm,
     )
+
+
+def read_whole(parts: Backends) -> str | None:
+    """What is damaged in the store's files, all of them read as they are now; None for a store in memory, or a sound one."""
+    if not Exact(parts.graph).is_on_disk:
+        return None
+    with parts.snapshots.lease() as snapshot:
+        parts.harm = whole.damage(snapshot)
+    return parts.harm
 
 
 def check(parts: Backends) -> list[Difference]:
     """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
+    if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
+        return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
     found += reconcile.differences(parts.graph, parts.indexes)
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
@@ -92,6 +105,12 @@ def check(parts: Backends) -> list[Difference]:
         Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
         for one in shapes.violations(quads)
     ]
+
+
+def _told(parts: Backends) -> str | None:
+    if parts.degraded:
+        return str(parts.degraded)
+    return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
 
 
 def rebuild(parts: Backends, progress: Progress | None) -> int:
@@ -103,4 +122,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
     return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
 
 
+DAMAGED = "damaged-store"
+"""The word of `check` for files that cannot be read to their end."""
+_REMEDY = "`memento restore` puts the latest backup in its place"
 _OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "provenance", "cases", "audit"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
@@ -16,9 +17,9 @@ from conftest import OFFLINE
 from doors import serving
 from memento.cli import main
 from memento.client import Client
-from memento.errors import Damaged, GraphError, ReadOnly
+from memento.errors import Damaged, GraphError, NotFound, ReadOnly
 from memento.graph.oxigraph import Oxigraph
-from memento.service import Memento, open_memento
+from memento.service import Memento, open_memento, restored
 from memento.web.app import create_app
 
 
@@ -262,3 +263,112 @@ def test_few_checkpoints_are_kept_and_none_that_holds_what_was_erased(memento: M
 
     assert (kept, left) == (2, [])
     assert not any(b"is called Snollygoster" in path.read_bytes() for path in fresh.rglob("*") if path.is_file())
+
+
+def overwritten(store: Path) -> None:
+    """Garbage in the middle of every table, as it lies on the disk; what the engine has read already it does not read again."""
+    for table in store.glob("*.sst"):
+        with table.open("r+b") as file:
+            file.seek(table.stat().st_size // 3)
+            file.write(b"garbage" * 8)
+
+
+def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as memento:
+        memento.note("I like tea.")
+        checkpoint(memento)
+    [good] = (tmp_path / "checkpoints").iterdir()
+    long_ago = good.rename(good.with_name("20200101T000000.000Z"))
+    with opened(tmp_path) as memento:
+        memento.note("I like coffee.")
+        sound = memento.check()
+        overwritten(tmp_path / "store")
+        found = memento.check()
+        with pytest.raises(Damaged, match="none was removed"):
+            memento.backup(keep=1)
+        memento.settings = replace(memento.settings, checkpoints=replace(memento.settings.checkpoints, keep=1))
+        memento._parts.harm = None
+        checkpoint(memento)
+        health, status = memento.health({}), memento.status()
+
+        assert sound == ()
+        assert [one.what for one in found] == ["damaged-store"]
+        assert "orruption" in found[0].detail and "memento restore" in found[0].detail
+        assert list((tmp_path / "backups").iterdir()) == []
+        assert list((tmp_path / "checkpoints").iterdir()) == [long_ago]
+        assert (health.store, health.status) != ("ok", "ok")
+        assert status.degraded and "the store is damaged" in status.degraded
+        memento.restore(tmp_path / "checkpoints")
+        assert memento.check() == ()
+        assert contents(memento) == {"USER likes tea."}
+        assert memento.health({}).store == "ok"
+
+
+def test_every_command_says_so_once_beside_what_it_prints(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMENTO_EMBEDDING_MODEL", "trigram")
+    monkeypatch.setenv("MEMENTO_EMBEDDING_CACHE", "false")
+    reads = (
+        ["list"],
+        ["query", "SELECT ?s { ?s ?p ?o } LIMIT 1"],
+        ["keys", "find", "tea"],
+        ["manifest"],
+        ["export", str(damaged.parent / "out.trig")],
+        ["living", "archive", "--dry-run"],
+    )
+    done: list[Result] = []
+    with opened(damaged) as memento, serving(memento):
+        home = ["--home", str(damaged)]
+        done += [CliRunner().invoke(main, [*home, *words], prog_name="memento") for words in reads]
+    done += [CliRunner().invoke(main, ["--home", str(damaged), "list"], prog_name="memento")]
+
+    for one in done:
+        assert one.exit_code == 0, one.output
+        [line] = one.stderr.splitlines()
+        assert line.startswith("memento: the memory is read-only and of 20")
+        assert "what was noted later is not in it" in line
+
+
+def test_the_pages_say_so_before_anything_else(damaged: Path) -> None:
+    browser = {"Accept": "text/html"}
+    with opened(damaged) as memento, create_app(memento).test_client() as client:
+        pages = [client.get(path, headers=browser).text for path in ("/", "/map", "/sparql")]
+        foreseen = client.post("/memory/archive", json={"dry_run": True})
+        archived = client.post("/memory/archive", json={})
+        client.post("/memory/restore", json={})
+        after = [client.get(path, headers=browser).text for path in ("/", "/map", "/sparql")]
+
+    assert all('role="alert">the memory is read-only' in page for page in pages)
+    assert not any('role="alert"' in page for page in after)
+    assert (foreseen.status_code, archived.status_code) == (200, 503)
+
+
+def test_a_memory_that_is_read_in_full_shows_what_is_written_of_it(damaged: Path) -> None:
+    with opened(damaged) as memento:
+        [key] = memento.find_keys("tea").keys[:1]
+        [memory] = memento.read_key(key.key).memories[:1]
+        first, second = (memento.read_memory(memory.memory, via=key.key) for _ in range(2))
+        [trodden] = [one for one in second.keys if one.key == key.key]
+        memento.restore()
+        written = memento.read_memory(memory.memory, via=key.key)
+
+    assert (first.depth, first.access_count) == (second.depth, second.access_count) == (memory.depth, 0)
+    assert trodden.is_traversed
+    assert trodden.weight == memory.weight
+    assert written.depth > second.depth
+    assert written.access_count == 1
+
+
+def test_where_no_backup_fits_it_is_said_why_and_what_can_be_done(damaged: Path) -> None:
+    [only] = (damaged / "checkpoints").iterdir()
+    (only / "vectors.sqlite").write_bytes(b"garbage")
+    with pytest.raises(Damaged, match=r"none of the 1 in .* fits: the backup .* is damaged: vectors.sqlite") as raised:
+        opened(damaged)
+    rmtree(damaged / "checkpoints")
+    with pytest.raises(NotFound) as refused:
+        restored(damaged)
+
+    for said in (str(raised.value), str(refused.value)):
+        assert f"move {damaged} away" in said
+        assert "memento import" in said
+        assert "memento restore FOLDER" in said
+    assert "`memento backup" not in str(refused.value)

@@ -39,20 +39,29 @@ def stand_in(home: Home, damage: Damaged) -> Degraded:
     Raises:
         Damaged: there is none.
     """
+    unfit = []
     for backup in _candidates(home):
         try:
             made = manifest.verified(backup)
             lay_out(backup, home.standing_in)
         except (InputError, OSError) as error:
             logger.warning("backup.unfit", extra={"folder": str(backup), "error": type(error).__name__})
+            unfit.append(str(error))
             continue
         home.stand_in(on=True)
         logger.error("store.damaged", extra={"stands-in": str(backup)})
         return Degraded(reason=str(damage), backup=str(backup), at=made.at)
-    raise Damaged(
-        f"{damage}. No backup of it is in {home.path} that could be read instead: "
-        "put one in its place with `memento restore FOLDER`"
-    ) from damage
+    none = f"no backup of it is in {home.path}"
+    why = f"none of the {len(unfit)} in {home.path} fits: {'; '.join(unfit)}" if unfit else none
+    raise Damaged(f"{damage}, and {why}. {way_out(home)}") from damage
+
+
+def way_out(home: Home) -> str:
+    """What can be done where neither the store nor a backup in the folder can be read."""
+    return (
+        "Put a backup of another disk or machine in its place with `memento restore FOLDER`; or move "
+        f"{home.path} away to begin with an empty memory, into which `memento import` brings an export"
+    )
 
 
 def stand_back(home: Home) -> None:
@@ -67,12 +76,13 @@ def usual(home: Home) -> Path:
     somebody made, or the latest checkpoint.
     """
     found = _candidates(home)
-    if not found or (_is_sound(home) and manifest.backups(home.backups)):
+    if not found or (is_sound(home) and manifest.backups(home.backups)):
         return home.backups
     return found[0]
 
 
-def _is_sound(home: Home) -> bool:
+def is_sound(home: Home) -> bool:
+    """Whether the store of a folder that nobody has open can be opened."""
     try:
         Exact.read_only(home.path / "store")
     except GraphError:

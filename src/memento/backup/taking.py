@@ -1,8 +1,9 @@
 """
 Makes a backup while the memory is in use: store and vectors as they were at one instant.
 
-*Guarantees:* a backup is whole or not there: it is made under another name, put on disk, and then given its own. Nobody waits
-longer than the store takes to link its files, which is milliseconds on the same disk.
+*Guarantees:* a backup is whole or not there: it is made under another name, read to its end, put on disk, and then given its own;
+only then does an older one go. Nobody who writes waits longer than the store takes to link its files, which is milliseconds on the
+same disk.
 
 *But:* on the same disk the store's files are shared with the running one until either changes them: against a broken disk, back
 up to another.
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from memento import __version__
 from memento.backup import manifest
-from memento.errors import GraphError, InputError
+from memento.errors import Damaged, GraphError, InputError
+from memento.graph import whole
 from memento.graph.exact import Exact, counted
 from memento.home import Home
 from memento.model import BackedUp
@@ -49,6 +51,7 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
 
     Raises:
         InputError: something else is in the folder, or it cannot be written.
+        Damaged: the store's files cannot be read to their end; what is in the folder stays.
         GraphError: the store cannot be backed up.
     """
     final = _place(folder, at)
@@ -58,6 +61,8 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
         _fill(part, what)
         if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
             _parted(part / "store")
+        if damage := whole.damage(part / "store"):
+            raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
         made = manifest.Manifest(
             format=manifest.FORMAT,
             memento=__version__,

@@ -21,6 +21,8 @@ class Chosen:
     home: str | None = None
     namespace: str | None = None
     as_json: bool = False
+    is_told: bool = False
+    """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
     def folder(self) -> Home:
@@ -34,6 +36,14 @@ class Chosen:
 
         return settings.load(self.folder.settings)
 
+    def tell(self, notice: str) -> None:
+        """Say on stderr, once a command, that the memory is read-only and why."""
+        if not self.is_told:
+            import click
+
+            self.is_told = True
+            click.echo(f"memento: {notice}", err=True)
+
 
 def opened(chosen: Chosen, command: str) -> Memento | Client:
     """
@@ -45,16 +55,18 @@ def opened(chosen: Chosen, command: str) -> Memento | Client:
     """
     if client := running(chosen):
         return client
-    import click
+    import logging
 
     from memento.service import Memento, open_memento
 
+    # What it logs stands in the notice; without a handler the bare word of the event would be printed.
+    logging.getLogger("memento").addHandler(logging.NullHandler())
     wait_s = chosen.settings().server.lock_wait_s
     memento = open_memento(
         chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
     )
     if isinstance(memento, Memento) and memento.degraded:
-        click.echo(f"memento: {memento.degraded}", err=True)
+        chosen.tell(str(memento.degraded))
     return memento
 
 
@@ -65,7 +77,9 @@ def running(chosen: Chosen) -> Client | None:
         return None
     from memento.client import Client
 
-    return Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
+    client = Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
+    client.on_degraded = chosen.tell
+    return client
 
 
 def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:

@@ -127,7 +127,8 @@ def fields(found: Json) -> str:
 
 def differences(found: Iterable[Json]) -> str:
     """A line for each difference."""
-    return "\n".join(f"{one['what']}: {one['iri']}: {clean(one['detail'])}" for one in found) or "All is well."
+    lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]
+    return "\n".join(lines) or "All is well."
 
 
 def content_of(found: Json) -> str:

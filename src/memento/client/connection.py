@@ -10,7 +10,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -115,6 +115,8 @@ class Connection:
         self.namespace = namespace
         self._token = token
         self._timeout_s = timeout_s
+        self.on_degraded: Callable[[str], None] = lambda said: None
+        """Told, with every answer, why the memory is read-only and of what time it is, while it is."""
 
     def ask(self, method: str, /, **arguments: object) -> bytes:
         """
@@ -175,6 +177,8 @@ class Connection:
                 ):  # too long, perhaps: the answer may lie there all the same
                     connection.request(verb, path, body, sent)
                 response = connection.getresponse()
+                if said := response.headers.get("Memento-Degraded"):
+                    self.on_degraded(said)
                 if response.status >= 400:
                     answer = Answer(response.status, response.headers.get_content_type(), response.read())
                     raise _failure(answer, self.address)

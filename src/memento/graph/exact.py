@@ -14,7 +14,8 @@ from typing import Self
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError
+from memento.errors import Damaged, GraphError
+from memento.graph import damage
 from memento.graph.oxigraph import Oxigraph
 from memento.ports import Graph
 from memento.vocabulary import IRI
@@ -125,7 +126,9 @@ def until_released(folder: Path, *, wait_s: float) -> None:
         try:
             ox.Store(folder)
             return
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
+            if isinstance(damage.opening(folder, error), Damaged):
+                return  # nobody holds it: whoever opens it next is told
             if time.monotonic() > last:
                 raise GraphError(f"the store is still being read: {error}") from error
             time.sleep(0.02)
@@ -137,7 +140,7 @@ def failures() -> Iterator[None]:
     try:
         yield
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
-        raise GraphError(f"the store failed: {error}") from error
+        raise damage.met(error, "") from error
 
 
 def _each(found: Iterator[ox.Quad]) -> Iterator[ox.Quad]:

@@ -74,13 +74,13 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A memory as it is shown: what the graph says of it, what took its place, and whether it is current."""
+    """A memory as it is shown: what the graph says of it, what took its place, and whether reading it counts."""
 
     memory: Memory
     graph: IRI
     said: Said
     successor: IRI | None
-    is_current: bool
+    is_traced: bool
 
 
 def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) -> KeyPage:
@@ -119,13 +119,15 @@ def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) ->
     )
 
 
-def opened(iri: str, via: str | None, way: Way, *, past: bool) -> tuple[OpenedMemory, list[Effect]]:
+def opened(
+    iri: str, via: str | None, way: Way, *, past: bool, traced: bool = True
+) -> tuple[OpenedMemory, list[Effect]]:
     """
     A memory in full, with the keys that lead on, and what reading it does.
 
     Args:
         via: the key that led there.
-        past: also what was superseded or is over; it is read without a trace.
+        past: also what was superseded or is over; it is read without a trace, as all is that is not `traced`.
 
     Raises:
         NotFound: the reader has no such memory, or it is forgotten.
@@ -145,12 +147,12 @@ def opened(iri: str, via: str | None, way: Way, *, past: bool) -> tuple[OpenedMe
         trodden = same[0] if same else trodden
         leading = leading if same else [trodden, *leading]
     effects: list[Effect] = []
-    if is_shown:
+    if traced := is_shown and traced:
         effects.append(Read(memory=memory.iri, graph=graph, at=way.now))
         if trodden:
             effects.append(step(trodden[0], memory.iri, graph, trodden[1], way))
-    shown = Shown(memory=memory, graph=graph, said=said, successor=successor, is_current=is_shown)
-    return _opened(shown, leading, trodden, way), effects
+    shown = Shown(memory=memory, graph=graph, said=said, successor=successor, is_traced=traced)
+    return _opened(shown, leading, trodden if is_shown else None, way), effects
 
 
 def related(iri: str, way: Way) -> Related:
@@ -251,13 +253,13 @@ def _opened(
     shown: Shown, leading: Sequence[tuple[Lead, float]], trodden: tuple[Lead, float] | None, way: Way
 ) -> OpenedMemory:
     memory, strength = shown.memory, way.used.strength(shown.memory.iri)
-    if shown.is_current:
+    if shown.is_traced:
         strength = Strength(
             depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=way.now
         )
     rows = way.graph.select("keys/linked", way.leads.graphs, memory=memory.iri)
     related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
-    keys = [_key(lead, weight, trodden if shown.is_current else None, way) for lead, weight in leading]
+    keys = [_key(lead, weight, trodden, way, traced=shown.is_traced) for lead, weight in leading]
     return OpenedMemory(
         memory=memory.iri,
         content=memory.content,
@@ -279,13 +281,13 @@ def _opened(
     )
 
 
-def _key(lead: Lead, weight: float, trodden: tuple[Lead, float] | None, way: Way) -> KeyOf:
+def _key(lead: Lead, weight: float, trodden: tuple[Lead, float] | None, way: Way, *, traced: bool) -> KeyOf:
     is_traversed = trodden is not None and trodden[0].iri == lead.iri
     return KeyOf(
         key=lead.iri,
         name=lead.name,
         type=lead.type,
-        weight=round(dynamics.trodden(weight) if is_traversed else weight, 9),
+        weight=round(dynamics.trodden(weight) if is_traversed and traced else weight, 9),
         memory_count=len(way.leads.shown(lead)),
         is_traversed=is_traversed,
     )

@@ -219,8 +219,8 @@ class Degraded:
     def brief(self) -> str:
         """For whoever asks the memory; folders of the machine are not named."""
         return (
-            f"the memory is read-only and of {self.at[:19]}Z, as its store cannot be opened: `memento restore` puts the backup "
-            "that is read instead in its place"
+            f"the memory is read-only and of {self.at[:19]}Z, and what was noted later is not in it, as its store cannot be "
+            "opened: `memento restore` puts the backup that is read instead in its place"
         )
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from memento.backends import Keeper, reopen
 from memento.backup.manifest import backups, made_at
 from memento.backup.putting import put, readied
 from memento.backup.taking import Taken, take
-from memento.errors import Forbidden, InputError, MementoError
+from memento.errors import Damaged, Forbidden, InputError, MementoError
 from memento.graph.exact import Exact
 from memento.instants import now
 from memento.model import BackedUp, Difference, Restored
@@ -35,10 +35,14 @@ class Care(Exchanging):
     """Checks, rebuilds, backups."""
 
     def check(self) -> tuple[Difference, ...]:
-        """Every difference between the graph and its indexes, and every violated shape; empty when all is well."""
+        """
+        What is damaged in the store's files, every difference between the graph and its indexes, and every violated shape; empty
+        when all is well.
+        """
         self._as_owner()
+        harm = upkeep.read_whole(self._parts)  # before the lock: it takes long
         with self._writing:
-            return (*upkeep.check(self._parts), *self._domains.differences())
+            return (*upkeep.check(self._parts), *(() if harm else self._domains.differences()))
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
@@ -59,6 +63,7 @@ class Care(Exchanging):
 
         Raises:
             InputError: other things are in the folder, or it cannot be written.
+            Damaged: the store's files cannot be read to their end; older backups stay.
             Forbidden: the caller may not care for the whole data folder, or not name a folder.
         """
         if keep is not None and keep < 1:
@@ -66,7 +71,7 @@ class Care(Exchanging):
         place = self._backups(folder) or self.home.backups
         self._writable()
         with self._importing:
-            return take(place, self._taken(), now(), keep)
+            return self._kept(place, keep)
 
     def restore(self, folder: str | Path | None = None) -> Restored:
         """
@@ -91,6 +96,16 @@ class Care(Exchanging):
                 self._put_off_here.clear()
         self.resume()
         return restored
+
+    def _kept(self, folder: Path, keep: int | None, *, apart_bytes: int = 0) -> BackedUp:
+        """`take`, and what it finds of the store is known from then on."""
+        try:
+            made = take(folder, self._taken(), now(), keep, apart_bytes=apart_bytes)
+        except Damaged as damage:
+            self._parts.harm = str(damage).partition("the store is damaged: ")[2]
+            raise
+        self._parts.harm = None
+        return made
 
     def _taken(self) -> Taken:
         return Taken(
@@ -119,11 +134,13 @@ class Care(Exchanging):
             return _AGAIN_S
         try:
             writes, erasures = self._parts.graph.writes, self._parts.erasures
-            made = take(folder, self._taken(), now(), knobs.keep, apart_bytes=_APART_BYTES)
+            made = self._kept(folder, knobs.keep, apart_bytes=_APART_BYTES)
             if self._parts.erasures != erasures:
                 rmtree(made.folder)
                 return _AGAIN_S
             self._checkpointed = writes
+        except Damaged as damage:
+            logger.error("checkpoint.damaged", extra={"folder": str(folder), "reason": str(damage)})
         except MementoError as error:  # a full disk is no reason to end the thread, nor to try at once again
             logger.warning("checkpoint.failed", extra={"folder": str(folder), "error": type(error).__name__})
         finally:

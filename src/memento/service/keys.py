@@ -99,7 +99,8 @@ class Keys(Held):
         self, iri: str, *, via: str | None = None, past: bool = False, namespace: str | None = None
     ) -> OpenedMemory:
         """
-        A memory in full, with the keys that lead on from it. It grows deeper, and the link that was trodden stronger.
+        A memory in full, with the keys that lead on from it. It grows deeper, and the link that was trodden stronger; not where
+        the caller may not write, or nobody may.
 
         Args:
             via: the key that led here.
@@ -110,10 +111,11 @@ class Keys(Held):
             InputError: it was superseded, by which one; or the key does not lead to it.
         """
         scope = self._in(namespace)
+        traced = self._access.may("write") and self.degraded is None
         with self._parts.indexes.lock:
             way = self._way(scope)
-            opened, effects = walk.opened(iri, via, way, past=past)
-        if effects and self._access.may("write"):
+            opened, effects = walk.opened(iri, via, way, past=past, traced=traced)
+        if effects:
             self._reinforcement.note(*effects)
             trodden = next((one for one in opened.keys if one.is_traversed), None)
             if trodden and self.settings.keys.autokey:

@@ -94,8 +94,13 @@ class Living(Held):
             return energy.let_fade(days, scope, now(), self._parts)
 
     def archive(self, *, dry_run: bool = False, namespace: str | None = None) -> Archived:
-        """Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back."""
-        scope = self._in(namespace, "write")
+        """
+        Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back.
+
+        Args:
+            dry_run: only say which; that is a read.
+        """
+        scope = self._in(namespace, "read" if dry_run else "write")
         with self._writing:
             self._reinforcement.write_held()
             found = energy.exhausted(scope, now(), self._parts, self.settings.living)

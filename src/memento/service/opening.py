@@ -9,7 +9,7 @@ from memento.backends import open_backends
 from memento.backup import standing
 from memento.backup.putting import finish, put, readied
 from memento.client import Client
-from memento.errors import FolderInUse
+from memento.errors import FolderInUse, NotFound
 from memento.home import Home, default_home
 from memento.instants import now
 from memento.model import Restored, Scope
@@ -83,6 +83,13 @@ def restored(path: str | Path, folder: str | Path | None = None, *, wait_s: floa
     home.acquire("memento restore", wait_s)
     with home:
         finish(home)  # of an earlier one that was killed
-        found = readied(Path(folder) if folder else standing.usual(home), home, now())
+        try:
+            found = readied(Path(folder) if folder else standing.usual(home), home, now())
+        except NotFound as error:
+            if not home.store.is_dir() or standing.is_sound(home):
+                raise
+            place = folder or home.path
+            said = f"{place} has no backup in it, and the store {home.store} cannot be opened to make one"
+            raise NotFound(f"{said}. {standing.way_out(home)}") from error
         put(home, found)
     return found

@@ -59,7 +59,7 @@ def create_app(memento: Memento) -> Flask:
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
-    yasgui = Yasgui(memento.settings)
+    yasgui = Yasgui(memento.settings, lambda: _notice(memento))
 
     @app.before_request
     def limited() -> Response | None:
@@ -139,14 +139,14 @@ def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
 def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
     @app.get("/")
     def home() -> str:
-        return render_template("home.html", version=__version__)
+        return render_template("home.html", version=__version__, notice=_notice(memento))
 
     @app.get("/map")
     def map_page() -> str:
         Parameters()
         drawn = asked_memory().manifest(namespace=namespace())
         return render_template(
-            "map.html", manifest=drawn, picture=Markup(pictured(drawn))
+            "map.html", manifest=drawn, picture=Markup(pictured(drawn)), notice=_notice(memento)
         )  # which escapes what is shown
 
     @app.get("/health")
@@ -161,6 +161,10 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
     @app.get("/metrics")
     def metrics() -> Response:
         return Response(exposition(g.memory), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _notice(memento: Memento) -> str | None:
+    return memento.degraded.brief if memento.degraded else None
 
 
 def _admitted(memento: Memento) -> Memento:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -91,12 +92,14 @@ class Example:
 class Yasgui:
     """The page, and the address of its files."""
 
-    def __init__(self, configured: settings.Settings) -> None:
+    def __init__(self, configured: settings.Settings, notice: Callable[[], str | None] = lambda: None) -> None:
         """
         Args:
             configured: whose limits on queries the page names.
+            notice: what is to be said at the top of the page, if anything.
         """
         self._settings = configured
+        self._notice = notice
 
     def blueprint(self) -> Blueprint:
         """The route of the files; `/sparql` itself belongs to the protocol, which never sees a request for the page."""
@@ -119,6 +122,7 @@ class Yasgui:
         html = render_template(
             "sparql.html",
             version=__version__,
+            notice=self._notice(),
             address=ADDRESS,
             examples=examples(),
             terms=query("library/terms").text,
