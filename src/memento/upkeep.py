@@ -124,5 +124,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 
 DAMAGED = "damaged-store"
 """The word of `check` for files that cannot be read to their end."""
-_REMEDY = "`memento restore` puts the latest backup in its place"
+_REMEDY = (
+    "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
+)
 _OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "provenance", "cases", "audit"))

@@ -180,7 +180,7 @@ def status(chosen: Chosen) -> None:
 
 @command("check")
 def check(chosen: Chosen) -> None:
-    """Compare the indexes with the graph, and the graph with its shapes; exit code 1 when they differ."""
+    """Read the store to its end, compare indexes and shapes with the graph; exit code 1 when something is wrong."""
     with opened(chosen, "check") as memento:
         answer = ask(memento, "check")
     printed(chosen, answer, lambda: shown.differences(answer))
