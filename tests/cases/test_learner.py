@@ -186,7 +186,7 @@ def test_single_cases_may_earn_for_themselves(memento: Memento) -> None:
     assert memento.get_case(bad.iri).uses == 0
     with pytest.raises(NotFound, match="did not show"):
         memento.reward_cases(found.retrieval, single={"urn:x:another": 1.0})
-    with pytest.raises(InputError, match="outcome or a judge's score"):
+    with pytest.raises(InputError, match="a reward or a judge's score"):
         memento.reward_cases(found.retrieval)
     with pytest.raises(NotFound, match="no retrieval"):
         memento.reward_cases("urn:memento:retrieval:none", "success")

@@ -97,7 +97,7 @@ def test_a_run_that_cannot_go_on_says_why(memento: Memento) -> None:
     run = memento.start_case("Which film came out first?")
     with pytest.raises(InputError, match="needs a plan"):
         memento.complete_case(run.iri, "success")
-    with pytest.raises(InputError, match="outcome or a judge's score"):
+    with pytest.raises(InputError, match="a reward or a judge's score"):
         memento.complete_case(run.iri)
     memento.complete_case(run.iri, "success", plan="1. Look.")
 
