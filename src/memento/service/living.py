@@ -98,8 +98,9 @@ class Living(Held):
         Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back.
 
         Args:
-            dry_run: only say which; that is a read.
+            dry_run: only say which, which a read-only memory does too.
         """
+        self._access.needs("write")
         scope = self._in(namespace, "read" if dry_run else "write")
         with self._writing:
             self._reinforcement.write_held()
