@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from urllib.parse import quote, unquote
 
-from memento.backends import Backends
 from memento.vocabulary import IRI
 
 _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -66,9 +65,3 @@ def another(iri: IRI, beside: IRI) -> IRI:
             iri[:-8] + mark[:8]
         )  # before it stand the time, and the count of those that were minted in one millisecond
     return IRI(f"urn:memento:node:{mark[:8]}-{mark[8:12]}-7{mark[12:15]}-8{mark[15:18]}-{mark[18:30]}")
-
-
-def free_graphs(tenant: str, parts: Backends) -> list[IRI]:
-    """The graphs of a tenant's own RDF."""
-    names = ((name, graph_name(name)) for name in parts.graph.graphs())
-    return [name for name, found in names if found and found.kind == "data" and found.tenant == tenant]
