@@ -15,6 +15,7 @@ from memento.consolidation.agents import USER, Account, Add, Decision, Draft, In
 from memento.consolidation.task import Task, order, stranger
 from memento.consolidation.user import user_change
 from memento.graph import mapping
+from memento.iris import IRI, MEM, TYPE, mint
 from memento.model import (
     Agent,
     Change,
@@ -30,7 +31,6 @@ from memento.model import (
     User,
 )
 from memento.search.found import content_hash
-from memento.vocabulary import IRI, MEM, TYPE, mint
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""

@@ -6,8 +6,7 @@ import os
 from types import TracebackType
 from typing import Self
 
-from memento.home import Owner
-from memento.instants import now
+from memento.datadir import Owner
 from memento.service.care import Care
 from memento.service.expressions import Expressions
 from memento.service.keys import Keys
@@ -17,6 +16,7 @@ from memento.service.plans import Plans
 from memento.service.reading import Reading
 from memento.service.updating import Updating
 from memento.service.writing import Writing
+from memento.time import now
 
 _PATIENCE_S = 2.0
 """How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
