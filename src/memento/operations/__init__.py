@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memento.operations import care, cases, documents, graphs, keys, notes, plans, recall, strength
+from memento.operations import care, cases, documents, expressions, graphs, keys, notes, plans, recall, strength
 from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
 
 __all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
@@ -22,6 +22,7 @@ THEMES = {
     "strength": strength,
     "cases": cases,
     "plans": plans,
+    "expressions": expressions,
     "graphs": graphs,
     "documents": documents,
     "care": care,

@@ -152,7 +152,7 @@ def places_of(operation: type[Operation[Any]]) -> tuple[str, ...]:
     return tuple(re.findall(r"\{(\w+)\}", operation.route))
 
 
-def answer_type(operation: type[Operation[A]]) -> Any:
+def answer_type(operation: type[Operation[Any]]) -> Any:
     """Return the type of what an operation answers with; imports the nouns."""
     from memento import model
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -11,6 +12,10 @@ from memento.operations.base import Interface, Operation, Right
 
 if TYPE_CHECKING:
     from memento import model
+
+    Folder = Path | str
+else:
+    Folder = str
 
 
 class Status(Operation["model.Status"], frozen=True):
@@ -75,7 +80,7 @@ class Backup(Operation["model.BackedUp"], frozen=True):
 
     folder: (
         Annotated[
-            str,
+            Folder,
             Meta(description="where to put it, on the machine of the service; default `backups` in the data folder"),
         ]
         | None
@@ -105,7 +110,7 @@ class Restore(Operation["model.Restored"], frozen=True):
 
     folder: (
         Annotated[
-            str,
+            Folder,
             Meta(description="a backup, or a folder of backups, of which the latest is taken; default as for `backup`"),
         ]
         | None

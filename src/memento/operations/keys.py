@@ -143,6 +143,9 @@ class Remember(Operation["model.Remembered"], frozen=True):
     ] = ()
     session: Annotated[str, Meta(description="the conversation that it belongs to")] | None = None
     source: Annotated[Text, Meta(description="how it came in, as a short word")] = "explicit"
+    type: Annotated[str, Meta(description="what kind of memory it is, in a word")] | None = None
+    importance: Annotated[Share, Meta(description="how important it is")] | None = None
+    tags: Annotated[Sequence[str], Meta(description="words to find it by, as labels")] = ()
 
 
 class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):

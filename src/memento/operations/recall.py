@@ -149,26 +149,6 @@ class Manifest(Operation["model.Manifest"], frozen=True):
     fresh: Annotated[bool, Meta(description="draw it now, however long that takes")] = False
 
 
-class Evaluate(Operation["model.Evaluated"], frozen=True):
-    """
-    Evaluate one or several s-expressions, as `(recall "tea")`; see docs/sexpr.md for the verbs.
-
-    All of them are checked before the first runs. Those that change the memory take the right to write, others that to read.
-
-    Raises:
-        InputError: no expression, an unknown verb, wrong values, or too many calls; with line, column and the verb's signature.
-            Errors of a verb keep their class, and are told with their place.
-        TooLong: more than `sexpr.chars` characters.
-        Forbidden: it would change the memory, and the caller may not.
-    """
-
-    route: ClassVar[str] = "POST /memory/sexpr"
-    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression is evaluated as it stands"}
-
-    expression: Annotated[Text, Meta(description="one or several expressions")]
-
-
 class Infer(Operation["model.Inferred"], frozen=True):
     """
     Bring what follows from the graphs of the namespace up to date, as every query does that reads it; say how much that is.

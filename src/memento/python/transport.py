@@ -2,90 +2,24 @@
 One request to a running service and its answer, with the errors that the service raised.
 
 *Because:* `http.client` and no richer library: a command that talks to a running service must not take 0.1 s, and `httpx2` takes
-half of that to import.
+half of that to import. Nouns are imported by those who decode answers, for the same reason.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
+from memento.codec import plain
 from memento.errors import InputError, MementoError, Unreachable
+from memento.operations.base import Operation, places_of, route_of
 
 if TYPE_CHECKING:
     from email.message import Message
-
-T = TypeVar("T")
-
-ROUTES: Mapping[str, tuple[str, str]] = {
-    "note": ("POST", "/memory/notes"),
-    "note_status": ("GET", "/memory/notes/{iri}/status"),
-    "retry": ("POST", "/memory/retry"),
-    "correct": ("POST", "/memory/{iri}/correct"),
-    "undo": ("POST", "/memory/{iri}/undo"),
-    "sources": ("GET", "/memory/{iri}/sources"),
-    "forget": ("DELETE", "/memory/{iri}"),
-    "recall": ("GET", "/memory/recall"),
-    "get": ("GET", "/memory/{iri}"),
-    "list": ("GET", "/memory/list"),
-    "entities": ("GET", "/memory/entities"),
-    "timeline": ("GET", "/memory/timeline"),
-    "infer": ("GET", "/memory/inferred"),
-    "evaluate": ("POST", "/memory/sexpr"),
-    "manifest": ("GET", "/memory/manifest"),
-    "status": ("GET", "/memory/status"),
-    "backup": ("POST", "/memory/backup"),
-    "restore": ("POST", "/memory/restore"),
-    "check": ("GET", "/memory/check"),
-    "rebuild": ("POST", "/memory/rebuild"),
-    "find_keys": ("GET", "/memory/keys"),
-    "read_key": ("GET", "/memory/keys/{iri}"),
-    "read_memory": ("POST", "/memory/{iri}/read"),
-    "related": ("GET", "/memory/{iri}/related"),
-    "recall_memories": ("POST", "/memory/keys/recall"),
-    "remember": ("POST", "/memory/remember"),
-    "remember_batch": ("POST", "/memory/remember/batch"),
-    "conversation": ("GET", "/memory/conversation"),
-    "list_memories": ("GET", "/memory/memories"),
-    "cleanup_expired": ("POST", "/memory/cleanup"),
-    "memory_stats": ("GET", "/memory/stats"),
-    "strength": ("GET", "/memory/{iri}/strength"),
-    "feedback": ("POST", "/memory/{iri}/feedback"),
-    "associate": ("POST", "/memory/associations"),
-    "trace": ("GET", "/memory/{iri}/trace"),
-    "activate": ("POST", "/memory/activate"),
-    "decay": ("POST", "/memory/decay"),
-    "archive": ("POST", "/memory/archive"),
-    "unarchive": ("POST", "/memory/{iri}/unarchive"),
-    "add_cases": ("POST", "/cases"),
-    "retrieve_cases": ("POST", "/cases/retrieve"),
-    "retrieve_cases_each": ("POST", "/cases/retrieve/each"),
-    "reward_cases": ("POST", "/cases/retrievals/{retrieval}/reward"),
-    "list_cases": ("GET", "/cases"),
-    "get_case": ("GET", "/cases/{case}"),
-    "forget_case": ("DELETE", "/cases/{case}"),
-    "navigate_cases": ("GET", "/cases/view"),
-    "case_metrics": ("GET", "/cases/metrics"),
-    "case_status": ("GET", "/cases/status"),
-    "start_case": ("POST", "/cases/runs"),
-    "task_run": ("GET", "/cases/runs/{run}"),
-    "record_step": ("POST", "/cases/runs/{run}/steps"),
-    "task_runs": ("GET", "/cases/runs"),
-    "plan_task": ("POST", "/cases/plan"),
-    "execute_task": ("POST", "/cases/runs/{run}/execute"),
-    "list_tools": ("GET", "/cases/tools"),
-    "prune_cases": ("POST", "/cases/prune"),
-    "complete_case": ("POST", "/cases/runs/{run}/complete"),
-}
-"""Verb and path by method; the arguments of a POST are its body, those of the others its query."""
-
-_PLACE = re.compile(r"\{(\w+)\}")
-
 
 PIECE = 1 << 16
 """Bytes of an answer that are read together where it may be long."""
@@ -99,8 +33,8 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class Connection:
-    """The way to a running service; every request has a connection of its own."""
+class Transport:
+    """The way to a running service; every request has a connection for itself. May be used from many threads."""
 
     def __init__(
         self, address: str, *, namespace: str = "main", token: str | None = None, timeout_s: float | None = None
@@ -115,54 +49,54 @@ class Connection:
         self.namespace = namespace
         self._token = token
         self._timeout_s = timeout_s
-        self.on_degraded: Callable[[str], None] = lambda said: None
-        """Told, with every answer, why the memory is read-only and of what time it is, while it is."""
+        self.on_degraded: Callable[[str], None] = lambda notice: None
+        """Called with every answer that says why the memory is read-only and of what time it is."""
 
-    def ask(self, method: str, /, **arguments: object) -> bytes:
+    def ask(self, operation: Operation[Any]) -> bytes:
         """
-        The JSON that a method of the service answers with, for callers that need no nouns.
+        Return the JSON that the service answers an operation with, for callers that need no nouns.
 
         Raises:
             MementoError: what the service raised.
             Unreachable: no service answers.
         """
-        verb, path = ROUTES[method]
-        given: dict[str, object] = {"namespace": self.namespace}
-        given |= {name: _timed(value) for name, value in arguments.items() if value is not None}
-        for name in _PLACE.findall(path):
-            iri = str(given.pop(name, ""))
+        verb, path = route_of(type(operation))
+        arguments = {name: value for name, value in plain(operation).items() if value is not None}
+        arguments.setdefault("namespace", self.namespace)
+        for name in places_of(type(operation)):
+            iri = str(arguments.pop(name, ""))
             if not iri.strip():
-                listing = "list" if name == "iri" else "cases list"
+                listing = "cases list" if path.startswith("/cases") else "list"
                 raise InputError(f"{iri!r} is no IRI: `memento {listing}` shows those there are")
             path = path.replace(f"{{{name}}}", quote(iri, safe=""))
         if verb == "POST":
-            body = json.dumps(given).encode()
+            body = json.dumps(arguments).encode()
             return self.send(verb, path, body, {"Content-Type": "application/json"}).body
-        return self.send(verb, addressed(path, given)).body
+        return self.send(verb, add_parameters(path, arguments)).body
 
     def send(self, verb: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
         """One request and its answer; raises as `ask`."""
-        with self._asked(verb, path, body or None, headers or {}) as response, self._failures():
+        with self._exchange(verb, path, body or None, headers or {}) as response, self._translate_errors():
             return Answer(response.status, response.headers.get_content_type(), response.read())
 
     @contextmanager
-    def streamed(
+    def stream(
         self, verb: str, path: str, body: IO[bytes] | None = None, headers: Mapping[str, str] | None = None
     ) -> Iterator[tuple[Message, Iterator[bytes]]]:
         """The headers and, a piece at a time, the body of an answer of any length; what is sent may be a file. Raises as `ask`."""
-        with self._asked(verb, path, body, headers or {}) as response:
-            yield response.headers, self._pieces(response)
+        with self._exchange(verb, path, body, headers or {}) as response:
+            yield response.headers, self._read_pieces(response)
 
-    def _pieces(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+    def _read_pieces(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
         while True:
-            with self._failures():
+            with self._translate_errors():
                 piece = response.read(PIECE)
             if not piece:
                 return
             yield piece
 
     @contextmanager
-    def _asked(
+    def _exchange(
         self, verb: str, path: str, body: bytes | IO[bytes] | None, headers: Mapping[str, str]
     ) -> Iterator[http.client.HTTPResponse]:
         """The answer to a request, as long as it is read; raises as `ask`."""
@@ -171,7 +105,7 @@ class Connection:
         connection = kind(address.netloc, timeout=self._timeout_s)
         sent = {**headers, **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
         try:
-            with self._failures():
+            with self._translate_errors():
                 with suppress(
                     BrokenPipeError, ConnectionResetError
                 ):  # too long, perhaps: the answer may lie there all the same
@@ -187,7 +121,7 @@ class Connection:
             connection.close()
 
     @contextmanager
-    def _failures(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except UnicodeEncodeError as error:
@@ -221,22 +155,11 @@ def _failure(answer: Answer, address: str) -> MementoError:
         return Unreachable(f"what answers at {address} (HTTP status {answer.status}) is no Memento service")
 
 
-def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+def add_parameters(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]) -> str:
+    """Return an address with a query string."""
     given = parameters.items() if isinstance(parameters, Mapping) else parameters
-    return f"{path}?{urlencode([(name, _written(value)) for name, value in given], doseq=True, errors='replace')}"
+    return f"{path}?{urlencode([(name, _as_parameter(value)) for name, value in given], doseq=True, errors='replace')}"
 
 
-def made(cls: type[T], body: bytes) -> T:
-    """The noun that a service has answered with."""
-    from memento.codec import decode
-
-    return decode(cls, body)
-
-
-def _written(value: object) -> object:
-    return json.dumps(value) if isinstance(value, bool) else _timed(value)
-
-
-def _timed(value: object) -> object:
-    """A time as ISO 8601, without an offset when it has none: the service knows the user's time zone."""
-    return value.isoformat() if hasattr(value, "isoformat") else value
+def _as_parameter(value: object) -> object:
+    return json.dumps(value) if isinstance(value, bool) else value
