@@ -13,7 +13,7 @@ from memento import assets
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.plain import parsed_quads
 from memento.model import Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from memento import settings
 from memento.interfaces.cli import main
-from memento.service import open_memento
+from memento.python import open_memento
 
 
 @pytest.fixture(autouse=True)
@@ -202,7 +202,7 @@ def test_status_check_and_rebuild() -> None:
 
 def test_check_exits_with_1_when_something_differs(tmp_path: Path) -> None:
     from memento.model import Difference
-    from memento.service import Memento
+    from memento.python import Memento
 
     difference = Difference(what="missing-vector", iri="urn:x", detail="none")
     with pytest.MonkeyPatch.context() as patch:

@@ -27,7 +27,7 @@ from memento.iris import MEM
 from memento.manifest import drawn as drawing
 from memento.manifest.structure import structure
 from memento.model import Quad
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 from recall_scale import opened, written
 from synthetic import World
@@ -123,7 +123,7 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
     found: dict[str, list[float]] = {"first map": [timed(lambda: memento.manifest(fresh=True))[1]]}
     found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
     found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
-    scope, parts = memento.scope(), memento._parts
+    scope, parts = memento.scope(), memento.service.stores
     found["indexes held"], found["portion held"] = [], []
     for _ in range(times):
         with parts.indexes.lock:

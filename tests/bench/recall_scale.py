@@ -36,10 +36,10 @@ from memento.graph.binding import bound
 from memento.graph.terms import to_term
 from memento.iris import IRI
 from memento.model import Quad
+from memento.python import Memento, open_memento
 from memento.rank.walks import ppr
 from memento.search.embedders import Cached
 from memento.search.view import View
-from memento.service import Memento, open_memento
 from memento.settings import GateSettings, Settings
 from memento.time import now
 from synthetic import RandomVectors, World
@@ -189,7 +189,7 @@ def timed_phases(memento: Memento, questions: Sequence[str], warm: Sequence[str]
 
 def alternatives(memento: Memento, questions: Sequence[str], with_rdflib: bool) -> Seconds:
     """Seconds of what one would write without Memento, on the same data."""
-    indexes, graphs = memento._parts.indexes, World(0).scope.memory_graphs
+    indexes, graphs = memento.service.stores.indexes, World(0).scope.memory_graphs
     view = View.at(indexes, graphs, now(), None, None)
     matrix = indexes.vectors["memory"].vectors(np.flatnonzero(view.visible).astype(np.int32))
     vectors = indexes.embedder.embed(questions)
@@ -214,7 +214,7 @@ def rdflib_traces(memento: Memento, questions: Sequence[str]) -> list[float]:
 
     graph, scope = rdflib.Graph(), World(0).scope
     triples = "\n".join(
-        f"{to_term(s)} {to_term(p)} {to_term(o)} ." for s, p, o, _ in memento._parts.graph.quads(scope.graph)
+        f"{to_term(s)} {to_term(p)} {to_term(o)} ." for s, p, o, _ in memento.service.stores.graph.quads(scope.graph)
     )
     graph.parse(data=triples, format="nt")
     spent = []

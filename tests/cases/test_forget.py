@@ -12,7 +12,7 @@ from memento.cases.learner import weights_of
 from memento.errors import NotFound
 from memento.iris import cases_iri
 from memento.model import CaseRow, ToolCall
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 from memento.time import now
 
@@ -25,8 +25,8 @@ def said(memento: Memento) -> str:
     return str(
         [
             quad
-            for graph in memento._parts.graph.graphs()
-            for quad in memento._parts.graph.quads(graph)
+            for graph in memento.service.stores.graph.graphs()
+            for quad in memento.service.stores.graph.quads(graph)
             if "cases" in graph
         ]
     )
@@ -60,7 +60,7 @@ def test_an_erased_case_leaves_no_word(memento: Memento) -> None:
 
     assert [one.iri for one in later.positives] == [case]
     assert SECRET not in said(memento)
-    assert memento._parts.indexes.file.stored(case) is None  # type: ignore[arg-type]
+    assert memento.service.stores.indexes.file.stored(case) is None  # type: ignore[arg-type]
     assert memento.home.erased.exists()
     assert not weights_of(GRAPH, memento.home).exists()
     assert memento.check() == ()

@@ -23,7 +23,7 @@ from memento.datadir import Home
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, cases_iri
 from memento.model import CaseRow, CasesFound, CaseStatus
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 from memento.time import now
 

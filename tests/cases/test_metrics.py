@@ -4,7 +4,7 @@ import pytest
 
 from memento.cases.metrics import curve, ndcg, reciprocal_rank
 from memento.model import CaseRow
-from memento.service import Memento
+from memento.python import Memento
 
 
 def test_the_golden_numbers() -> None:

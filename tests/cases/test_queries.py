@@ -12,7 +12,7 @@ import pytest
 from conftest import OFFLINE
 from memento.graph.binding import query
 from memento.model import CaseRow
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 FILMS = (
     CaseRow(task="Which film came out first, Alien or Brazil?", plan="1. Look up both years.", outcome="success"),

@@ -10,7 +10,7 @@ from conftest import OFFLINE
 from memento.cases.run import packed, unpacked
 from memento.errors import Conflict, InputError, NotFound
 from memento.model import CaseRow, TaskStep, ToolCall
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 LONG = "Brazil came out in 1985. " * 60
 CALL = ToolCall(tool="look_up", arguments='{"title": "Brazil"}', result=LONG)

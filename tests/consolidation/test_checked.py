@@ -13,7 +13,7 @@ from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ShapeViolation
 from memento.model import AgentKind, Note, User
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ConsolidationSettings
 from understanding import contents
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Iterator[Memento]:
 
 
 def understood_by(memento: Memento, agents: RuleAgents) -> Memento:
-    memento._agents = lambda: agents
+    memento.service.new_agents = lambda: agents
     return memento
 
 

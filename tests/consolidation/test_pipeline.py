@@ -10,7 +10,7 @@ import pytest
 
 from conftest import at
 from memento.consolidation import pipeline
-from memento.service import Memento
+from memento.python import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
 

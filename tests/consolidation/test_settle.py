@@ -14,7 +14,7 @@ from memento.consolidation.agents import Add, Draft, Existing, Invalidate, Skip,
 from memento.consolidation.settle import settled
 from memento.iris import IRI, MEM
 from memento.model import Memory, Note
-from memento.service import Memento
+from memento.python import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from crash.writer import SETTINGS, deadly
 from memento.archive.backup import manifest, putting, taking
+from memento.python import Memento, open_memento
+from memento.python import restore_folder as restored
 from memento.search.vectors import Pinned
-from memento.service import Memento, open_memento, restored
 
 TAKING: dict[str, tuple[object, str, bool]] = {
     "before the vectors are copied": (Pinned, "copy", True),

@@ -12,7 +12,7 @@ from memento.errors import GraphError
 from memento.graph import binding
 from memento.graph.binding import bound, query
 from memento.iris import IRI
-from memento.service import Memento
+from memento.python import Memento
 
 ASKS_MEMORY = re.compile(r"\bSERVICE\s+mem:|\bmem:similarity\s*\(")
 HEADER = re.compile(r"\A# .+\n# in: .+\n# out: .+\n# used by: .+\n")

@@ -11,7 +11,7 @@ import pytest
 from memento.errors import InputError
 from memento.graph.binding import bound
 from memento.model import NoteRow, Recalled, Recollection
-from memento.service import Memento
+from memento.python import Memento
 from test_story import STORY, day
 
 

@@ -18,7 +18,7 @@ from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, MementoError, NotFound, ShapeViolation, TimedOut, TooLong
 from memento.iris import IRI, MEM, TYPE, audit_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import Changed, Quad
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import LimitsSettings
 
 CANARY = "Quetzalcoatl"
@@ -36,19 +36,19 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     with opened:
         opened.note("I work at Google.")
         opened.note("I work at the library of Lisbon.", namespace="work")
-        rival = opened.seen_by(Access(tenant="rival", right="write"))
+        rival = opened.with_access(Access(tenant="rival", right="write"))
         rival.note(f"I live in {CANARY}.")
         rival.update(f"INSERT DATA {{ GRAPH <{data_iri('rival', 'x')}> {{ <urn:r> <urn:p> '{CANARY}' }} }}")
         yield opened
 
 
 def quads(memento: Memento, graph: str) -> set[Quad]:
-    return set(memento._parts.graph.quads(IRI(graph)))
+    return set(memento.service.stores.graph.quads(IRI(graph)))
 
 
 def everything(memento: Memento) -> set[Quad]:
     """Every quad but those of the audit graphs."""
-    graph = memento._parts.graph
+    graph = memento.service.stores.graph
     return {quad for name in graph.graphs() if not name.startswith("urn:memento:audit:") for quad in graph.quads(name)}
 
 
@@ -213,7 +213,7 @@ def test_a_graph_that_an_operation_makes_is_read_by_the_next(told: Memento) -> N
 
 def test_an_update_is_a_line_of_the_audit_graph_without_what_it_says(told: Memento) -> None:
     before = quads(told, audit_iri("local"))
-    holder = told.seen_by(Access(right="write", name="gardener"))
+    holder = told.with_access(Access(right="write", name="gardener"))
     holder.update(f"INSERT DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'word' , 'other' }} }}")
     said = {predicate: value for _, predicate, value, _ in quads(told, audit_iri("local")) - before}
 
@@ -255,14 +255,14 @@ def test_what_is_refused_changes_nothing_and_says_why(
 
 
 def test_a_node_of_ours_is_described_in_one_graph(told: Memento) -> None:
-    [[theirs]] = asked(told.seen_by(Access(tenant="rival")), P + "SELECT ?m { ?m a mem:Memory }")
+    [[theirs]] = asked(told.with_access(Access(tenant="rival")), P + "SELECT ?m { ?m a mem:Memory }")
     mine = memory(told, "USER works at Google.")
     for iri, graph in ((theirs, MAIN), (mine, graph_iri("local", "work"))):
         with pytest.raises(Conflict, match="two graphs"):
             told.update(f"{P} INSERT DATA {{ GRAPH <{graph}> {{ <{iri}> a mem:Memory }} }}")
     with pytest.raises(Conflict, match="two graphs"):
         told.update(f"COPY <{MAIN}> TO <{graph_iri('local', 'other')}>")
-    assert CANARY in str(told.seen_by(Access(tenant="rival")).recall(f"Where is {CANARY}?", gate=False).memories)
+    assert CANARY in str(told.with_access(Access(tenant="rival")).recall(f"Where is {CANARY}?", gate=False).memories)
 
 
 def test_a_graph_is_put_added_to_read_and_deleted(told: Memento) -> None:
@@ -320,7 +320,7 @@ def test_much_is_added_in_one_piece_and_changed_only_in_small_ones(told: Memento
 
 
 def test_a_token_of_some_namespaces_writes_those_alone(told: Memento) -> None:
-    some = told.seen_by(Access(right="write", namespaces=("work",), name="some"))
+    some = told.with_access(Access(right="write", namespaces=("work",), name="some"))
     work = graph_iri("local", "work")
 
     assert some.update("INSERT DATA { <urn:n> <urn:p> 1 }").graphs == (work,)
@@ -334,7 +334,7 @@ def test_a_token_of_some_namespaces_writes_those_alone(told: Memento) -> None:
 
 
 def test_who_may_only_read_writes_nothing(told: Memento) -> None:
-    reader = told.seen_by(Access(right="read", name="reader"))
+    reader = told.with_access(Access(right="read", name="reader"))
     attempts: list[Callable[[], object]] = [
         lambda: reader.update("INSERT DATA { <urn:a> <urn:b> 1 }"),
         lambda: reader.put_graph(b"", COMPANY),
@@ -347,7 +347,7 @@ def test_who_may_only_read_writes_nothing(told: Memento) -> None:
 
 
 def test_what_is_written_meanwhile_is_seen_by_an_update_that_is_tried_again(told: Memento) -> None:
-    pool, runs = told._workers, 0
+    pool, runs = told.service.workers, 0
     real = pool.run
 
     def interrupted(*arguments: Any, **more: Any) -> Any:
@@ -355,7 +355,7 @@ def test_what_is_written_meanwhile_is_seen_by_an_update_that_is_tried_again(told
         runs += 1
         answer = real(*arguments, **more)
         if runs == 1:
-            told.seen_by(Access(right="write", name="other"))._parts.graph.apply(_one("meanwhile"))
+            told.service.stores.graph.apply(_one("meanwhile"))
         return answer
 
     with pytest.MonkeyPatch.context() as changed:
@@ -505,7 +505,10 @@ def told_by(memento: Memento) -> list[object]:
     questions = ("Where do I work?", "Who lives in Lisbon?", "Ada tea", "Microsoft")
     shown = [memento.recall(question, gate=False, k=5).memories for question in questions]
     then = [memento.recall("work", gate=False, as_of="2020-06-01", believed_at="2021-06-01").memories]
-    links = [sorted(memento._parts.indexes.names.items()), sorted(memento._parts.indexes.retired_at.items())]
+    links = [
+        sorted(memento.service.stores.indexes.names.items()),
+        sorted(memento.service.stores.indexes.retired_at.items()),
+    ]
     return [
         [(one.iri, one.content, one.about, round(one.score, 4)) for one in some] for some in (*shown, *then)
     ] + links
@@ -523,5 +526,5 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
         assert isinstance(opened, Memento)
         assert opened.recall("bees", k=1).memories[0].content == "USER keeps bees."
         assert opened.check() == ()
-        assert not [quad for quad in opened._parts.graph.quads(SELF) if "Google." in str(quad[2])]
+        assert not [quad for quad in opened.service.stores.graph.quads(SELF) if "Google." in str(quad[2])]
     assert not any(b"works at Google" in path.read_bytes() for path in (home / "store").iterdir() if path.is_file())

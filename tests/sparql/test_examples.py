@@ -15,7 +15,7 @@ from memento.graph.binding import bound
 from memento.graph.plain import parsed_quads
 from memento.iris import IRI, data_iri
 from memento.model import Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import GateSettings
 from memento.sparql.examples import EXAMPLES, examples
 
@@ -35,8 +35,8 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     opened = open_memento(tmp_path_factory.mktemp("danny"), configured=replace(OFFLINE, gate=GateSettings(on=False)))
     assert isinstance(opened, Memento)
     with opened:
-        opened._parts.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
-        opened._parts.graph.load(COMPANY.encode(), data_iri("local", "company"))
+        opened.service.stores.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+        opened.service.stores.graph.load(COMPANY.encode(), data_iri("local", "company"))
         opened.rebuild()
         yield opened
 

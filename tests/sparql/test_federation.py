@@ -16,7 +16,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.errors import Forbidden, GraphError, InputError, MementoError, TimedOut, TooMuch
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import LimitsSettings, SparqlSettings
 from memento.sparql.federation import Endpoints, addresses
 

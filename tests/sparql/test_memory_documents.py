@@ -15,7 +15,7 @@ from memento.graph.inference.stated import RULES
 from memento.graph.plain import parsed_quads
 from memento.iris import data_iri
 from memento.model import Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import GateSettings
 from memento.sparql.examples import EXAMPLES
 
@@ -35,8 +35,10 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     assert isinstance(opened, Memento)
     [axioms] = blocks(INFERENCE, "turtle")
     with opened:
-        opened._parts.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
-        opened._parts.graph.load(axioms.replace("urn:memento:entity:…", GOOGLE).encode(), data_iri("local", "page"))
+        opened.service.stores.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+        opened.service.stores.graph.load(
+            axioms.replace("urn:memento:entity:…", GOOGLE).encode(), data_iri("local", "page")
+        )
         opened.rebuild()
         yield opened
 

@@ -15,7 +15,7 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.iris import data_iri
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import GateSettings, LimitsSettings
 from memento.time import now
 
@@ -42,7 +42,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
             opened.note(text, at=BEGIN + timedelta(days=day))
         document = """@prefix ex: <http://example.org/> . ex:google ex:label "Google" ; ex:seat "Mountain View" .
         ex:microsoft ex:label "Microsoft" ; ex:seat "Redmond" ."""
-        opened._parts.graph.load(document.encode(), data_iri("local", "company"))
+        opened.service.stores.graph.load(document.encode(), data_iri("local", "company"))
         yield opened
 
 
@@ -123,7 +123,7 @@ def test_a_search_of_the_past_brings_back_what_was_true_then(told: Memento) -> N
 def test_as_of_keeps_what_was_true_at_a_time_as_far_as_was_believed_at_another(told: Memento) -> None:
     """Every time of each axis, against what recall's own filter of the indexes says."""
     graphs = told.scope().memory_graphs
-    nodes = told._parts.indexes.nodes
+    nodes = told.service.stores.indexes.nodes
     times = [BEGIN - timedelta(days=1), BEGIN, BEGIN + timedelta(days=50), BEGIN + timedelta(days=100), now()]
     for valid_on in (None, *times):
         for believed_on in (None, BEGIN, now() + timedelta(hours=1)):
@@ -174,7 +174,7 @@ def test_similarity_is_the_cosine_of_text_and_memory(told: Memento) -> None:
     found = ask(
         told, f'SELECT ?c (mem:similarity(?m, "{text}") AS ?s) {{ ?m a mem:Memory ; mem:content ?c }} ORDER BY DESC(?s)'
     )
-    embed = told._parts.embedder
+    embed = told.service.stores.embedder
     expected = {content: float((embed.embed([text]) @ embed.embed([content]).T)[0, 0]) for content, _ in found}
 
     assert len(found) == len(NOTES)
@@ -210,7 +210,7 @@ def test_another_tenant_and_another_namespace_find_nothing(told: Memento) -> Non
     search = 'SELECT ?m { SERVICE mem:search { ?m mem:matches "green tea" ; mem:gate false } }'
     like = f'SELECT ?s {{ BIND(mem:similarity(<{memory.iri}>, "green tea") AS ?s) }}'
     likest = f"SELECT ?s {{ BIND(mem:similarity(<urn:x>, <{memory.iri}>) AS ?s) }}"
-    for other in (told.seen_by(Access(tenant="other")), told.seen_by(Access(namespaces=("work",)))):
+    for other in (told.with_access(Access(tenant="other")), told.with_access(Access(namespaces=("work",)))):
         assert ask(other, search) == []
         assert ask(other, like) == ask(other, likest) == [()]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memento import settings
-from memento.access import OWNER, Access
+from memento.access import OWNER, Access, Tokens
 from memento.datadir import Home, default_home
 from memento.errors import FolderInUse
 from memento.model import Degraded, Scope
 from memento.operations import Operation
 from memento.python.client import Client
 from memento.python.memory import Memory
-from memento.service import Service, close_service, handle, open_service, serve_at, warm_up
+from memento.service import Context, Service, close_service, handle, open_service, serve_at, warm_up
 from memento.service.understanding import resume
 from memento.settings import Settings
 
@@ -39,12 +39,22 @@ class Memento(Memory):
         return Memento(self.service, access)
 
     @property
+    def context(self) -> Context:
+        """What handlers are given when this memory is asked."""
+        return self.service.context(self._access)
+
+    @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self.service.settings
 
     @property
-    def datadir(self) -> Home:
+    def tokens(self) -> Tokens:
+        """Who may use the memory from elsewhere."""
+        return self.service.tokens
+
+    @property
+    def home(self) -> Home:
         """The data folder."""
         return self.service.datadir
 
@@ -60,7 +70,7 @@ class Memento(Memory):
 
     def scope(self, namespace: str | None = None) -> Scope:
         """Return whose memory a call with this namespace asks, and where."""
-        return self.service.context(self._access).scope(namespace)
+        return self.context.scope(namespace)
 
     def warm_up(self) -> None:
         """Load the embedder and answer a question, so that the first one is as fast as the next."""

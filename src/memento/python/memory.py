@@ -6,8 +6,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Generic, ParamSpec, Self, TypeVar, overload
+from types import MethodType, TracebackType
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from memento.operations import (
     Operation,
@@ -36,25 +36,27 @@ class Method(Generic[P, A]):
     """A method that takes the arguments of an operation and calls it."""
 
     def __init__(self, operation: Callable[P, Operation[A]]) -> None:
-        self._operation = operation
-        self.__doc__ = operation.__doc__
-
-    @overload
-    def __get__(self, memory: None, owner: type[Memory]) -> Self: ...
-    @overload
-    def __get__(self, memory: Memory, owner: type[Memory]) -> Callable[P, A]: ...
-    def __get__(self, memory: Memory | None, owner: type[Memory]) -> Self | Callable[P, A]:
-        if memory is None:
-            return self
-        operation = self._operation
-
-        def call(*args: P.args, **arguments: P.kwargs) -> A:
+        def method(memory: Memory, *args: P.args, **arguments: P.kwargs) -> A:
             return memory.call(operation(*args, **arguments))
 
-        call.__name__ = name_of(operation) if isinstance(operation, type) else "call"
-        call.__doc__ = operation.__doc__
-        call.__signature__ = inspect.signature(operation)  # type: ignore[attr-defined]
-        return call
+        assert isinstance(operation, type)
+        arguments = inspect.signature(operation)
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        method.__name__ = method.__qualname__ = name_of(operation)
+        method.__doc__ = operation.__doc__
+        method.__signature__ = arguments.replace(  # type: ignore[attr-defined]
+            parameters=[itself, *arguments.parameters.values()], return_annotation=inspect.Signature.empty
+        )
+        self._method = method
+
+    @overload
+    def __get__(self, memory: None, owner: type[Memory]) -> Callable[Concatenate[Memory, P], A]: ...
+    @overload
+    def __get__(self, memory: Memory, owner: type[Memory]) -> Callable[P, A]: ...
+    def __get__(
+        self, memory: Memory | None, owner: type[Memory]
+    ) -> Callable[Concatenate[Memory, P], A] | Callable[P, A]:
+        return self._method if memory is None else MethodType(self._method, memory)
 
 
 class Memory(ABC):

@@ -20,7 +20,7 @@ from doors import serving, text_of
 from memento.access import Access
 from memento.errors import GraphError
 from memento.interfaces.mcp import catalogue
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 
 Era = Literal["auto", "legacy"]
@@ -410,7 +410,7 @@ def test_each_role_gets_what_it_may_and_nothing_of_another(memento: Memento) -> 
         if right:
             tenant = "rival" if role == "other" else "local"
             tokens[role] = memento.tokens.create(role, tenant=tenant, namespaces=[], right=right, at=now())  # type: ignore[arg-type]
-    memento.seen_by(Access(tenant="rival", right="write")).note(f"I live in {canary}.")
+    memento.with_access(Access(tenant="rival", right="write")).note(f"I live in {canary}.")
 
     async def ask(address: str, role: str) -> dict[str, bool]:
         headers = {"Authorization": f"Bearer {tokens[role]}"} if role in tokens else {"X-Forwarded-For": "10.0.0.7"}

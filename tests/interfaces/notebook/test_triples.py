@@ -16,7 +16,7 @@ from memento.interfaces.notebook.drawing import drawn
 from memento.interfaces.notebook.triples import triples_of
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Value
-from memento.service import Memento
+from memento.python import Memento
 
 EVIL = "</text><script>alert(1)</script>"
 

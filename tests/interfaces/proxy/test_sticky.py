@@ -12,7 +12,7 @@ import pytest
 from conftest import OFFLINE
 from memento.datadir import Home
 from memento.interfaces.proxy.sticky import Block, Sticky
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from proxied import Proxied, in_front_of
 from upstream import Upstream
 

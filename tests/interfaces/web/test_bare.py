@@ -19,7 +19,9 @@ from memento.interfaces.cli import main
 from memento.interfaces.web.bare import create_bare_app
 from memento.iris import IRI
 from memento.service.bare import Bare
+from memento.service.handlers.graphs import read_whole
 from memento.settings import Settings
+from memento.sparql.asking import Asked
 
 TURTLE = b'<urn:s> <urn:p> "in a graph of any name" .'
 ALL = "SELECT ?g ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
@@ -44,12 +46,12 @@ def rows(web: FlaskClient, sparql: str, **dataset: str) -> list[str]:
 
 
 def test_it_is_empty_the_first_time_and_keeps_what_it_is_given(bare: Bare, tmp_path: Path) -> None:
-    assert bare.query(ALL, accept="text/csv")[0] == b"g,o\r\n"
+    assert read_whole(bare.answer(Asked(sparql=ALL, accept="text/csv")))[0] == b"g,o\r\n"
     bare._graph.load(TURTLE, IRI("http://example.org/any"))
     bare.close()
 
     with Bare(Home(tmp_path), Settings()) as again:
-        assert b"any name" in again.query(ALL, accept="text/csv")[0]
+        assert b"any name" in read_whole(again.answer(Asked(sparql=ALL, accept="text/csv")))[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare"]
 
 
@@ -79,7 +81,7 @@ def test_nobody_else_gets_in(bare: Bare, web: FlaskClient) -> None:
     assert (elsewhere.status_code, rebound.status_code, page.status_code, namespace.status_code) == (401, 403, 403, 400)
     assert web.get("/memory/recall").status_code == 404
     with pytest.raises(FolderInUse, match="serve --bare"):
-        Bare(Home(bare.home.path.parent), Settings())
+        Bare(Home(bare.datadir.path.parent), Settings())
 
 
 def test_the_command_serves_it_and_leaves_the_memories_alone(tmp_path: Path) -> None:

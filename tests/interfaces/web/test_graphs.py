@@ -12,7 +12,7 @@ import pytest
 
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, graph_iri
-from memento.service import Memento
+from memento.python import Memento
 from memento.sparql.media import DOCUMENTS, GRAPHS
 from memento.time import now
 
@@ -25,7 +25,7 @@ SD, VOID = "http://www.w3.org/ns/sparql-service-description#", "http://rdfs.org/
 
 @pytest.fixture
 def web(memento: Memento) -> Iterator[Any]:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         yield client
 
 
@@ -187,8 +187,8 @@ def test_one_graph_is_named_and_by_an_iri(web: Any, parameters: str) -> None:
 
 
 def test_a_document_that_is_too_long_is_refused_before_it_is_read(web: Any, memento: Memento) -> None:
-    memento.settings = replace(memento.settings, limits=replace(memento.settings.limits, graph_bytes=100))
-    with create_app(memento).test_client() as few:
+    memento.service.settings = replace(memento.settings, limits=replace(memento.settings.limits, graph_bytes=100))
+    with create_app(memento.service).test_client() as few:
         assert few.put("/sparql/graphs/company", data=b" " * 200, content_type="text/turtle").status_code == 413
         assert few.put("/sparql/graphs/company", data=b" " * 100_000, content_type="text/turtle").status_code == 413
 

@@ -9,12 +9,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from memento.interfaces.web.app import create_app
-from memento.service import Memento
+from memento.python import Memento
 
 
 @pytest.fixture
 def web(memento: Memento) -> FlaskClient:
-    return create_app(memento).test_client()
+    return create_app(memento.service).test_client()
 
 
 @pytest.fixture

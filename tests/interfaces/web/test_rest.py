@@ -16,12 +16,12 @@ from memento.codec import decode
 from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Noted, Recollection
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 
 @pytest.fixture
 def web(memento: Memento) -> Iterator[FlaskClient]:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         yield client
 
 
@@ -30,7 +30,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """An empty memory for requests that change nothing."""
     opened = open_memento(tmp_path_factory.mktemp("empty"), configured=OFFLINE)
     assert isinstance(opened, Memento)
-    with opened, create_app(opened).test_client() as client:
+    with opened, create_app(opened.service).test_client() as client:
         yield client
 
 

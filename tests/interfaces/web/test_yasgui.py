@@ -15,7 +15,7 @@ from conftest import OFFLINE
 from memento import assets
 from memento.interfaces.web import yasgui
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.sparql.examples import EXAMPLES as OF_MEMORY
 
 ROOT = Path(__file__).parents[3]
@@ -27,7 +27,7 @@ ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     memento = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
     assert isinstance(memento, Memento)
-    with memento, create_app(memento).test_client() as client:
+    with memento, create_app(memento.service).test_client() as client:
         memento.note("I live in Tlaloc.")
         yield client
 

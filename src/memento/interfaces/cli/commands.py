@@ -16,8 +16,7 @@ from memento.interfaces.cli.door import FAILED, Instant, bar, command, printed
 from memento.interfaces.cli.opened import Chosen, ask, opened
 
 if TYPE_CHECKING:
-    from memento.client import Client
-    from memento.service import Memento
+    from memento.python import Client, Memento
 
 _PATH = re.compile(r"""[^\s<>?"]*(?:[/\\][^\s<>?"]*|\.\w{1,6})""")  # what is meant for the name of a file
 

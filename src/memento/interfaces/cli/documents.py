@@ -84,7 +84,7 @@ def restore(chosen: Chosen, folder: Path | None) -> None:
         answer = ask(client, "restore", folder=_whole(folder))
     else:
         from memento.codec import plain
-        from memento.service import restored
+        from memento.python import restore_folder as restored
 
         wait_s = chosen.settings().server.lock_wait_s
         answer = plain(restored(chosen.folder.path, _whole(folder), wait_s=wait_s))

@@ -14,8 +14,7 @@ from memento.interfaces.cli.door import command, printed
 from memento.interfaces.cli.opened import Chosen, ask, opened
 
 if TYPE_CHECKING:
-    from memento.client import Client
-    from memento.service import Memento
+    from memento.python import Client, Memento
 
 HELP = """An expression goes over several lines until its last bracket closes, as (recall "tea"). q ends."""
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memento.client import Client
     from memento.datadir import Home
-    from memento.service import Memento
+    from memento.python import Client, Memento
     from memento.settings import Settings
 
 
@@ -57,7 +56,7 @@ def opened(chosen: Chosen, command: str) -> Memento | Client:
         return client
     import logging
 
-    from memento.service import Memento, open_memento
+    from memento.python import Memento, open_memento
 
     # What it logs stands in the notice; without a handler the bare word of the event would be printed.
     logging.getLogger("memento").addHandler(logging.NullHandler())
@@ -75,22 +74,24 @@ def running(chosen: Chosen) -> Client | None:
     owner = chosen.folder.serving_owner()
     if owner is None or owner.address is None:
         return None
-    from memento.client import Client
+    from memento.python import Client
 
     client = Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
-    client.on_degraded = chosen.tell
+    client.transport.on_degraded = chosen.tell
     return client
 
 
 def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
     """What a method answers, as plain JSON."""
-    from memento.client import Client
+    from memento.operations import TABLE
+    from memento.python import Client
 
+    operation = TABLE[method](**{name: value for name, value in arguments.items() if value is not None})
     if isinstance(memento, Client):
-        return json.loads(memento.ask(method, **arguments))
+        return json.loads(memento.transport.ask(operation))
     from memento.codec import plain
 
-    return plain(getattr(memento, method)(**arguments))
+    return plain(memento.call(operation))
 
 
 def namespace_of(chosen: Chosen) -> str:

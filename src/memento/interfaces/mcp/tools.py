@@ -13,7 +13,7 @@ from memento.codec import decode, plain, schema_of_iri
 from memento.errors import InputError
 
 if TYPE_CHECKING:
-    from memento.service import Memento
+    from memento.python import Memento
 
 Json = dict[str, Any]
 

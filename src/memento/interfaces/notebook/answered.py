@@ -9,8 +9,7 @@ from memento.interfaces.notebook.rows import Rows, rows_of
 from memento.interfaces.notebook.triples import Triples, triples_of
 
 if TYPE_CHECKING:
-    from memento.client import Client
-    from memento.service import Memento
+    from memento.python import Client, Memento
 
 _ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from memento.client import Client
 from memento.errors import InputError, MementoError
 from memento.interfaces.notebook.answered import answer
 from memento.interfaces.notebook.rows import Rows
-from memento.service import Memento, open_memento
+from memento.python import Client, Memento, open_memento
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -16,8 +16,8 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import Forbidden, InputError, MementoError
 from memento.interfaces.sparql_http.cors import Cors
-from memento.interfaces.web.asked import memory, namespace
 from memento.interfaces.web.departures import Presence, presence_of, scope_of
+from memento.interfaces.web.requests import graphs, namespace
 from memento.settings import SparqlSettings
 from memento.sparql.asking import Asked
 from memento.sparql.jobs import Answer
@@ -61,7 +61,7 @@ class Sparql:
         if asked is None:
             return self._described()
         waiting = presence_of(request.environ)
-        return rendered(memory().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
+        return rendered(graphs().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
 
 
 def rendered(answer: Answer) -> Response:

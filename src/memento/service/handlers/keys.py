@@ -72,7 +72,7 @@ def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
     vectors = None if operation.query is None else context.embed(operation.query)
     page = Page(limit=operation.limit, offset=operation.offset, asked=vectors)
     with context.stores.indexes.lock:
-        way = _traversal(scope, context)
+        way = traversal(scope, context)
         lead = way.leads.lead(operation.iri)
         if lead is None:
             raise NotFound(
@@ -88,7 +88,7 @@ def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMem
     scope, service = context.scope(operation.namespace), context.service
     leaves_trace = context.access.may("write") and service.degraded is None
     with context.stores.indexes.lock:
-        way = _traversal(scope, context)
+        way = traversal(scope, context)
         opened, effects = walk.opened(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
     if effects:
         service.reinforcement.note(*effects)
@@ -103,7 +103,7 @@ def related(operation: operations.Related, context: Context) -> Related:
     """Find the neighbours of a memory."""
     scope = context.scope(operation.namespace)
     with context.stores.indexes.lock:
-        return walk.related(operation.iri, _traversal(scope, context))
+        return walk.related(operation.iri, traversal(scope, context))
 
 
 @handles(operations.Conversation)
@@ -120,7 +120,7 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
     with context.stores.indexes.lock:
-        return listing.memories(operation.limit, operation.offset, _traversal(scope, context))
+        return listing.memories(operation.limit, operation.offset, traversal(scope, context))
 
 
 @handles(operations.MemoryStats)
@@ -129,7 +129,7 @@ def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryS
     scope, folder = context.scope(operation.namespace), context.service.datadir.path
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     with context.stores.indexes.lock:
-        return listing.stats(scope, _traversal(scope, context), size)
+        return listing.stats(scope, traversal(scope, context), size)
 
 
 @handles(operations.RecallMemories)
@@ -153,7 +153,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
         key_gate=operation.key_gate,
     )
     with context.stores.indexes.lock:
-        found, effects = direct.recalled(query, wanted, _traversal(scope, context), options, context.settings.words)
+        found, effects = direct.recalled(query, wanted, traversal(scope, context), options, context.settings.words)
     if context.access.may("write"):
         context.service.reinforcement.note(*effects)
     return DirectRecall(query=operation.query, namespace=scope.namespace, memories=tuple(found))
@@ -274,6 +274,7 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
             context.stores.commit(change, scope)
 
 
-def _traversal(scope: Scope, context: Context) -> Way:
+def traversal(scope: Scope, context: Context) -> Way:
+    """Return what a walk over keys goes by. Ask under `indexes.lock`."""
     at = now()
     return Way(context.key_view(scope, at), context.service.reinforcement, context.stores.graph, scope.readable, at)

@@ -12,7 +12,9 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
 from memento.intake.portable import Record
-from memento.service import Memento
+from memento.service import Context
+from memento.service.graphs import Graphs
+from memento.service.handlers.graphs import TenantGraphs
 
 C = TypeVar("C", bound=str)
 
@@ -50,6 +52,14 @@ class Parameters:
         except ValueError as error:
             raise InputError(f"{name} must be a whole number, not {text!r}") from error
 
+    def decimal(self, name: str) -> float | None:
+        """A number."""
+        text = self.text(name)
+        try:
+            return None if text is None else float(text)
+        except ValueError as error:
+            raise InputError(f"{name} must be a number, not {text!r}") from error
+
     def flag(self, name: str, default: bool = False) -> bool:
         """`true` or `false`."""
         text = self.text(name)
@@ -71,9 +81,14 @@ class Parameters:
         raise InputError(f"{name} must be one of {', '.join(choices)}, not {text!r}")
 
 
-def memory() -> Memento:
-    """The memory as the caller of this request may see it."""
-    return cast(Memento, g.memory)
+def context() -> Context:
+    """Return the memory as the caller of this request may see it."""
+    return cast(Context, g.context)
+
+
+def graphs() -> Graphs:
+    """Return the graphs of the caller of this request, those of a memory or of a plain dataset."""
+    return g.graphs if "graphs" in g else TenantGraphs(context())
 
 
 def namespace() -> str | None:
@@ -81,7 +96,7 @@ def namespace() -> str | None:
     return request.args.get("namespace") or request.headers.get("Memento-Namespace") or None
 
 
-def json_object(*known: str) -> Record:
+def read_object(*known: str) -> Record:
     """
     The body, which must be a JSON object with known fields.
 
@@ -91,14 +106,14 @@ def json_object(*known: str) -> Record:
     """
     if not request.is_json:
         raise UnsupportedMediaType(f"send JSON with the header Content-Type: application/json, not {_media()}")
-    fields = loaded(request.get_data())
+    fields = load_json(request.get_data())
     if not isinstance(fields, dict):
         raise InputError(f"the body must be a JSON object with the fields {', '.join(known)}")
     _refuse_unknown(list(fields), known, "field")
     return Record("the body", cast("dict[str, object]", fields))
 
 
-def loaded(data: bytes) -> object:
+def load_json(data: bytes) -> object:
     """JSON as Python; raises `InputError` when it is none."""
     try:
         return json.loads(data)
