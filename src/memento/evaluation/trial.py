@@ -111,7 +111,8 @@ class Trial:
         Args:
             configured: as for `asked`.
         """
-        opened_with, self._memento.settings = self._memento.settings, configured or self._memento.settings
+        opened_with = self._memento.settings
+        self._memento.service.settings = configured or opened_with
         try:
             found = self._memento.recall(
                 question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)

@@ -101,6 +101,8 @@ class Field:
     description: str
     least: float | None
     most: float | None
+    format: str
+    """The format of a text, as `date-time`."""
     aliases: tuple[str, ...]
     """Other names for it in a query string."""
 
@@ -224,7 +226,7 @@ def _field(name: str, hint: Any, default: Any) -> Field:
             bare = inner[0]
         else:
             break
-    extra = [one.extra or {} for one in metas]
+    extra, schemas = [one.extra or {} for one in metas], [one.extra_json_schema or {} for one in metas]
     if isinstance(default, msgspec._core.Factory):
         default = default.factory()
     return Field(
@@ -236,5 +238,6 @@ def _field(name: str, hint: Any, default: Any) -> Field:
         description=next((one.description for one in metas if one.description), ""),
         least=next((one.ge for one in metas if one.ge is not None), None),
         most=next((one.le for one in metas if one.le is not None), None),
+        format=next((str(one["format"]) for one in schemas if "format" in one), ""),
         aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
     )

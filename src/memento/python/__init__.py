@@ -11,9 +11,28 @@ and is seen by the next recall. Methods may be called from many threads; writes 
 *But:* one process owns a data folder. Where a service owns it already, `open_memento` returns a `Client` with the same methods.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from memento.python.client import Client
-from memento.python.memento import Memento, open_memento
 from memento.python.memory import Memory
-from memento.service import restore_folder
 
 __all__ = ["Client", "Memento", "Memory", "open_memento", "restore_folder"]
+
+if TYPE_CHECKING:
+    from memento.python.memento import Memento, open_memento
+    from memento.service import restore_folder
+
+
+def __getattr__(name: str) -> Any:
+    # The service brings the store and numpy with it: a command that asks a running one must not wait for them.
+    if name in ("Memento", "open_memento"):
+        from memento.python import memento
+
+        return getattr(memento, name)
+    if name == "restore_folder":
+        from memento import service
+
+        return service.restore_folder
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from types import MethodType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from memento.operations import (
@@ -23,6 +24,7 @@ from memento.operations import (
 )
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
+from memento.operations.base import complete
 
 if TYPE_CHECKING:
     from memento.model import Exported, Imported, Merged, NoteRow
@@ -39,15 +41,9 @@ class Method(Generic[P, A]):
         def method(memory: Memory, *args: P.args, **arguments: P.kwargs) -> A:
             return memory.call(operation(*args, **arguments))
 
-        assert isinstance(operation, type)
-        arguments = inspect.signature(operation)
-        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        method.__name__ = method.__qualname__ = name_of(operation)
-        method.__doc__ = operation.__doc__
-        method.__signature__ = arguments.replace(  # type: ignore[attr-defined]
-            parameters=[itself, *arguments.parameters.values()], return_annotation=inspect.Signature.empty
-        )
+        self._operation = operation
         self._method = method
+        self._is_described = False
 
     @overload
     def __get__(self, memory: None, owner: type[Memory]) -> Callable[Concatenate[Memory, P], A]: ...
@@ -56,7 +52,25 @@ class Method(Generic[P, A]):
     def __get__(
         self, memory: Memory | None, owner: type[Memory]
     ) -> Callable[Concatenate[Memory, P], A] | Callable[P, A]:
-        return self._method if memory is None else MethodType(self._method, memory)
+        if not self._is_described:
+            self._describe()
+        if memory is None:
+            method: Callable[Concatenate[Memory, P], A] = self._method
+            return method
+        bound: Callable[P, A] = partial(self._method, memory)
+        return bound
+
+    def _describe(self) -> None:
+        """Give the method the name, the signature and the docstring of its operation; not at import, as it imports the nouns."""
+        operation, method = self._operation, self._method
+        assert isinstance(operation, type)
+        complete(operation)
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        arguments = inspect.signature(operation).parameters.values()
+        method.__name__ = method.__qualname__ = name_of(operation)
+        method.__doc__ = operation.__doc__
+        method.__signature__ = inspect.Signature([itself, *arguments])  # type: ignore[attr-defined]
+        self._is_described = True
 
 
 class Memory(ABC):

@@ -64,7 +64,7 @@ def test_energies_fade_and_what_has_none_is_archived_and_brought_back(web: Flask
         ("/memory/associations", {"source": "urn:a"}, 400, "target"),
         ("/memory/associations", {"source": "urn:a", "target": "urn:b", "weight": "heavy"}, 400, "weight"),
         ("/memory/associations", {"source": "urn:a", "target": "urn:b"}, 404, "no current memory <urn:a>"),
-        ("/memory/activate", {}, 400, "seeds must be a list"),
+        ("/memory/activate", {}, 400, "seeds is missing"),
         ("/memory/activate", {"seeds": []}, 400, "at least one memory"),
         ("/memory/activate", {"seeds": ["urn:a"], "speed": 3}, 400, "speed"),
         ("/memory/decay", {"half_life_days": -1}, 400, "above 0, not -1"),

@@ -16,7 +16,9 @@ from memento.codec import decode
 from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Noted, Recollection
+from memento.operations.recall import Recall
 from memento.python import Memento, open_memento
+from memento.service import HANDLERS
 
 
 @pytest.fixture
@@ -285,10 +287,10 @@ def test_a_failing_store_is_503_and_a_bug_is_500_without_its_inside(
         return recall
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memento, "recall", failing(GraphError("the store is full")))
+        patch.setitem(HANDLERS, Recall, failing(GraphError("the store is full")))
         assert "full" in error_of(web.get("/memory/recall?query=x"), 503)
         caplog.clear()
-        patch.setattr(Memento, "recall", failing(ValueError("secret")))
+        patch.setitem(HANDLERS, Recall, failing(ValueError("secret")))
         assert "secret" not in error_of(web.get("/memory/recall?query=x"), 500)
     assert [record.message for record in caplog.records] == ["web.broken"]
 

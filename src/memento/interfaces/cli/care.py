@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memento.errors import FolderInUse
-from memento.interfaces.cli.door import command, common, main
-from memento.interfaces.cli.opened import Chosen, namespace_of, opened, running
+from memento.interfaces.cli.base import Chosen, command, common, main, namespace_of, opened, running
 
 if TYPE_CHECKING:
     from memento.settings import Settings

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from memento.interfaces.cli.door import bar, command, main, printed
-from memento.interfaces.cli.opened import Chosen, ask, opened, running
+from memento.interfaces.cli.base import Chosen, ask, bar, command, main, opened, printed, running
 
 _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntriples", ".rdf", ".owl")
 
@@ -96,6 +95,14 @@ def restore(chosen: Chosen, folder: Path | None) -> None:
             f"What was there before is in {answer['aside']}."
         ),
     )
+
+
+@command("rebuild")
+def rebuild(chosen: Chosen) -> None:
+    """Make every index anew from the graph alone."""
+    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
+        count = memento.rebuild(progress)
+    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
 @main.group("ontology")

@@ -1,4 +1,9 @@
-"""What every command has in common: its options, its exit code, its one line on stderr when it fails."""
+"""
+What every command has in common: the memory it talks to, its options, its exit code, its one line on stderr when it fails.
+
+*Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
+service must not wait for their import, nor for the store's.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,121 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from memento import __version__
 from memento.errors import InputError, MementoError, SettingsError
-from memento.interfaces.cli.opened import Chosen
 
 if TYPE_CHECKING:
+    from memento.datadir import Home
     from memento.ports import Progress
+    from memento.python import Client, Memento
+    from memento.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-class Door(click.Group):
+@dataclass(slots=True)
+class Chosen:
+    """What stands before or after the name of every command."""
+
+    home: str | None = None
+    namespace: str | None = None
+    as_json: bool = False
+    is_told: bool = False
+    """Whether somebody at the terminal knows that the memory is read-only, if it is."""
+
+    @property
+    def folder(self) -> Home:
+        from memento.datadir import Home, default_home
+
+        return Home(Path(self.home) if self.home else default_home())
+
+    def settings(self) -> Settings:
+        """The settings in force in the data folder."""
+        from memento import settings
+
+        return settings.load(self.folder.settings)
+
+    def tell(self, notice: str) -> None:
+        """Say on stderr, once a command, that the memory is read-only and why."""
+        if not self.is_told:
+            import click
+
+            self.is_told = True
+            click.echo(f"memento: {notice}", err=True)
+
+
+def opened(chosen: Chosen, command: str) -> Memento | Client:
+    """
+    The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
+
+    Raises:
+        FolderInUse: somebody else has the folder open, and does not serve.
+        SettingsError: an unusable folder or setting.
+    """
+    if client := running(chosen):
+        return client
+    import logging
+
+    from memento.python import Memento, open_memento
+
+    # What it logs stands in the notice; without a handler the bare word of the event would be printed.
+    logging.getLogger("memento").addHandler(logging.NullHandler())
+    wait_s = chosen.settings().server.lock_wait_s
+    memento = open_memento(
+        chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
+    )
+    if isinstance(memento, Memento) and memento.degraded:
+        chosen.tell(str(memento.degraded))
+    return memento
+
+
+def running(chosen: Chosen) -> Client | None:
+    """The service that has the data folder, if any."""
+    owner = chosen.folder.serving_owner()
+    if owner is None or owner.address is None:
+        return None
+    from memento.python import Client
+
+    client = Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
+    client.transport.on_degraded = chosen.tell
+    return client
+
+
+def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
+    """What a method answers, as plain JSON."""
+    from memento.operations import TABLE
+    from memento.python import Client
+
+    operation = TABLE[method](**{name: value for name, value in arguments.items() if value is not None})
+    if isinstance(memento, Client):
+        return json.loads(memento.transport.ask(operation))
+    from memento.codec import plain
+
+    return plain(memento.call(operation))
+
+
+def namespace_of(chosen: Chosen) -> str:
+    """Where notes go and questions look when a call names no namespace."""
+    name = chosen.namespace
+    if name is None:
+        name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
+    if name == "project":
+        from memento.settings import namespace_called
+
+        return namespace_called(name)
+    return name
+
+
+class Commands(click.Group):
     """Says every failure in one line on stderr, and in the exit code: 1 when it failed, 2 when it was asked wrongly."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
@@ -136,7 +238,7 @@ def _say(message: str) -> None:
     click.echo(f"memento: {' '.join(message.split())}", err=True)
 
 
-@click.group(cls=Door, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -145,3 +247,17 @@ def main(context: click.Context) -> None:
 
 
 common(main, outermost=True)
+
+GROUPS: dict[str, click.Group] = {
+    "keys": click.Group("keys", help="Keys, and the memories that they lead to, one step at a time."),
+    "living": click.Group(
+        "living", help="What use and time make of memories: feedback, associations, fading, the archive."
+    ),
+    "cases": click.Group(
+        "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
+    ),
+}
+"""The groups of commands over operations."""
+
+for _group in GROUPS.values():
+    main.add_command(_group)
