@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
@@ -207,7 +207,7 @@ def test_check_exits_with_1_when_something_differs(tmp_path: Path) -> None:
 
     difference = Difference(what="missing-vector", iri="urn:x", detail="none")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(HANDLERS, Check, lambda operation, context: (difference,))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Check, lambda operation, context: (difference,))
         done = run("check")
 
     assert (done.exit_code, done.stdout) == (1, "missing-vector: urn:x: none\n")

@@ -38,7 +38,7 @@ class Method(Generic[P, A]):
     """A method that takes the arguments of an operation and calls it."""
 
     def __init__(self, operation: Callable[P, Operation[A]]) -> None:
-        def method(memory: Memory, *args: P.args, **arguments: P.kwargs) -> A:
+        def method(memory: Memory, /, *args: P.args, **arguments: P.kwargs) -> A:
             return memory.call(operation(*args, **arguments))
 
         self._operation = operation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -287,10 +287,10 @@ def test_a_failing_store_is_503_and_a_bug_is_500_without_its_inside(
         return recall
 
     with monkeypatch.context() as patch:
-        patch.setitem(HANDLERS, Recall, failing(GraphError("the store is full")))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Recall, failing(GraphError("the store is full")))
         assert "full" in error_of(web.get("/memory/recall?query=x"), 503)
         caplog.clear()
-        patch.setitem(HANDLERS, Recall, failing(ValueError("secret")))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Recall, failing(ValueError("secret")))
         assert "secret" not in error_of(web.get("/memory/recall?query=x"), 500)
     assert [record.message for record in caplog.records] == ["web.broken"]
 
