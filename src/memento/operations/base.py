@@ -101,8 +101,8 @@ class Field:
     description: str
     least: float | None
     most: float | None
-    format: str
-    """The format of a text, as `date-time`."""
+    schema: Mapping[str, Any]
+    """What JSON Schema says of it beside its type and its bounds."""
     aliases: tuple[str, ...]
     """Other names for it in a query string."""
 
@@ -238,6 +238,6 @@ def _field(name: str, hint: Any, default: Any) -> Field:
         description=next((one.description for one in metas if one.description), ""),
         least=next((one.ge for one in metas if one.ge is not None), None),
         most=next((one.le for one in metas if one.le is not None), None),
-        format=next((str(one["format"]) for one in schemas if "format" in one), ""),
+        schema={key: value for one in schemas for key, value in one.items()},
         aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
     )

@@ -178,6 +178,7 @@ class ExecuteTask(Operation["model.Executed"], frozen=True):
 
     route: ClassVar[str] = "POST /cases/runs/{run}/execute"
     right: ClassVar[Right] = "admin"
+    is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
 
     run: Annotated[Iri, Meta(description="the task, as `plan_task` named it")]

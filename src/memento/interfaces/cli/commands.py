@@ -324,7 +324,7 @@ def _option(declared: Field, option: Option) -> click.Option:
 def _type_of(declared: Field) -> Any:
     if declared.choices:
         return click.Choice(declared.choices)
-    if declared.format == "date-time":
+    if declared.schema.get("format") == "date-time":
         return Instant()
     least, most = declared.least, declared.most
     has_bounds = least is not None or most is not None
