@@ -25,7 +25,7 @@ from measure import record, shown, spread, timed
 from memento.datadir import Home
 from memento.iris import MEM
 from memento.manifest import drawn as drawing
-from memento.manifest.structure import structure
+from memento.manifest.structure import analyse_graph
 from memento.model import Quad
 from memento.service import Memento
 from memento.time import now
@@ -75,7 +75,7 @@ def of_arrays(n: int, chosen: Namespace) -> dict[str, object]:
         world, seconds = timed(lambda: drawing._world(read, [], now()))
         found["graph"].append(seconds)
         found["structure"].append(
-            timed(lambda w=world: structure(w.csr, w.energy, w.importance, w.touched))[1]  # type: ignore[misc]
+            timed(lambda w=world: analyse_graph(w.csr, w.energy, w.importance, w.touched))[1]  # type: ignore[misc]
         )
     ms = {what: spread(of) for what, of in found.items()}
     print(json.dumps({"memories": n, "ms": ms}) if chosen.json else f"{n:,} memories as arrays")
@@ -133,7 +133,7 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
         found["portion held"].append(timed(lambda some=some: parts.indexes.keys.every(some))[1])  # type: ignore[misc]
     world = drawing._world(read, drawing._keyed(read.memories, parts), now())
     found["structure"] = [
-        timed(lambda: structure(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
+        timed(lambda: analyse_graph(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
     ]
     if asks:
         questions = list(World(n).questions(40))

@@ -44,18 +44,18 @@ def ndcg(relevances: Sequence[float], k: int) -> float:
     return dcg(relevances[:k]) / ideal if ideal else 0.0
 
 
-def curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
+def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
     """
     The mean reward of equal stretches, the first first.
 
-    >>> curve([0, 0, 1, 1], 2)
+    >>> learning_curve([0, 0, 1, 1], 2)
     (CurvePoint(until=2, reward=0.0), CurvePoint(until=4, reward=1.0))
     """
     ends = np.unique(np.linspace(0, len(rewards), min(stretches, len(rewards)) + 1).round().astype(int))
     return tuple(CurvePoint(until=int(end), reward=float(np.mean(rewards[begin:end]))) for begin, end in pairwise(ends))
 
 
-def metrics(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
+def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
     """
     Every figure of one domain; None where there is nothing yet to tell it from.
 
@@ -81,7 +81,7 @@ def metrics(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) ->
         ndcg=float(np.mean([ndcg(one, knobs.k) for one in rankings])) if rankings else None,
         success_rate=float((judged >= knobs.positive_from).mean()) if len(judged) else None,
         execution_accuracy=steps.get("done", 0) / sum(steps.values()) if steps else None,
-        curve=curve(rewards),
+        curve=learning_curve(rewards),
         bytes_per_case=bank.nbytes / count,
         earned_per_case=sum(rewards) / count,
     )

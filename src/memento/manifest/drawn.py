@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memento.backends import Backends
 from memento.iris import IRI, MEM
-from memento.manifest.structure import Community, Structure, structure
+from memento.manifest.structure import Community, Structure, analyse_graph
 from memento.manifest.text import written
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
 from memento.rank import dynamics
@@ -71,7 +71,7 @@ def drawn(scope: Scope, at: datetime, parts: Backends) -> Manifest:
     with parts.indexes.lock:
         found = _read(scope, at, parts)
     world = _world(found, _keyed(found.memories, parts), at)
-    return _told(world, structure(world.csr, world.energy, world.importance, world.touched), scope, at, parts)
+    return _told(world, analyse_graph(world.csr, world.energy, world.importance, world.touched), scope, at, parts)
 
 
 def _read(scope: Scope, at: datetime, parts: Backends) -> _Read:

@@ -80,7 +80,7 @@ class Structure:
     topology: Topology
 
 
-def structure(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
+def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
     """
     Args:
         csr: the links, without loops.

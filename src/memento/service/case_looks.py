@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from memento.cases import metrics, navigate
-from memento.cases.entities import called, entities_of
+from memento.cases.retrieve import find_entities, find_entities_by_name
 from memento.errors import InputError
 from memento.iris import IRI
 from memento.model import TILTS, ZOOMS, CaseMetrics, CaseStatus, Navigated, Tilt, Zoom
@@ -59,8 +59,10 @@ class CaseLooks(Cased):
             self._checked(task, "task")
         with self._writing:
             scope, _, held = self._domain(domain, namespace)
-            entities, words = navigate.within_pan(pan, held.bank, partial(called, scope=scope, parts=self._parts))
-            look = navigate.Look(
+            entities, words = navigate.parse_pan(
+                pan, held.bank, partial(find_entities_by_name, scope=scope, parts=self._parts)
+            )
+            look = navigate.Viewpoint(
                 zoom=zoom,
                 tilt=tilt,
                 limit=limit,
@@ -68,7 +70,7 @@ class CaseLooks(Cased):
                 entities=tuple(entities),
                 words=tuple(words),
                 task=task,
-                about=entities_of(task, (), scope, self._parts) if task else (),
+                about=find_entities(task, (), scope, self._parts) if task else (),
                 since=None if since is None else instant(since, "since", self._zone),
                 until=None if until is None else instant(until, "until", self._zone),
                 previous=IRI(previous) if previous else None,
@@ -79,14 +81,14 @@ class CaseLooks(Cased):
         """How well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            return metrics.metrics(held, name, self._parts, self.settings.cases)
+            return metrics.measure_domain(held, name, self._parts, self.settings.cases)
 
     def case_status(self, *, domain: str | None = None, namespace: str | None = None) -> CaseStatus:
         """How many cases a domain has, and how far its Q function has come."""
         with self._writing:
             scope, name, held = self._domain(domain, namespace)
             bank, learner = held.bank, held.learner
-            good, bad = learner.labelled
+            good, bad = learner.label_counts
             weight = learner.weight
             judged = bank.reward[bank.alive]
             return CaseStatus(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memento.archive.library import named
-from memento.cases import credit
-from memento.cases import run as runs
-from memento.cases.entities import entities_of
-from memento.cases.forget import prune
-from memento.cases.keep import finished, keep
+from memento.cases import credit, runs
+from memento.cases.lifecycle import make_case_of_run, prune_cases, save_cases
+from memento.cases.retrieve import find_entities
 from memento.errors import InputError
 from memento.iris import mint
 from memento.model import Completed, Outcome, StepState, TaskRun, TaskStep, ToolCall, Trajectory, Verdict
@@ -48,7 +46,7 @@ class CaseRuns(Cased):
         with self._writing:
             scope, name, held = self._domain(domain, namespace, "write")
             if retrieval is not None:
-                credit.known(retrieval, held, self._parts)
+                credit.require_retrieval(retrieval, held, self._parts)
             writer = self._writer(scope)
             way = Trajectory(
                 iri=mint("trajectory"),
@@ -57,11 +55,11 @@ class CaseRuns(Cased):
                 progress="pending",
                 action=mint("action") if plan else None,
                 retrieval=named(retrieval) if retrieval else None,
-                about=entities_of(task, about, scope, self._parts),
+                about=find_entities(task, about, scope, self._parts),
                 derived_from=tuple(dict.fromkeys(map(named, derived_from))),
             )
-            writer.write(runs.begun(task, plan, way, held.graph), "cases.start", [way.iri], task)
-            return runs.read(way.iri, held, self._parts).told(name)
+            writer.write(runs.begin_run(task, plan, way, held.graph), "cases.start", [way.iri], task)
+            return runs.load_run(way.iri, held, self._parts).told(name)
 
     def record_step(
         self,
@@ -89,14 +87,14 @@ class CaseRuns(Cased):
         self._checked(task, "task of the step")
         with self._writing:
             scope, name, held = self._domain(domain, namespace, "write")
-            kept = runs.pending(run, held, self._parts)
+            kept = runs.load_pending_run(run, held, self._parts)
             place = step if step is not None else max((one.step for one, _ in kept.steps), default=-1) + 1
             if place < 0:
                 raise InputError(f"step must not be negative, not {place}")
             done = TaskStep(step=place, task=task, state=state, result=result or None, tools=tuple(tools))
-            change = runs.stepped(kept, done, [named(one) for one in derived_from], held.graph)
+            change = runs.replace_step(kept, done, [named(one) for one in derived_from], held.graph)
             self._writer(scope).write(change, "cases.step", [kept.trajectory.iri])
-            return runs.read(run, held, self._parts).told(name)
+            return runs.load_run(run, held, self._parts).told(name)
 
     def complete_case(
         self,
@@ -127,26 +125,30 @@ class CaseRuns(Cased):
         earned = self._earned(outcome, reward, efficiency, score)
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
-            kept, writer, knobs = runs.pending(run, held, self._parts), self._writer(scope), self.settings.cases
-            done = plan or kept.plan or runs.plan_of(kept)
+            kept, writer, knobs = (
+                runs.load_pending_run(run, held, self._parts),
+                self._writer(scope),
+                self.settings.cases,
+            )
+            done = plan or kept.plan or runs.write_plan(kept)
             if not done.strip():
                 raise InputError("a case needs a plan: give one, or record the steps of the task")
             verdict = Verdict(
                 reward=earned, at=writer.at, outcome=outcome, efficiency=efficiency, score=score, reason=reason
             )
-            case = finished(kept, done, verdict, held.graph)
-            ends = runs.ended(kept, knobs.record_chars, knobs.pack, held.graph)
+            case = make_case_of_run(kept, done, verdict, held.graph)
+            ends = runs.end_run(kept, knobs.record_chars, knobs.pack, held.graph)
             shown = kept.trajectory.retrieval
             debt = None
-            if shown and credit.exists(shown, held, self._parts):
-                debt = credit.owed(shown, earned, {}, held, writer)
-            keep([case], ends + debt.change if debt else ends, held, writer, "cases.complete")
-            credited = credit.settled(debt, held, writer) if debt else None
-            pruned = prune(self._domains.of(held.graph), knobs, writer)
+            if shown and credit.has_retrieval(shown, held, self._parts):
+                debt = credit.assign_credit(shown, earned, {}, held, writer)
+            save_cases([case], ends + debt.change if debt else ends, held, writer, "cases.complete")
+            credited = credit.apply_credit(debt, held, writer) if debt else None
+            pruned = prune_cases(self._domains.open(held.graph), knobs, writer)
             return Completed(case=case.case.iri, reward=earned, credited=credited, pruned=pruned)
 
     def task_run(self, run: str, *, domain: str | None = None, namespace: str | None = None) -> TaskRun:
         """A task under way or done, with its steps in order; raises `NotFound`."""
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            return runs.read(run, held, self._parts).told(name, runs.case_of(run, held, self._parts))
+            return runs.load_run(run, held, self._parts).told(name, runs.find_case_of_run(run, held, self._parts))

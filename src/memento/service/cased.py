@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from memento import settings
 from memento.access import Right
-from memento.cases.credit import Writer
-from memento.cases.domain import Domain
-from memento.cases.rewards import agreed, reward_of
+from memento.cases.credit import compute_reward, reconcile_reward
+from memento.cases.domain import Domain, Writer
 from memento.iris import cases_iri, namespace_of
 from memento.model import Outcome, Scope
 from memento.service.held import Held
@@ -25,11 +24,11 @@ class Cased(Held):
         """
         scope = self._in(namespace, right)
         name = settings.namespace_checked(self._access.namespace(domain, scope.namespace))
-        return scope, name, self._domains.of(cases_iri(scope.tenant, name))
+        return scope, name, self._domains.open(cases_iri(scope.tenant, name))
 
     def _domains_seen(self, scope: Scope) -> tuple[str, ...]:
         """The domains of the tenant that the caller may see and that hold something."""
-        names = (namespace_of(graph) for graph in self._domains.names(scope.tenant))
+        names = (namespace_of(graph) for graph in self._domains.graphs_of(scope.tenant))
         return tuple(sorted(filter(self._access.sees, names)))
 
     def _keeps(self, held: Domain) -> bool:
@@ -41,8 +40,8 @@ class Cased(Held):
     ) -> float:
         """The one number of a verdict; raises `InputError` when there is none, or a part is out of range."""
         if reward is not None:
-            return agreed(reward, outcome)
-        return reward_of(outcome, self.settings.cases, efficiency=efficiency, score=score)
+            return reconcile_reward(reward, outcome)
+        return compute_reward(outcome, self.settings.cases, efficiency=efficiency, score=score)
 
     def _writer(self, scope: Scope) -> Writer:
         return Writer(self._access.name, scope.tenant, now(), self._domains, self._parts)

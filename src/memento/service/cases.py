@@ -17,11 +17,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from memento.cases import credit, described, forget, retrieve
-from memento.cases.bank import embedded
-from memento.cases.entities import entities_of, entities_of_each
-from memento.cases.keep import keep, made
-from memento.cases.rewards import checked
+from memento.cases import credit, lifecycle, retrieve
+from memento.cases.bank import embed_tasks
+from memento.cases.credit import check_reward
+from memento.cases.lifecycle import make_case, save_cases
+from memento.cases.retrieve import find_entities, find_entities_each
 from memento.errors import InputError
 from memento.iris import IRI
 from memento.model import (
@@ -65,13 +65,14 @@ class Cases(CaseLooks):
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
             writer, knobs = self._writer(scope), self.settings.cases
-            concerned = entities_of_each([(row.task, row.about) for row in listed], scope, self._parts)
+            concerned = find_entities_each([(row.task, row.about) for row in listed], scope, self._parts)
             cases = [
-                made(row, about, held.graph, writer.at, knobs) for row, about in zip(listed, concerned, strict=True)
+                make_case(row, about, held.graph, writer.at, knobs)
+                for row, about in zip(listed, concerned, strict=True)
             ]
             iris = tuple(one.case.iri for one in cases)
-            keep(cases, Change(), held, writer)
-            forget.prune(held, knobs, writer)
+            save_cases(cases, Change(), held, writer)
+            lifecycle.prune_cases(held, knobs, writer)
         return iris
 
     def retrieve_cases(
@@ -109,8 +110,8 @@ class Cases(CaseLooks):
             raise InputError(f"k must be from 1 to {self.settings.limits.results}, not {k}")
         with self._writing:
             scope, name, held = self._domain(domain, namespace)
-            concerned = entities_of(task, about, scope, self._parts)
-            asked = retrieve.Asked(
+            concerned = find_entities(task, about, scope, self._parts)
+            asked = retrieve.CaseQuery(
                 task=task,
                 k=k or knobs.k,
                 about=concerned,
@@ -119,12 +120,12 @@ class Cases(CaseLooks):
                 explore=explore,
             )
             writer = self._writer(scope)
-            found, vector = retrieve.retrieve(asked, held, name, writer.at, self._parts, knobs)
+            found, vector = retrieve.find_cases(asked, held, name, writer.at, self._parts, knobs)
             if not len(held.bank):
                 found = replace(found, reason=f"the domain {name!r} has no cases: `cases status` lists those that have")
             if not self._keeps(held):
                 return found
-            return credit.keep(found, vector, concerned, held, writer, knobs.retrievals)
+            return credit.save_retrieval(found, vector, concerned, held, writer, knobs.retrievals)
 
     def retrieve_cases_each(
         self,
@@ -142,7 +143,7 @@ class Cases(CaseLooks):
         for number, task in enumerate(tasks, start=1):
             self._checked(task, f"task {number}")
         self._domain(domain, namespace)
-        embedded(tasks, self._parts)
+        embed_tasks(tasks, self._parts)
         rest = partial(self.retrieve_cases, k=k, since=since, until=until, domain=domain, namespace=namespace)
         return tuple(map(rest, tasks))
 
@@ -171,21 +172,21 @@ class Cases(CaseLooks):
             NotFound: no such retrieval in this domain, or it did not show a case of `single`.
             InputError: neither a verdict nor a reward, or out of range.
         """
-        apart = {IRI(iri): checked(value) for iri, value in (single or {}).items()}
+        apart = {IRI(iri): check_reward(value) for iri, value in (single or {}).items()}
         told = apart and outcome is None and reward is None and score is None
         earned = None if told else self._earned(outcome, reward, efficiency, score)
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
             writer = self._writer(scope)
-            debt = credit.owed(retrieval, earned, apart, held, writer)
+            debt = credit.assign_credit(retrieval, earned, apart, held, writer)
             writer.write(debt.change, "cases.reward", [debt.retrieval, *(pair.case for pair in debt.pairs)])
-            return credit.settled(debt, held, writer)
+            return credit.apply_credit(debt, held, writer)
 
     def get_case(self, case: str, *, domain: str | None = None, namespace: str | None = None) -> CaseShown:
         """Everything about one case, its verdicts and steps among it; raises `NotFound`."""
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            return described.described(case, held, name, self._parts)
+            return lifecycle.describe_case(case, held, name, self._parts)
 
     def list_cases(
         self,
@@ -202,7 +203,7 @@ class Cases(CaseLooks):
             raise InputError(f"offset must not be negative, not {offset}")
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            return described.listed(limit, offset, held, name, self._parts)
+            return lifecycle.list_cases(limit, offset, held, name, self._parts)
 
     def forget_case(
         self, case: str, *, erase: bool = False, domain: str | None = None, namespace: str | None = None
@@ -218,7 +219,7 @@ class Cases(CaseLooks):
         """
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
-            iri = forget.forget(case, held, self._writer(scope))
+            iri = lifecycle.hide_case(case, held, self._writer(scope))
             if erase:
-                forget.erase([iri], held, self._writer(scope))
+                lifecycle.erase_cases([iri], held, self._writer(scope))
             return iri

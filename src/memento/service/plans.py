@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from memento.cases import credit, forget, runs
+from memento.cases import credit, lifecycle, runs
 from memento.cases import plan as plans
-from memento.cases import run as one_run
-from memento.cases.entities import entities_of
-from memento.cases.execute import ANSWER, Ended, Execution, Shown
+from memento.cases.execute import ANSWER, Examples, Execution, RunResult
+from memento.cases.retrieve import find_entities
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, mint
 from memento.llm import chats_of
@@ -100,11 +99,11 @@ class Plans(CaseRuns, Cases):
                 progress="pending",
                 action=mint("action"),
                 retrieval=None if steps and retrieval is None else found.retrieval,
-                about=entities_of(task, about, scope, self._parts),
+                about=find_entities(task, about, scope, self._parts),
             )
-            change = runs.begun(task, plans.numbered(draft.steps), draft.steps, way, held.graph)
+            change = runs.begin_planned_run(task, plans.number_steps(draft.steps), draft.steps, way, held.graph)
             writer.write(change, "cases.plan", [way.iri], task)
-            run = one_run.read(way.iri, held, self._parts).told(name)
+            run = runs.load_run(way.iri, held, self._parts).told(name)
         return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
 
     def execute_task(
@@ -137,7 +136,7 @@ class Plans(CaseRuns, Cases):
             raise InputError(f"uncertain must be one of {', '.join(DOUBTS)}, not {uncertain!r}")
         with self._writing:
             _, name, held = self._domain(domain, namespace, "write")
-            told = one_run.pending(run, held, self._parts).told(name)
+            told = runs.load_pending_run(run, held, self._parts).told(name)
         if not told.steps:
             raise InputError(
                 "the run has no steps to carry out: plan the task with `plan_task`, or record pending steps"
@@ -185,7 +184,7 @@ class Plans(CaseRuns, Cases):
             raise InputError(f"offset must not be negative, not {offset}")
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            found = runs.listed([state] if state else ["pending", "done"], held, name, self._parts)
+            found = runs.list_runs([state] if state else ["pending", "done"], held, name, self._parts)
         return tuple(found[offset : offset + limit])
 
     def prune_cases(self, keep: int, *, domain: str | None = None, namespace: str | None = None) -> tuple[IRI, ...]:
@@ -194,7 +193,7 @@ class Plans(CaseRuns, Cases):
             raise InputError(f"keep must be at least 1, not {keep}")
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
-            return forget.prune(held, replace(self.settings.cases, limit=keep), self._writer(scope))
+            return lifecycle.prune_cases(held, replace(self.settings.cases, limit=keep), self._writer(scope))
 
     def _drafted(self, task: str, steps: Sequence[str], found: CasesFound) -> plans.Draft:
         if steps:
@@ -202,19 +201,19 @@ class Plans(CaseRuns, Cases):
             return plans.Draft(steps=own, by="caller", reason="the caller's own plan")
         with self._thinking() as chats:
             if chats is None:
-                return plans.by_template(task, found, self.settings.cases.template_from)
+                return plans.plan_by_template(task, found, self.settings.cases.template_from)
             with ExitStack() as stack:
                 offered = stack.enter_context(self._tools()).offered if self._has_whole_folder else {}
-                return plans.by_model(chats[0], task, found, offered, most=self.settings.executor.steps)
+                return plans.plan_by_model(chats[0], task, found, offered, most=self.settings.executor.steps)
 
     def _looked_up(self, task: str, retrieval: str, domain: str | None, namespace: str | None) -> CasesFound:
         """The cases that an earlier look-up showed; raises `NotFound`."""
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            credit.known(retrieval, held, self._parts)
-            return runs.shown_for(task, IRI(retrieval), name, held, self._parts)
+            credit.require_retrieval(retrieval, held, self._parts)
+            return runs.load_examples(task, IRI(retrieval), name, held, self._parts)
 
-    def _cases_for(self, run: TaskRun, domain: str | None, namespace: str | None) -> Shown:
+    def _cases_for(self, run: TaskRun, domain: str | None, namespace: str | None) -> Examples:
         """The cases that a run is planned again with: those that it was planned with, or else those that are like it now."""
 
         def find() -> CasesFound:
@@ -222,17 +221,17 @@ class Plans(CaseRuns, Cases):
                 return self.retrieve_cases(run.task, domain=domain, namespace=namespace)
             with self._writing:
                 _, name, held = self._domain(domain, namespace)
-                return runs.shown_for(run.task, run.retrieval, name, held, self._parts)
+                return runs.load_examples(run.task, run.retrieval, name, held, self._parts)
 
         def follow(found: CasesFound) -> None:
             with self._writing:
                 scope, _, held = self._domain(domain, namespace, "write")
-                if one_run.pending(run.iri, held, self._parts).trajectory.retrieval is None and found.retrieval:
-                    self._writer(scope).write(runs.followed(run.iri, found, held.graph), "cases.plan", [run.iri])
+                if runs.load_pending_run(run.iri, held, self._parts).trajectory.retrieval is None and found.retrieval:
+                    self._writer(scope).write(runs.follow_examples(run.iri, found, held.graph), "cases.plan", [run.iri])
 
-        return Shown(find, follow, self.settings.cases.template_from)
+        return Examples(find, follow, self.settings.cases.template_from)
 
-    def _completed(self, run: IRI, ended: Ended, domain: str | None, namespace: str | None) -> Completed:
+    def _completed(self, run: IRI, ended: RunResult, domain: str | None, namespace: str | None) -> Completed:
         done = [one.task for one in ended.steps if one.state == "done" and one.task != ANSWER]
         tried = [one.task for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
         outcome: Outcome = "success" if ended.ending == "done" else "partial" if done else "failure"
@@ -240,9 +239,9 @@ class Plans(CaseRuns, Cases):
         return self.complete_case(
             run,
             outcome,
-            plan=plans.numbered((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
+            plan=plans.number_steps((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
             efficiency=saved if outcome == "success" else None,
-            reason=plans.short(ended.reason),
+            reason=plans.shorten(ended.reason),
             domain=domain,
             namespace=namespace,
         )
@@ -251,8 +250,8 @@ class Plans(CaseRuns, Cases):
         """Write one step as it is now."""
         with self._writing:
             scope, _, held = self._domain(domain, namespace, "write")
-            kept = one_run.pending(run, held, self._parts)
-            self._writer(scope).write(one_run.stepped(kept, step, (), held.graph), "cases.step", [run])
+            kept = runs.load_pending_run(run, held, self._parts)
+            self._writer(scope).write(runs.replace_step(kept, step, (), held.graph), "cases.step", [run])
 
     def _may_use_tools(self) -> None:
         self._access.needs("admin")

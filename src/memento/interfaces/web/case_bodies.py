@@ -11,12 +11,11 @@ from msgspec import Meta
 from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.cases import rows
-from memento.cases.rewards import LEAST, MOST
 from memento.cases.rows import Row
 from memento.codec import decode
 from memento.errors import InputError
 from memento.interfaces.web.asked import namespace
-from memento.model import OUTCOMES, Doubt, StepState, ToolCall
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, Doubt, StepState, ToolCall
 
 Text = Annotated[str, Meta(min_length=1, pattern=r"\S")]
 # These the service checks, and says what is wrong in plain words; the schema tells them to whoever reads it.
@@ -27,7 +26,7 @@ Reward = Annotated[
     float,
     Meta(
         description="what it earned; beside an outcome it counts, and must say the same",
-        extra_json_schema={"minimum": LEAST, "maximum": MOST},
+        extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD},
     ),
 ]
 Share = Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})]
@@ -162,5 +161,5 @@ def kept() -> dict[str, Any]:
     try:
         read = body(Rows)
     except InputError as error:
-        raise InputError(rows.told(str(error))) from error
+        raise InputError(rows.explain_error(str(error))) from error
     return {**read, "rows": [row.noun() for row in read["rows"]]}
