@@ -36,8 +36,7 @@ from numpy.typing import NDArray
 
 from measure import record, shown, spread, timed
 from memento.cases.bank import Bank, Entry, Pair, measure_form
-from memento.cases.learner import Learner
-from memento.cases.retrieve import auc
+from memento.cases.learner import Learner, auc
 from memento.iris import IRI
 from memento.model import CaseRow, CasesFound
 from memento.service import Memento, open_memento

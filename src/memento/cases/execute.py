@@ -390,7 +390,7 @@ def _ask_for_move(
             return f"arguments is not JSON: {error}"
         return None if isinstance(arguments, dict) else "arguments must be a JSON object."
 
-    system = assets.read("prompts/act.md").decode("utf-8")
+    system = assets.read_prompt("act")
     reply = chat.answer(Prompt(system=system, user=_write_move_prompt(step, task, before, tools)), Move, complaint)
     move, tokens = reply.value, reply.tokens_in + reply.tokens_out
     if move.action == "call":

@@ -1,7 +1,8 @@
 """
 A plan for a task, out of the cases that were shown for it: by a model, or by a template where there is none.
 
-*Flow:* `write_planner_prompt` writes what the model is shown, `prompts/plan.md` what it is told, `forms.Plan` is what it fills in.
+*Flow:* `write_planner_prompt` writes the question, `llm/prompts/plan.md` is the system prompt, `forms.Plan` is what the model
+fills in.
 
 *Source:* the planner of Zhou et al. 2025, arXiv 2508.16153: positive plans first, then negative ones, as numbered steps.
 """
@@ -77,7 +78,7 @@ def plan_by_model(
             return "Every step needs a description."
         return f"There may be at most {most} steps." if len(plan.plan) > most else None
 
-    system = assets.read("prompts/plan.md").decode("utf-8")
+    system = assets.read_prompt("plan")
     reply = chat.answer(Prompt(system=system, user=write_planner_prompt(task, found, tools, done)), Plan, complaint)
     steps = tuple(" ".join(step.description.split()) for step in reply.value.plan)
     shown = len(found.positives) + len(found.negatives) if found else 0

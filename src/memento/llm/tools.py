@@ -112,7 +112,7 @@ class Toolbox:
             self._portal: BlockingPortal = stack.enter_context(start_blocking_portal())
             for name, server in self._servers.items():
                 words = stack.enter_context(tempfile.TemporaryFile("w+"))
-                self._clients[name], listed = self._reached(name, words, stack)
+                self._clients[name], listed = self._reach(name, words, stack)
                 self._take(name, server, listed)
             self._stack = stack.pop_all()
         return self
@@ -135,16 +135,16 @@ class Toolbox:
             raise ToolError(f"there is no tool {name[:80]!r}: there are {known}")
         server, own = self._homes[name]
         within = max(min(self._settings.call_s, until - time.monotonic()), 0.01)
-        return self._portal.call(_called, self._clients[server], server, own, arguments, within)
+        return self._portal.call(_call_tool, self._clients[server], server, own, arguments, within)
 
-    def _reached(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
+    def _reach(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
         """A client of one server with the tools it lists; it stays open with the stack."""
         import anyio
 
         ready: Reached = Future()
         stop = self._portal.call(anyio.Event)
         limit = self._settings.start_s
-        held = self._portal.start_task_soon(_held, self._servers[name], words, limit, ready, stop)
+        held = self._portal.start_task_soon(_hold_server, self._servers[name], words, limit, ready, stop)
         stack.callback(self._let_go, name, held, stop)
         try:
             return ready.result(limit)
@@ -152,7 +152,7 @@ class Toolbox:
             held.cancel()
             words.seek(0)
             said = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
-            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _why(error)
+            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _root_cause(error)
             raise ToolError(
                 f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {said}' if said else ''}"
             ) from error
@@ -190,7 +190,7 @@ class Toolbox:
             )
 
 
-async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
+async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
     """Keep one server open from start to `stop`, all in one task, as its client demands."""
     import httpx2
     import mcp
@@ -209,7 +209,7 @@ async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, 
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
                 transport = streamable_http_client(str(server.url), http_client=http)
             client = await stack.enter_async_context(mcp.Client(transport, read_timeout_seconds=start_s))
-            ready.set_result((client, await _listed(client)))
+            ready.set_result((client, await _list_tools(client)))
             await stop.wait()
     except Exception as error:
         if ready.done():
@@ -217,7 +217,7 @@ async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, 
         ready.set_exception(error)
 
 
-async def _listed(client: mcp.Client) -> list[Any]:
+async def _list_tools(client: mcp.Client) -> list[Any]:
     found: list[Any] = []
     cursor: str | None = None
     while len(found) < MOST_TOOLS:
@@ -229,7 +229,7 @@ async def _listed(client: mcp.Client) -> list[Any]:
     return found
 
 
-async def _called(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
+async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
     import anyio
     from mcp.shared.exceptions import MCPError
     from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
@@ -244,11 +244,11 @@ async def _called(client: mcp.Client, server: str, name: str, arguments: Json, w
     except TimeoutError:
         return Result(f"the server {server!r} did not answer within {within:.0f} s", failed=True, uncertain=True)
     except Exception as error:
-        return Result(f"the server {server!r} did not answer: {_why(error)}", failed=True, uncertain=True)
-    return Result(_text(answer), failed=bool(answer.is_error))
+        return Result(f"the server {server!r} did not answer: {_root_cause(error)}", failed=True, uncertain=True)
+    return Result(_text_of_answer(answer), failed=bool(answer.is_error))
 
 
-def _text(answer: Any) -> str:
+def _text_of_answer(answer: Any) -> str:
     """The texts of an answer; its structured content where there are none."""
     parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
     if not parts and answer.structured_content is not None:
@@ -256,7 +256,7 @@ def _text(answer: Any) -> str:
     return "\n".join(parts)
 
 
-def _why(error: BaseException) -> str:
+def _root_cause(error: BaseException) -> str:
     """The first single cause in a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

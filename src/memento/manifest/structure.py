@@ -93,16 +93,16 @@ def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArr
     n = len(csr)
     if not n:
         return _NOTHING
-    adjacency = _matrix(csr)
-    rank = _ranks(adjacency)
-    community, modularity = _communities(adjacency)
+    adjacency = _to_matrix(csr)
+    rank = _page_ranks(adjacency)
+    community, modularity = _detect_communities(adjacency)
     return Structure(
         rank=rank,
         community=community,
-        communities=_listed(community, rank, touched),
-        bridges=_bridges(csr, community),
-        keys=_keys(rank, energy, importance),
-        topology=_topology(adjacency, modularity),
+        communities=_list_communities(community, rank, touched),
+        bridges=_find_bridges(csr, community),
+        keys=_rank_keys(rank, energy, importance),
+        topology=_measure_topology(adjacency, modularity),
     )
 
 
@@ -116,14 +116,14 @@ _NOTHING = Structure(
 )
 
 
-def _matrix(csr: Csr) -> Sparse:
+def _to_matrix(csr: Csr) -> Sparse:
     from scipy.sparse import csr_matrix
 
     weights = np.ones(len(csr.indices)) if csr.weights is None else csr.weights.astype(np.float64)
     return csr_matrix((weights, csr.indices, csr.indptr), shape=(len(csr), len(csr)))
 
 
-def _ranks(adjacency: Sparse) -> Numbers:
+def _page_ranks(adjacency: Sparse) -> Numbers:
     from sknetwork.ranking import PageRank
 
     n = adjacency.shape[0]
@@ -137,7 +137,7 @@ def _ranks(adjacency: Sparse) -> Numbers:
     return np.asarray(np.where(alone, each, found * (1 - each * alone.sum()) / found[~alone].sum()))
 
 
-def _communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
+def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
     """(n,) the community of each node, the largest first, and how much better than chance they are."""
     from sknetwork.clustering import Louvain, get_modularity
 
@@ -149,7 +149,7 @@ def _communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
     return labels, float(get_modularity(adjacency, labels))
 
 
-def _listed(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.bool_]) -> tuple[Community, ...]:
+def _list_communities(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.bool_]) -> tuple[Community, ...]:
     sizes = np.bincount(community)
     by_rank = np.lexsort((-rank, community))
     ends = np.cumsum(sizes)
@@ -166,7 +166,7 @@ def _listed(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.boo
     )
 
 
-def _bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
+def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
     rows = np.repeat(np.arange(len(csr)), np.diff(csr.indptr))
     across = np.flatnonzero((community[rows] != community[csr.indices]) & (rows < csr.indices))
     weights = np.ones(len(across)) if csr.weights is None else csr.weights[across].astype(np.float64)
@@ -180,7 +180,7 @@ def _bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
     )
 
 
-def _keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
+def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
     """Of the highest ranked, the best by rank, energy and importance; ranks as shares of the highest, else they would not count."""
     highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
     scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
@@ -188,7 +188,7 @@ def _keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[in
     return tuple((int(highest[place]), float(scores[place])) for place in order)
 
 
-def _topology(adjacency: Sparse, modularity: float) -> Topology:
+def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
     from scipy.sparse.csgraph import connected_components
 
     n, links = adjacency.shape[0], adjacency.nnz // 2
@@ -198,13 +198,13 @@ def _topology(adjacency: Sparse, modularity: float) -> Topology:
         links=links,
         average_degree=2 * links / n,
         density=2 * links / (n * (n - 1)) if n > 1 else 0.0,
-        clustering=_clustering(adjacency),
+        clustering=_measure_clustering(adjacency),
         modularity=modularity,
         largest=float(np.bincount(component).max() / n),
     )
 
 
-def _clustering(adjacency: Sparse) -> float:
+def _measure_clustering(adjacency: Sparse) -> float:
     """
     The mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
 

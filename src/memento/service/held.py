@@ -27,7 +27,7 @@ from memento.keys.leads import Leads
 from memento.keys.remember import Desk
 from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
-from memento.manifest.kept import Maps
+from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
 from memento.service.listing import Listing
 from memento.settings import Settings
@@ -120,7 +120,7 @@ class Held:
         chosen = self._access.namespace(namespace, self._scope.namespace)
         scope = Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
         if right != "read":
-            self._maps.written(scope)
+            self._maps.count_write(scope)
         return scope
 
     def _writable(self) -> None:

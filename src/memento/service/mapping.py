@@ -25,7 +25,7 @@ class Mapping(Held):
 
     def manifest_text(self, *, namespace: str | None = None) -> str:
         """The text of the map as it is kept, without waiting for one; empty where none is drawn yet, which is then begun."""
-        found = self._maps.kept(self._in(namespace), want=True)
+        found = self._maps.peek(self._in(namespace), want=True)
         return found.text if found else ""
 
     def on_redrawn(self, told: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ from memento.cases.execute import ANSWER, Examples, Execution, RunResult
 from memento.cases.retrieve import find_entities
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, mint
-from memento.llm import chats_of
+from memento.llm.chat import chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
     DOUBTS,

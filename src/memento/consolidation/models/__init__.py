@@ -31,7 +31,7 @@ from memento.consolidation.models import forms, mended, prompts, shown
 from memento.consolidation.models.filled import placed, with_slots
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
-from memento.llm import chats_of
+from memento.llm.chat import chats_of
 from memento.model import AgentKind, Note, User
 from memento.ports import Chat, Prompt
 from memento.settings import ModelSettings

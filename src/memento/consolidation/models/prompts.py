@@ -18,7 +18,7 @@ def prompt(question: str) -> str:
     Raises:
         MissingPart: the prompts are not part of this installation.
     """
-    return assets.read(f"prompts/{question}.md").decode("utf-8")
+    return assets.read_prompt(question)
 
 
 @cache

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from memento.codec import decode, encode
 from memento.errors import InputError
-from memento.intake.portable import Record, note_row, parsed
+from memento.intake import Record, parse_note_row, parse_rows
 from memento.interfaces.web import openapi
 from memento.interfaces.web.asked import Parameters, json_object, loaded, memory, namespace
 from memento.model import KeyType, NoteRow
@@ -63,7 +63,7 @@ class Rest:
         """Remember a note; 201 when something new came of it, 202 when it is kept and still to be understood."""
         Parameters()
         body = json_object(*NOTE_FIELDS, "wait", "namespace")
-        row = note_row(body)
+        row = parse_note_row(body)
         noted = memory().note(
             row.content,
             at=row.at,
@@ -244,8 +244,8 @@ def _rows(data: bytes) -> list[NoteRow]:
     if request.is_json and isinstance(body := _object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
-        return [note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1)]
-    return parsed(data, "the body", "json")
+        return [parse_note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1)]
+    return parse_rows(data, "the body", "json")
 
 
 def _object(data: bytes) -> object:

@@ -112,17 +112,17 @@ class Record:
         return next(((name, value) for name in names if (value := self.fields.get(name)) is not None), (names[0], None))
 
 
-def rows(path: Path) -> list[NoteRow]:
+def read_rows(path: Path) -> list[NoteRow]:
     """
     The notes of a file, in its order.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, or has a row that is no note; names file, line and field.
     """
-    return parsed(contents(path), path.name, KINDS.get(path.suffix.lower()))
+    return parse_rows(read_file(path), path.name, KINDS.get(path.suffix.lower()))
 
 
-def parsed(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
+def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
     """
     The notes in a file's or a request's bytes, in their order.
 
@@ -131,20 +131,20 @@ def parsed(data: bytes, name: str = "body", kind: Kind | None = None) -> list[No
         kind: what it holds; without it, `{` or `[` as the first character means JSON.
 
     Raises:
-        InputError: as `rows`.
+        InputError: as `read_rows`.
 
-    >>> [row.content for row in parsed(b"I moved to Berlin.\\n\\nI work at Google.")]
+    >>> [row.content for row in parse_rows(b"I moved to Berlin.\\n\\nI work at Google.")]
     ['I moved to Berlin.', 'I work at Google.']
-    >>> parsed(b'{"text": "Hi", "turn": 3}')[0].position
+    >>> parse_rows(b'{"text": "Hi", "turn": 3}')[0].position
     3
     """
-    text = decoded(data, name)
+    text = decode_text(data, name)
     if (kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")) == "text":
-        return [NoteRow(content=paragraph) for paragraph in paragraphs(text)]
-    return [note_row(record) for record in records(text, name)]
+        return [NoteRow(content=paragraph) for paragraph in split_paragraphs(text)]
+    return [parse_note_row(record) for record in split_records(text, name)]
 
 
-def note_row(record: Record) -> NoteRow:
+def parse_note_row(record: Record) -> NoteRow:
     """One object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.required("content", "text"),
@@ -157,39 +157,39 @@ def note_row(record: Record) -> NoteRow:
     )
 
 
-def records(text: str, name: str) -> Iterator[Record]:
+def split_records(text: str, name: str) -> Iterator[Record]:
     """
     The objects of a JSON array or of JSON lines; blank lines are passed over.
 
     Raises:
         InputError: something is no JSON, or no object.
 
-    >>> [record.where for record in records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
+    >>> [record.where for record in split_records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
     ['corpus.jsonl line 1', 'corpus.jsonl line 3']
     """
     if text.lstrip().startswith("["):
-        values = _json(text, name)
+        values = _parse_json(text, name)
         assert isinstance(values, list)
-        yield from (_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
+        yield from (_to_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
         return
     # Not splitlines(): U+2028 and its like may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
-            yield _record(_json(line, where), where)
+            yield _to_record(_parse_json(line, where), where)
 
 
-def paragraphs(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     """
     The paragraphs, without the blank lines that part them.
 
-    >>> paragraphs("one\\ntwo\\n \\n\\nthree\\n")
+    >>> split_paragraphs("one\\ntwo\\n \\n\\nthree\\n")
     ['one\\ntwo', 'three']
     """
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
 
 
-def contents(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """The bytes of a file; raises `InputError` when it cannot be read."""
     try:
         return path.read_bytes()
@@ -197,7 +197,7 @@ def contents(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def decoded(data: bytes, name: str) -> str:
+def decode_text(data: bytes, name: str) -> str:
     """UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
     try:
         return data.decode("utf-8-sig")
@@ -206,7 +206,7 @@ def decoded(data: bytes, name: str) -> str:
         raise InputError(f"{name} line {line}: not UTF-8 text") from error
 
 
-def _json(text: str, where: str) -> object:
+def _parse_json(text: str, where: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -216,7 +216,7 @@ def _json(text: str, where: str) -> object:
         raise InputError(f"{where}: not usable JSON: {error}") from error
 
 
-def _record(value: object, where: str) -> Record:
+def _to_record(value: object, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
     return Record(where, value)
