@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from measure import record, shown, spread, timed
 from memento import backends
-from memento.consolidation.checked import checked
+from memento.consolidation.write import raise_if_invalid
 from memento.datadir import Home
 from memento.search.embedders import Cached
 from memento.service import Memento, open_memento
@@ -92,7 +92,7 @@ def side_by_side(memento: Memento, script: Delayed, notes: int, delay_s: float) 
     checks: list[float] = []
     with (
         patch.object(memento, "_written", timing(memento._written, writes)),
-        patch("memento.service.consolidating.checked", timing(checked, checks)),
+        patch("memento.service.consolidating.checked", timing(raise_if_invalid, checks)),
     ):
         for number in range(notes):
             before = script.asked

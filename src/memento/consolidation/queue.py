@@ -6,7 +6,7 @@ Notes that wait to be understood: kept in the graph, tried, put off, and found a
                            └─ failed n times ────────── by rules, or (failed)
 
 *Guarantees:* a note is in the store before anybody tries to understand it. What that takes lies with the note, so a new process
-goes on where the old one ended. `still_waits` under the writers' lock is what makes it happen once.
+goes on where the old one ended. `is_waiting` under the writers' lock is what makes it happen once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.resolve import said_of
-from memento.consolidation.task import Beside, Task, order
+from memento.consolidation.context import load_statements
+from memento.consolidation.task import Neighbours, Task, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
 from memento.graph.mapping import attributed, node, quads
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
@@ -35,7 +35,7 @@ from memento.model import (
     Value,
 )
 
-_CALLED: dict[str, NoteState] = {
+_STATE_NAMES: dict[str, NoteState] = {
     "pending": "pending",
     "done": "consolidated",
     "skipped": "skipped",
@@ -45,7 +45,7 @@ _LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingNote:
     """A note in the queue; those that came first sort first."""
 
     note: IRI
@@ -55,7 +55,7 @@ class Waiting:
     retry_at: datetime | None = None
 
 
-def accepted(task: Task) -> tuple[Task, Change]:
+def accept_note(task: Task) -> tuple[Task, Change]:
     """The note as pending, and the change that keeps it."""
     scope = task.scope
     run = Consolidation(
@@ -66,19 +66,19 @@ def accepted(task: Task) -> tuple[Task, Change]:
         isolated=None if scope.with_main else True,
     )
     note = replace(task.note, state="pending", title=task.title, speaker=task.speaker)
-    pending = _pending(note, task.session, scope)
-    kept = replace(task, run=run, pending=pending, beside=Beside())
-    return kept, Change((*pending, *quads(run, scope.provenance))) + order(task)
+    pending = _pending_quads(note, task.session, scope)
+    kept = replace(task, run=run, pending=pending, neighbours=Neighbours())
+    return kept, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
 
 
-def waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[Waiting]:
+def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[WaitingNote]:
     """The notes of every namespace of every tenant that are still to be understood, the oldest first."""
     graphs = [
         graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
     ]
     rows = parts.graph.select("consolidation/waiting", graphs, state=list(states)) if graphs else []
     return [
-        Waiting(
+        WaitingNote(
             note=cast(IRI, row["note"]),
             scope=Scope(tenant_of(str(row["graph"])), namespace_of(str(row["graph"])), with_main="isolated" not in row),
             state=cast(State, row["state"]),
@@ -89,16 +89,16 @@ def waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[Wai
     ]
 
 
-def task_again(one: Waiting, parts: Backends) -> Task | None:
+def load_task(one: WaitingNote, parts: Backends) -> Task | None:
     """A waiting note as a task, from what lies in the graph; None when it waits no more."""
     scope = one.scope
-    said = said_of([one.note], scope, parts).get(one.note)
-    run, _ = _run_of(one.note, scope, parts)
+    said = load_statements([one.note], scope, parts).get(one.note)
+    run, _ = _load_run(one.note, scope, parts)
     if said is None or run is None or MEM.state not in said:
         return None
     note = node(Note, one.note, said)
     session = None
-    if note.session and (named := said_of([note.session], scope, parts).get(note.session)):
+    if note.session and (named := load_statements([note.session], scope, parts).get(note.session)):
         session = node(Session, note.session, named)
     return Task(
         note=replace(note, state=None, title=None, speaker=None),
@@ -108,17 +108,17 @@ def task_again(one: Waiting, parts: Backends) -> Task | None:
         speaker=note.speaker,
         title=note.title,
         run=run,
-        pending=_pending(note, session, scope),
+        pending=_pending_quads(note, session, scope),
     )
 
 
-def still_waits(task: Task, parts: Backends) -> bool:
+def is_waiting(task: Task, parts: Backends) -> bool:
     """Whether the note of a task is still to be understood; ask under the writers' lock."""
-    said = said_of([task.note.iri], task.scope, parts).get(task.note.iri, {})
+    said = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
     return bool({"pending", "failed"} & set(said.get(MEM.state, ())))
 
 
-def put_off(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
+def postpone(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
     """
     The run with one more failure; the note's own state follows it.
 
@@ -145,7 +145,7 @@ def put_off(task: Task, error: BaseException, state: State, retry_at: datetime |
     return replace(task, run=run, pending=pending), Change(tuple(new), tuple(gone))
 
 
-def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
+def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     """
     How far a note has come.
 
@@ -153,15 +153,15 @@ def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
         NotFound: the namespace has no such note.
     """
     note = IRI(iri)
-    said = said_of([note], scope, parts).get(note, {}) if ":" in iri else {}
-    run, agent = _run_of(note, scope, parts) if said else (None, None)
+    said = load_statements([note], scope, parts).get(note, {}) if ":" in iri else {}
+    run, agent = _load_run(note, scope, parts) if said else (None, None)
     if MEM.Note not in said.get(TYPE, ()):
         raise NotFound(f"there is no note <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("consolidation/outcome", scope.readable, note=note)
     state = str(next(iter(said.get(MEM.state, ())), "done"))
     return NoteStatus(
         note=note,
-        state=_CALLED[state],
+        state=_STATE_NAMES[state],
         memories=tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows)),
         invalidated=tuple(dict.fromkeys(cast(IRI, row["retired"]) for row in rows if "retired" in row)),
         agent=agent,
@@ -172,7 +172,7 @@ def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     )
 
 
-def _run_of(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
+def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
     """The run of a note, and the name of its agent."""
     said: dict[IRI, list[Value]] = {}
     rows = parts.graph.select("consolidation/run", [scope.provenance], note=note)
@@ -184,7 +184,7 @@ def _run_of(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | N
     return node(Consolidation, cast(IRI, rows[0]["run"]), said), str(agent) if agent is not None else None
 
 
-def _pending(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
+def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
     """What lies in the graph of a note that waits."""
     graph = scope.graph
     found = [*quads(note, graph), attributed(note.iri, scope.user, graph)]

@@ -13,10 +13,8 @@ from datetime import timedelta
 
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
-from memento.consolidation.checked import checked
-from memento.consolidation.context import reread
-from memento.consolidation.task import Task, in_order, noted_before
-from memento.consolidation.write import Understood, change
+from memento.consolidation.task import Task, find_earlier_note, place_in_session
+from memento.consolidation.write import Understanding, build_change, raise_if_invalid, refresh_retirable
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.service.held import Held
@@ -43,9 +41,9 @@ class Consolidating(Held):
     def _accepted(self, task: Task) -> Task | Noted:
         """Keep a note as pending; or what became of it, when its key was used before."""
         with self._writing:
-            if earlier := noted_before(task.note, task.scope, self._parts):
+            if earlier := find_earlier_note(task.note, task.scope, self._parts):
                 return earlier
-            kept, written = queue.accepted(in_order(task, self._parts))
+            kept, written = queue.accept_note(place_in_session(task, self._parts))
             self._parts.commit(written, task.scope)
             return kept
 
@@ -65,25 +63,25 @@ class Consolidating(Held):
             ShapeViolation: what was understood breaks a shape; nothing was written.
         """
         with self._understanding:
-            if task.run is None and (earlier := noted_before(task.note, task.scope, self._parts)):
+            if task.run is None and (earlier := find_earlier_note(task.note, task.scope, self._parts)):
                 return earlier
             understood = replace(
                 pipeline.understand(task, self._means(agents), extraction), keeps_skipped=keeps_skipped
             )
             if agents.kind == "model" or self.settings.consolidation.check_rules:
-                checked(change(understood)[0], understood)
+                raise_if_invalid(build_change(understood)[0], understood)
             return self._written(understood)
 
-    def _written(self, understood: Understood) -> Noted | None:
+    def _written(self, understood: Understanding) -> Noted | None:
         """The write phase: what may have changed while the note was being understood is looked at once more."""
         task = understood.task
         with self._writing:
-            if task.run is not None and not queue.still_waits(task, self._parts):
+            if task.run is not None and not queue.is_waiting(task, self._parts):
                 return None
-            if task.run is None and (earlier := noted_before(task.note, task.scope, self._parts)):
+            if task.run is None and (earlier := find_earlier_note(task.note, task.scope, self._parts)):
                 return earlier
-            placed = replace(understood, task=in_order(task, self._parts))
-            written, noted = change(reread(placed, self._parts))
+            placed = replace(understood, task=place_in_session(task, self._parts))
+            written, noted = build_change(refresh_retirable(placed, self._parts))
             if written.adds or written.removes:
                 self._parts.commit(written, task.scope)
             return noted
@@ -111,9 +109,9 @@ class Consolidating(Held):
         wait_s = min(knobs.retry_wait_s * 2 ** min(failures - 1, 30), knobs.retry_most_s)
         gives_up = is_last and agents.kind == "rules"
         with self._writing:
-            if not queue.still_waits(task, self._parts):
+            if not queue.is_waiting(task, self._parts):
                 return None
-            task, written = queue.put_off(
+            task, written = queue.postpone(
                 task,
                 error,
                 "failed" if gives_up else "pending",
@@ -125,8 +123,8 @@ class Consolidating(Held):
             return self._tried(task, self._rules)
         return Noted(note=task.note.iri, pending=True)
 
-    def _waiting(self) -> list[queue.Waiting]:
-        return queue.waiting(self._parts)
+    def _waiting(self) -> list[queue.WaitingNote]:
+        return queue.list_waiting(self._parts)
 
     def _work(self) -> float | None:
         """Try every note that is due; seconds until the next one is, or None when none waits."""
@@ -136,13 +134,13 @@ class Consolidating(Held):
             # A new process tries at once whatever an earlier one had put off.
             if one.note in self._put_off_here and one.retry_at and one.retry_at > now():
                 continue
-            if task := queue.task_again(one, self._parts):
+            if task := queue.load_task(one, self._parts):
                 self._tried(task, self._agents())
         due = [one.retry_at for one in self._waiting() if one.retry_at]
         return max((min(due) - now()).total_seconds(), 0.05) if due else None
 
-    def _means(self, agents: Agents) -> pipeline.Means:
-        return pipeline.Means(
+    def _means(self, agents: Agents) -> pipeline.Resources:
+        return pipeline.Resources(
             agents=agents, parts=self._parts, knobs=self.settings.consolidation, recall=self._recalled
         )
 

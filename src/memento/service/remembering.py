@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from memento.consolidation.task import Task, in_order, order
+from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import InputError, MementoError
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
@@ -116,14 +116,14 @@ class Remembering(Held):
             return Change()
         session = Session(iri=session_iri(scope.graph, item.session), name=item.session)
         note = replace(written.note, session=session.iri)
-        task = in_order(Task(note=note, scope=scope, received=at, session=session), self._parts)
+        task = place_in_session(Task(note=note, scope=scope, received=at, session=session), self._parts)
         assert task.note.position is not None
         place = (
             (note.iri, TYPE, MEM.Turn, scope.graph),
             (note.iri, MEM.session, session.iri, scope.graph),
             (note.iri, MEM.position, task.note.position, scope.graph),
         )
-        return Change((*place, *quads(session, scope.graph))) + order(task)
+        return Change((*place, *quads(session, scope.graph))) + link_turns(task)
 
 
 def marking(memory: IRI, marks: Marks, scope: Scope) -> Change:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memento.archive import forgetting
 from memento.consolidation import amend, pipeline, queue
-from memento.consolidation.task import Task, task_of, user_of
+from memento.consolidation.task import Task, load_user, make_task
 from memento.errors import BackendError, ShapeViolation
 from memento.keys.inherit import Better
 from memento.model import Forgotten, Imported, KeyType, Noted, NoteRow, NoteStatus, Scope, Undone
@@ -65,13 +65,13 @@ class Writing(Consolidating):
             idempotency_key=idempotency_key,
         )
         self._checked(content, "content")
-        return self._noted(task_of(row, self._in(namespace, "write"), now(), self._zone), wait)
+        return self._noted(make_task(row, self._in(namespace, "write"), now(), self._zone), wait)
 
     def note_status(self, iri: str, *, namespace: str | None = None) -> NoteStatus:
         """How far a note has come: pending, consolidated, skipped or failed, and why; raises `NotFound`."""
         scope = self._in(namespace)
         with self._writing:  # what it says was written is then found by a recall, too
-            return queue.status_of(iri, scope, self._parts)
+            return queue.load_status(iri, scope, self._parts)
 
     def retry(self) -> tuple[NoteStatus, ...]:
         """
@@ -82,12 +82,12 @@ class Writing(Consolidating):
         self._access.needs("write")
         self._writable()
         states = []
-        for one in queue.waiting(self._parts, ("pending", "failed")):
+        for one in queue.list_waiting(self._parts, ("pending", "failed")):
             if one.scope.tenant != self._access.tenant or not self._access.sees(one.scope.namespace):
                 continue
-            if task := queue.task_again(one, self._parts):
+            if task := queue.load_task(one, self._parts):
                 self._tried(task, self._agents())
-                states.append(queue.status_of(one.note, one.scope, self._parts))
+                states.append(queue.load_status(one.note, one.scope, self._parts))
         return tuple(states)
 
     def import_notes(
@@ -114,7 +114,7 @@ class Writing(Consolidating):
         noted: list[Noted] = []
         for begin in range(0, len(listed), _BATCH):
             batch = listed[begin : begin + _BATCH]
-            tasks = [task_of(row, scope, now(), self._zone, keep=not consolidate) for row in batch]
+            tasks = [make_task(row, scope, now(), self._zone, keep=not consolidate) for row in batch]
             noted += self._taken_in(tasks, scope)
             if progress:
                 progress(len(noted), len(listed))
@@ -220,9 +220,9 @@ class Writing(Consolidating):
         agents = self._agents()
         if agents.kind == "model" and not any(task.keep for task in tasks):
             return [self._noted(task, wait=False) for task in tasks]
-        user, _ = user_of(scope, self._parts)
+        user, _ = load_user(scope, self._parts)
         found = [self._rules.extract_entities(task.note, user, biography=not task.keep) for task in tasks]
         read = list(zip(tasks, found, strict=True))
-        texts = [text for task, one in read for text in pipeline.anticipated(task, one, user, self._rules)]
-        pipeline.embed(texts, self._parts)
+        texts = [text for task, one in read for text in pipeline.list_texts(task, one, user, self._rules)]
+        pipeline.warm_embeddings(texts, self._parts)
         return [self._consolidated(task, self._rules, one) or Noted(note=None) for task, one in read]
