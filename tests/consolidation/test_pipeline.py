@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from conftest import at
 from memento.consolidation import pipeline
+from memento.ports import Embedder, Vectors
 from memento.service import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
@@ -190,3 +192,62 @@ def test_the_description_of_the_user_is_bounded_and_the_newest_stays(tmp_path: P
         assert len(description) <= 100
         assert "Company11" in description
         assert "Company0." not in description
+
+
+class Counting:
+    """The embedder of these tests, with how often it was asked."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder, self.calls = embedder, 0
+        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
+
+    def windows(self, text: str) -> list[str]:
+        return self.embedder.windows(text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls += 1
+        return self.embedder.embed(texts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "I work at Google with Ana in Zurich."},
+        {"content": "I was born in Rome. My sister Kim lives in Oslo."},
+        {"content": "My name is Daniel."},
+        {"content": "I use Zed.", "speaker": "Bea"},
+        {"content": "We ship on Friday.", "title": "Plan of the release"},
+        {"content": "I moved to Berlin.", "session": "s1"},
+    ],
+    ids=lambda said: said["content"],
+)
+def test_a_note_is_embedded_in_one_call(memento: Memento, said: dict[str, Any]) -> None:
+    memento.note("I work at Microsoft with Ana.")
+    counting = Counting(memento._parts.embedder.embedder)
+    memento._parts.embedder.embedder = counting
+
+    assert memento.note(**said).memories
+    assert counting.calls == 1
+
+
+def test_the_first_note_of_a_memory_is_embedded_in_one_call(memento: Memento) -> None:
+    counting = Counting(memento._parts.embedder.embedder)
+    memento._parts.embedder.embedder = counting
+
+    memento.note("I work at Google with Ana in Zurich.")
+
+    assert counting.calls == 1
+
+
+def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> None:
+    first = memento.note("I work at Google.", idempotency_key="a")
+    second = memento.note("I work at Microsoft.", idempotency_key="b")
+    old, new = "USER works at Google.", "USER works at Microsoft."
+    texts = {second.memories[0]: new, first.memories[0]: old}
+
+    assert first.contents == {first.memories[0]: old}
+    assert second.contents == texts
+    assert memento.note("I work at Microsoft.", idempotency_key="b").contents == texts
+    assert second.note is not None
+    assert memento.note_status(second.note).contents == texts
+    assert memento.undo(first.memories[0]).contents == texts

@@ -8,7 +8,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Target
-from memento.consolidation.context import find_candidates, load_statements
+from memento.consolidation.context import find_candidates, load_contents, load_statements
 from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
@@ -78,7 +78,9 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
         keyed = inherited(new, draft.content, old, asked.better, desk)
     parts.commit(written + _inherit(new, old, began, written, scope) + keyed, scope)
     flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
-    return replace(noted, contradicts=(*noted.contradicts, *(one for one in flagged if one != new)))
+    others = [one for one in flagged if one != new]
+    contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
+    return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
 
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
@@ -92,7 +94,8 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     if not rows:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
     gone = _to_invalidation(rows[0])
-    old = node(Memory, gone.invalidated, load_statements([gone.invalidated], scope, parts)[gone.invalidated])
+    both = load_statements([gone.invalidated, gone.invalidator], scope, parts)
+    old = node(Memory, gone.invalidated, both[gone.invalidated])
     others = [
         row
         for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
@@ -114,7 +117,12 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     if ends:
         adds.append((old.iri, MEM.invalidAt, min(ends), scope.graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)
-    return Undone(invalidation=gone.iri, restored=old.iri, invalidator=gone.invalidator)
+    return Undone(
+        invalidation=gone.iri,
+        restored=old.iri,
+        invalidator=gone.invalidator,
+        contents={iri: str(statements[MEM.content][0]) for iri, statements in both.items()},
+    )
 
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:

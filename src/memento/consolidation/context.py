@@ -186,6 +186,13 @@ def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> State
     return found
 
 
+def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    """Read the texts of some memories that the scope sees."""
+    wanted = list(memories)
+    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+
+
 def _rank_by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tuple[int, float]]:
     labels = parts.indexes.labels
     names = (mention.name, *mention.aliases)

@@ -44,7 +44,7 @@ from memento.consolidation.task import (
     load_user,
     name_other_speaker,
 )
-from memento.consolidation.write import Understanding
+from memento.consolidation.write import Understanding, cut_description
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.found import text_of_anchor, text_of_memory
@@ -113,8 +113,11 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
             mentions = add_context_mentions(drop_user(extraction.mentions, user), task, user)
         drafts_of = branches.start(_extract_drafts, task, mentions, user, agents, watch)
         with watch.phase("embed"):
-            known_drafts = [] if branches.side_by_side else drafts_of()
-            warm_embeddings(_collect_texts(known_drafts, mentions, task, user), parts)
+            texts = _collect_texts([], mentions, task, user)
+            if not branches.side_by_side:
+                texts = _collect_texts(drafts_of(), mentions, task, user)
+                texts += _foresee_user(drafts_of(), extraction.biography, task, user, user_is_new, means)
+            warm_embeddings(texts, parts)
         with watch.phase("resolve"):
             biography = None if name_other_speaker(task, user) else extraction.biography
             resolved = _resolve(mentions, biography, task, user, means)
@@ -169,9 +172,25 @@ def _extract_drafts(
 
 
 def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
+    """List what is embedded of a note: its memories as they are stored and as they are compared, and what they name."""
     speaker = name_other_speaker(task, user)
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts]
-    return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
+    compared = [] if task.keep else [draft.content for draft in drafts]
+    return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
+
+
+def _foresee_user(
+    drafts: Sequence[Draft], biography: str | None, task: Task, user: User, is_new: bool, means: Resources
+) -> list[str]:
+    """List what is embedded of the user when rules describe or name them otherwise after the note."""
+    if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
+        return []
+    description = means.agents.resolve_entities((), biography, user).user_description
+    name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
+    if description is None and name == user.name and not is_new:
+        return []
+    most = means.knobs.description_chars
+    return [text_of_anchor(name or "user", cut_description(description or user.description, most))]
 
 
 def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Resources) -> Resolved:

@@ -18,7 +18,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import Neighbours, Task, link_turns
+from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
 from memento.graph.mapping import attributed, node, quads
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
@@ -169,6 +169,7 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
         error=run.error if run else None,
         reason=run.reason if run else None,
         retry_at=run.retry_at if run else None,
+        contents=contents_of(rows),
     )
 
 

@@ -14,6 +14,7 @@ from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.iris import IRI, MEM, mint, session_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.ports import Row
 from memento.time import utc
 
 _DAY = timedelta(days=1)
@@ -128,7 +129,19 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
         memories=tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r)),
         invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
         pending=state is not None,
+        contents=contents_of(rows),
     )
+
+
+def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
+    """
+    Map the memories that a query names, `memory` and what it `retired`, to their texts.
+
+    >>> contents_of([{"memory": IRI("urn:b"), "text": "B", "retired": IRI("urn:a"), "retiredText": "A"}, {}])
+    {'urn:b': 'B', 'urn:a': 'A'}
+    """
+    pairs = (("memory", "text"), ("retired", "retiredText"))
+    return {cast(IRI, row[iri]): str(row[text]) for row in rows for iri, text in pairs if text in row}
 
 
 def find_repetition(task: Task, parts: Backends) -> IRI | None:

@@ -108,11 +108,16 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         + _change_user_of(memories, understood)
     )
     written += finish_run(understood, "done", [memory.iri for _, memory in memories])
+    against = dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))
     noted = Noted(
         note=note.iri,
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
-        contradicts=tuple(dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))),
+        contradicts=tuple(against),
+        contents={
+            **{memory.iri: memory.content for _, memory in memories},
+            **{iri: understood.retirable[iri].content for iri in (*ended, *against)},
+        },
     )
     return written, noted
 

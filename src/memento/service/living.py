@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memento.consolidation.context import load_contents
 from memento.model import Activated, Archived, Association, Fading, Followed, Strength
 from memento.service.held import Held
 from memento.strength import association, energy
@@ -107,7 +108,8 @@ class Living(Held):
             found = energy.exhausted(scope, now(), self._parts, self.settings.living)
             if not dry_run:
                 energy.archive(found, scope, now(), self._parts)
-        return Archived(memories=found, dry_run=dry_run)
+            contents = load_contents(found, scope, self._parts)
+        return Archived(memories=found, dry_run=dry_run, contents=contents)
 
     def unarchive(self, iri: str, *, namespace: str | None = None) -> Strength:
         """Bring an archived memory back, with the energy that it had at first; raises `NotFound`."""
