@@ -49,28 +49,28 @@ class Record:
     fields: Mapping[str, object]
 
     def text(self, *names: str) -> str | None:
-        """The text of a field, or None when it is absent or blank."""
+        """Return the text of a field, or None when it is absent or blank."""
         name, value = self._first(names)
         if value is not None and not isinstance(value, str):
             raise self.wrong(name, "text", value)
         return value if value and value.strip() else None
 
     def required(self, *names: str) -> str:
-        """The text of a field that must be there and not blank."""
+        """Return the text of a field that must be there and not blank."""
         text = self.text(*names)
         if text is None:
             raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
         return text
 
     def label(self, *names: str) -> str | None:
-        """A name that may be written as text or as a whole number: `3` and `"3"` are the same."""
+        """Return a name that may be written as text or as a whole number: `3` and `"3"` are the same."""
         name, value = self._first(names)
         if isinstance(value, bool) or not isinstance(value, str | int | None):
             raise self.wrong(name, "text or a whole number", value)
         return str(value) if value is not None and str(value).strip() else None
 
     def count(self, *names: str) -> int | None:
-        """A whole number from 0 on."""
+        """Return a whole number from 0 on."""
         name, value = self._first(names)
         if value is None:
             return None
@@ -79,7 +79,7 @@ class Record:
         return value
 
     def flag(self, name: str, default: bool) -> bool:
-        """True or false."""
+        """Return true or false."""
         value = self.fields.get(name)
         if value is None:
             return default
@@ -88,7 +88,7 @@ class Record:
         return value
 
     def instant(self, *names: str) -> datetime | None:
-        """An ISO 8601 date or time; one without an offset stays naive."""
+        """Return an ISO 8601 date or time; one without an offset stays naive."""
         name, value = self._first(names)
         if value is None:
             return None
@@ -101,7 +101,7 @@ class Record:
         raise self.wrong(name, "an ISO 8601 time such as 2025-01-31T09:00:00Z", value)
 
     def wrong(self, name: str, wanted: str, value: object) -> InputError:
-        """The error for a field that is not what it should be."""
+        """Make the error for a field that is not what it should be."""
         # What is in a list or an object may be a note.
         shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
         return InputError(
@@ -114,7 +114,7 @@ class Record:
 
 def read_rows(path: Path) -> list[NoteRow]:
     """
-    The notes of a file, in its order.
+    Read the notes of a file, in its order.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, or has a row that is no note; names file, line and field.
@@ -124,7 +124,7 @@ def read_rows(path: Path) -> list[NoteRow]:
 
 def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
     """
-    The notes in a file's or a request's bytes, in their order.
+    Parse the notes in a file's or a request's bytes, in their order.
 
     Args:
         name: what errors call it.
@@ -145,7 +145,7 @@ def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> lis
 
 
 def parse_note_row(record: Record) -> NoteRow:
-    """One object as a row; raises `InputError` when it has no content or a field of the wrong type."""
+    """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.required("content", "text"),
         at=record.instant("at", "timestamp"),
@@ -159,7 +159,7 @@ def parse_note_row(record: Record) -> NoteRow:
 
 def split_records(text: str, name: str) -> Iterator[Record]:
     """
-    The objects of a JSON array or of JSON lines; blank lines are passed over.
+    Yield the objects of a JSON array or of JSON lines; blank lines are passed over.
 
     Raises:
         InputError: something is no JSON, or no object.
@@ -181,7 +181,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
 
 def split_paragraphs(text: str) -> list[str]:
     """
-    The paragraphs, without the blank lines that part them.
+    Split a text into its paragraphs, without the blank lines between them.
 
     >>> split_paragraphs("one\\ntwo\\n \\n\\nthree\\n")
     ['one\\ntwo', 'three']
@@ -190,7 +190,7 @@ def split_paragraphs(text: str) -> list[str]:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file; raises `InputError` when it cannot be read."""
+    """Read the bytes of a file; raises `InputError` when it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -198,7 +198,7 @@ def read_file(path: Path) -> bytes:
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
+    """Decode UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

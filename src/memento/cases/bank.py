@@ -1,8 +1,8 @@
 """
 The cases of one domain as arrays: their vectors, rewards and times, what they concern, and what came of showing them.
 
-Read from the graph at first use, and brought up to date with every write; the vectors come from the vector file, and what it has
-not is embedded.
+Read from the graph at first use, and brought up to date with every write; the vectors come from the vector file, and a text that
+it has not is embedded.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Bank:
         return self._alive[: self.size]
 
     def row(self, iri: IRI) -> int | None:
-        """Where a case is, or None."""
+        """Return where a case is, or None."""
         return self._row.get(iri)
 
     def put(self, entries: Sequence[Entry], vectors: Vectors) -> None:
@@ -166,7 +166,7 @@ class Bank:
                 self._concerning[entity].discard(row)
 
     def credit(self, row: int, reward: float) -> None:
-        """A task that the case was shown for has earned this."""
+        """Count a reward that a task has earned for which the case was shown."""
         self._numbers[4, row] += 1
         self._numbers[5, row] += reward
 
@@ -178,7 +178,7 @@ class Bank:
         return float(self._numbers[2, row]), count
 
     def count_shared(self, entities: Iterable[IRI]) -> dict[int, int]:
-        """Rows of the cases about any of some entities, with how many of them."""
+        """Count, for the rows of the cases about any of some entities, how many of them they are about."""
         shared: dict[int, int] = defaultdict(int)
         for entity in entities:
             for row in self._concerning.get(entity, ()):
@@ -186,7 +186,7 @@ class Bank:
         return shared
 
     def mask_finished(self, since: datetime | None, until: datetime | None) -> NDArray[np.bool_]:
-        """(size,) True for cases that may be shown and were finished in since ≤ at < until."""
+        """Return (size,) True for cases that may be shown and were finished in since ≤ at < until."""
         mask = self.alive.copy()
         if since is not None:
             mask &= self.at >= _to_ms(since)
@@ -213,14 +213,14 @@ class Bank:
 
 
 def load_tasks(graph: IRI, parts: Backends) -> dict[IRI, str]:
-    """The task of every case of a domain, and of every retrieval: what has a vector in the file."""
+    """Load the task of every case of a domain, and of every retrieval: what has a vector in the file."""
     rows = parts.graph.select("cases/states", [graph])
     return {cast(IRI, row["node"]): str(row["task"]) for row in rows}
 
 
 def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
     """
-    The bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
+    Read the bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
 
     Raises:
         GraphError: the store failed.
@@ -264,7 +264,7 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
 
 
 def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
-    """The vector of each task, by what it belongs to: from the vector file where it has it, and else embedded and put there."""
+    """Load the vector of each task, by what it belongs to, from the vector file; one that it has not is embedded and put there."""
     file = parts.indexes.file
     found = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
     missing = [iri for iri in texts if iri not in found]
@@ -277,7 +277,7 @@ def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]
 
 
 def embed_tasks(texts: Sequence[str], parts: Backends) -> Vectors:
-    """(len(texts), d) unit rows: one for each task, the mean of its windows where it is longer than the model sees."""
+    """Embed tasks as (len(texts), d) unit rows: one for each, the mean of its windows where it is longer than the model sees."""
     windows = [parts.embedder.windows(text) for text in texts]
     flat = parts.embedder.embed([window for some in windows for window in some])
     if len(flat) == len(texts):
@@ -302,8 +302,13 @@ _DIGIT = re.compile(r"\d")
 
 def measure_form(text: str) -> NDArray[np.float32]:
     """
-    (6,) how a text is written, each from 0 to about 1: its length, the share of words with a capital, whether it ends with a
-    question mark, begins with a capital, has a digit; and the length of its words.
+    Measure how a text is written as (6,), each from 0 to about 1.
+
+    Its length, the share of words with a capital, whether it ends with a question mark, begins with a capital, has a digit; and
+    the length of its words.
+
+    *Because:* a sentence embedder reads small letters and drops how a text is written. How long a task is, how it is capitalised
+    and whether it asks with a question mark tells kinds of tasks apart that the same words do not.
 
     >>> measure_form("who won the cup").tolist()[1:5]
     [0.0, 0.0, 0.0, 0.0]

@@ -1,7 +1,11 @@
 """
-Keeps which cases were shown for a task, and tells them what the task came to earn: all of them share the credit equally.
+What a task earned as one number, and the credit of it: keep which cases were shown for a task, and give them its reward equally.
 
-*Guarantees:* a look-up is one atomic write, and so is its reward; telling a reward again replaces what was told before.
+The reward is 1 for success, 0.5 for part of it, −0.2 for failure, with a bonus for what it did not cost and a judge's score,
+normalised.
+
+*Guarantees:* a reward is always in −0.2…1; what is not known counts neither for nor against. A look-up is one atomic write, and so
+is its reward; giving a reward again replaces what was given before.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ def save_retrieval(
     found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain, writer: Writer, most: int
 ) -> CasesFound:
     """
-    Keep a look-up in the graph: what was shown, by which values, and why; the same, with its name.
+    Keep a look-up in the graph: what was shown, by which values, and why; return the same with its IRI.
 
     Args:
         most: look-ups to keep; over that the oldest go, some at a time.
@@ -90,7 +94,7 @@ def save_retrieval(
 
 
 def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
-    """The look-ups that are over the number kept, when they are worth a write, and their quads."""
+    """Select the look-ups that are over the number kept, when they are worth a write, and their quads."""
     kept = domain.bank.retrievals
     if len(kept) < most + _AT_ONCE:
         return [], ()
@@ -101,18 +105,18 @@ def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI]
 
 
 def has_retrieval(retrieval: str, domain: Domain, parts: Backends) -> bool:
-    """Whether the domain has such a look-up; the oldest go."""
+    """Tell whether the domain still has a look-up; the oldest go."""
     return any("task" in row for row in _load_retrieval(retrieval, domain, parts))
 
 
 def require_retrieval(retrieval: str, domain: Domain, parts: Backends) -> None:
-    """Raises `NotFound` when the domain has no such look-up."""
+    """Raise `NotFound` when the domain has no such look-up."""
     if not has_retrieval(retrieval, domain, parts):
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
 
 
 def _load_retrieval(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
-    """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
+    """Load what is known of a look-up, and then the cases it showed; nothing when there is no such."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))
     return sorted(rows, key=lambda row: "task" not in row)
 
@@ -132,7 +136,7 @@ def assign_credit(
     retrieval: str, reward: float | None, single: Mapping[IRI, float], domain: Domain, writer: Writer
 ) -> PendingCredit:
     """
-    What it takes to tell a task's reward to the cases that were shown for it.
+    Work out what it takes to give a task's reward to the cases that were shown for it.
 
     Args:
         reward: the task's; None when only `single` is known: it is then their mean, and the other cases get nothing.
@@ -180,7 +184,7 @@ def assign_credit(
 
 
 def apply_credit(debt: PendingCredit, domain: Domain, writer: Writer) -> Credited:
-    """After the write: let the arrays have the reward, and the Q function learn from it."""
+    """Let the arrays have the reward after it was written, and the Q function learn from it."""
     if debt.again:  # what was told before has been learned from
         writer.domains.invalidate(domain.graph)
         domain = writer.domains.open(domain.graph)
@@ -199,7 +203,7 @@ def apply_credit(debt: PendingCredit, domain: Domain, writer: Writer) -> Credite
 
 
 def _update_means(values: dict[IRI, float], domain: Domain) -> Change:
-    """The running means of Q that some rankings change."""
+    """Update the running means of Q that some rankings change."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     bank, graph = domain.bank, domain.graph
@@ -227,7 +231,7 @@ def compute_reward(
     score: float | None = None,
 ) -> float:
     """
-    The reward of a verdict: the mean of its parts, weighted: the outcome by 1, efficiency and judge by their settings.
+    Compute the reward of a verdict: the mean of its parts, weighted: the outcome by 1, efficiency and judge by their settings.
 
     Args:
         outcome: how it ended; without it the judge's score alone decides.
@@ -263,7 +267,7 @@ def compute_reward(
 
 
 def check_reward(reward: float) -> float:
-    """A reward that a caller gives as a number; raises `InputError` when it is out of range."""
+    """Check a reward that a caller gives as a number; raises `InputError` when it is out of range."""
     if not LEAST_REWARD <= reward <= MOST_REWARD:
         raise InputError(f"reward must be from {LEAST_REWARD} to {MOST_REWARD:g}, not {reward}")
     return float(reward)
@@ -271,7 +275,7 @@ def check_reward(reward: float) -> float:
 
 def reconcile_reward(reward: float, outcome: Outcome | None) -> float:
     """
-    A reward that is given, where an outcome may stand beside it: it counts, and must say the same.
+    Check a reward against the outcome that may stand beside it; the reward counts.
 
     Raises:
         InputError: out of range, an outcome that is none, or a failure that earns something, or anything else that does not.

@@ -1,7 +1,10 @@
 """
-The domains of all tenants: each with its bank and its learner, read when it is first asked for.
+The domains of all tenants, each with its bank and its learner, read when it is first asked for; and how they are written.
 
-*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read anew.
+*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read again. Every write has
+one `mem:Access` beside it in the tenant's audit graph, which names nodes and has no text.
+
+*But:* of a call that concerns many nodes the access names the first hundred.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ class Domains:
         parts.followers.append(self._follow)
 
     def open(self, graph: IRI) -> Domain:
-        """The domain of a graph, read when it is not yet; raises `GraphError`, `EmbeddingError`."""
+        """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
         with self._lock:
             found = self._open.get(graph)
             if found is None:
@@ -54,11 +57,11 @@ class Domains:
             return found
 
     def graphs_of(self, tenant: str) -> list[IRI]:
-        """The graphs of a tenant's cases, sorted."""
+        """List the graphs of a tenant's cases, sorted."""
         return [graph for graph in self._parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
 
     def invalidate(self, graph: IRI) -> None:
-        """Read a domain anew at its next use."""
+        """Read a domain again at its next use."""
         with self._lock:
             self._open.pop(graph, None)
 
@@ -69,13 +72,13 @@ class Domains:
                 one.learner.save()
 
     def rebuild(self) -> int:
-        """Make every vector of a case's state anew; returns how many there are."""
+        """Embed every case's state again; returns how many there are."""
         with self._lock:
             self._open.clear()
             return sum(load_bank(graph, self._parts)[2] for graph in self._graphs())
 
     def differences(self) -> list[Difference]:
-        """Where the vectors of states are not what the graph says; changes nothing."""
+        """List where the vectors of states are not what the graph says; changes nothing."""
         known = self._parts.indexes.file.state_marks()
         wanted = {iri: digest(text) for graph in self._graphs() for iri, text in load_tasks(graph, self._parts).items()}
         found = [
@@ -98,7 +101,7 @@ class Domains:
 
     @contextmanager
     def follow_own_writes(self) -> Iterator[None]:
-        """Within it, what is written is taken into the arrays by whoever writes it."""
+        """Let whoever writes within the block bring the arrays up to date."""
         self._own.writes = True
         try:
             yield
@@ -144,7 +147,7 @@ def access_quads(
     operation: str, actor: str, tenant: str, at: datetime, nodes: Iterable[IRI] = (), asked: str | None = None
 ) -> tuple[Quad, ...]:
     """
-    The quads that say that somebody called something.
+    Return the quads that say that somebody called something.
 
     Args:
         operation: the call, as `cases.retrieve`.

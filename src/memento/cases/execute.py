@@ -1,5 +1,5 @@
 """
-Carries a plan out: step by step, each call of a tool written down before it is made and again when it has answered.
+Carry a plan out: step by step, each call of a tool written down before it is made and again when it has answered.
 
     next step ── move ── call ── write ──► …  ── over ──► next step
         │ none left: ask the planner for the answer          │ failed: the rest is passed over, and the planner plans again
@@ -9,6 +9,9 @@ Carries a plan out: step by step, each call of a tool written down before it is 
 *Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
 again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
 model or a tool waits until there is one.
+
+A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
+the result of the second step.
 """
 
 from __future__ import annotations
@@ -131,7 +134,7 @@ class Execution:
                 return ended
 
     def _run_step(self, step: TaskStep) -> TaskStep:
-        """One step, to its end."""
+        """Carry out one step, to its end."""
         before = [one for one in self._steps if one.step < step.step]
         while True:
             self._check_limit("tokens" if self._actor else "wall_s")
@@ -151,7 +154,7 @@ class Execution:
             return self._replace_step(replace(step, state="failed" if move.failed else "done", result=result or None))
 
     def _call_tool(self, step: TaskStep, move: CallRequest) -> TaskStep:
-        """One call, written down before and after."""
+        """Make one call, written down before and after."""
         arguments = json.dumps(move.arguments, ensure_ascii=False)
         call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
         self._check_limit("calls")
@@ -170,7 +173,7 @@ class Execution:
         return self._replace_step(replace(step, tools=(*step.tools[:-1], done)))
 
     def _conclude(self) -> tuple[Ending, str, str | None] | None:
-        """The end, when every step is over; None when the planner wants more steps."""
+        """Return the end, when every step is over; None when the planner wants more steps."""
         last = next((one.result for one in reversed(self._steps) if one.state == "done"), None)
         if self._planner is None or (self._steps and self._steps[-1].task == ANSWER):
             return "done", "every step is done", last
@@ -178,7 +181,7 @@ class Execution:
         return self._make_next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
 
     def _replan_after(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
-        """After a failure: None when there is another plan, else the end."""
+        """Plan again after a failure: None when there is another plan, else the end."""
         for one in self._steps:
             if one.state == "pending":
                 self._replace_step(replace(one, state="skipped"))
@@ -251,7 +254,7 @@ class Execution:
                 )
 
     def _check_limit(self, limit: str) -> None:
-        """Raises `_Stop` when the wall time is over, or the limit that is named is reached."""
+        """Raise `_Stop` when the wall time is over, or the limit that is named is reached."""
         knobs = self._knobs
         if time.monotonic() - self._begun >= knobs.wall_s:
             raise _Stop(f"{knobs.wall_s:g} s are over (wall_s of [executor]); the task can go on")
@@ -309,7 +312,7 @@ def decide_move(
     chat: Chat | None,
 ) -> CallRequest | StepOutcome | Blocked:
     """
-    What to do next within a step.
+    Decide what to do next within a step.
 
     Args:
         before: the steps before it, with what came of them.
@@ -335,7 +338,7 @@ def decide_move(
 
 def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked | None:
     """
-    The call that a step is, or None when it is in words; `Blocked` when it wants the result of a step that has none.
+    Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
 
     >>> parse_call('read_file {"path": "a.txt"}', ())
     CallRequest(tool='read_file', arguments={'path': 'a.txt'}, tokens=0)

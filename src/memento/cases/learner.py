@@ -6,7 +6,19 @@ the cosine, is 0 until enough pairs of both kinds are known, and then grows from
 
 *Guarantees:* never worse than likeness for long: each pair is judged by the network before the network learns from it, and where
 that told the latest pairs' rewards worse than the cosine did, β is 0 until it tells them better. Weights that do not fit the
-embedder or the features, or are not there, are learned anew from the graph.
+embedder or the features, or are not there, are learned again from the graph. The same seed, pairs and order give the same weights
+on one machine; torch is not imported before the first learning. Weights are read as they were written, or not at all, and no array
+of objects is ever read, so nothing in their file is run.
+
+The network behind Q has two layers over frozen embeddings, Q = σ(W₂ᵀ·relu(W₁ᵀx + b₁) + b₂), in numpy; it learns in torch. The loss
+is the binary cross-entropy with the reward clipped to 0..1, −r·log Q − (1 − r)·log(1 − Q). What answers is a running mean of the
+weights, which is steadier than the last of them. It sees both embeddings, how alike they are, what the case has earned, and the
+form of both texts.
+
+*Because:* the embeddings are many numbers and the other features few, so the rows of W₁ that read embeddings begin smaller and
+learn more slowly; otherwise a thousand pairs are learned by heart.
+
+*Source:* Zhou et al. 2025, arXiv 2508.16153, §4.
 """
 
 from __future__ import annotations
@@ -44,7 +56,7 @@ STEPS = 20
 """Batches of one update."""
 _FULL = 500  # pairs from which on Q alone decides
 _GOOD = 0.5  # reward from which a pair is a success
-_EPOCHS, _LEAST_STEPS, _MOST_STEPS = 8, 400, 3_000  # of learning anew
+_EPOCHS, _LEAST_STEPS, _MOST_STEPS = 8, 400, 3_000  # of learning from nothing
 _MOST_PAIRS = 10_000  # pairs that it is done from
 _WINDOW = 200  # latest pairs that Q and the cosine are compared on
 _ENOUGH = 50  # of them, before they are
@@ -64,7 +76,7 @@ class Weight:
 
 
 def weights_path(graph: IRI, home: Home) -> Path:
-    """The file of what a domain's Q function has learned."""
+    """Return the file of what a domain's Q function has learned."""
     return home.weights / f"{sha256(graph.encode()).hexdigest()[:32]}.npz"
 
 
@@ -93,12 +105,12 @@ class Learner:
 
     @property
     def label_counts(self) -> tuple[int, int]:
-        """Pairs with a reward: those from one half on, and the others."""
+        """Count the pairs with a reward: those from one half on, and the others."""
         return self._good, self._bad
 
     @property
     def weight(self) -> Weight:
-        """How much Q counts in the next ranking, and why."""
+        """Return how much Q counts in the next ranking, and why."""
         needed, count = self._knobs.pairs_needed, self._good + self._bad
         if self._knobs.ranking == "cosine":
             return Weight(0.0, "by likeness alone, as the settings say")
@@ -116,7 +128,7 @@ class Learner:
         return Weight(beta, f"learned from {count} pairs with a reward in {self.updates} updates", False, *(told or ()))
 
     def q(self, state: Vector, form: NDArray[np.float32], rows: Rows, now_ms: float) -> NDArray[np.float32] | None:
-        """(len(rows),) the chance that a task succeeds when each case is shown for it; None before anything was learned."""
+        """Return (len(rows),) the chance that a task succeeds when each case is shown for it; None before anything was learned."""
         if self._trainer is None:
             return None
         return self._trainer.mean.q(self._features(state, form, rows, now_ms))
@@ -133,7 +145,7 @@ class Learner:
         """Keep the weights, when they have changed; without them the next start learns from the graph."""
         if self._trainer is None or self._saved == self.updates:
             return
-        arrays = {"centre": self._centre, **self._trainer.last.arrays("last"), **self._trainer.mean.arrays("mean")}
+        arrays = {"centre": self._centre, **self._trainer.last.pack("last"), **self._trainer.mean.pack("mean")}
         about = {**self._describe_maker(), "last": self._last, "updates": self.updates, "steps": self._trainer.steps}
         try:
             write_weights(self._path, arrays, about)
@@ -160,7 +172,7 @@ class Learner:
             self._learned, self._last = self._good + self._bad, self._newest
 
     def _restore(self, pairs: Sequence[Pair]) -> None:
-        """Where an earlier process left off: credit what was earned, and have the weights, or learn them."""
+        """Go on where an earlier process left off: credit what was earned, and have the weights, or learn them."""
         for pair in pairs:
             if pair.q is not None:
                 self._window.append((pair.q, pair.cosine, pair.reward >= _GOOD))
@@ -180,14 +192,14 @@ class Learner:
             self.save()
 
     def _load_weights(self, uses: Sequence[IRI]) -> int | None:
-        """Have the weights that an earlier process kept; how many of the uses they learned from, or None when they do not fit."""
+        """Load the weights that an earlier process kept; return how many uses they learned from, or None when they do not fit."""
         found = read_weights(self._path)
         if found is None or any(found[1].get(key) != value for key, value in self._describe_maker().items()):
             return None
         arrays, about = found
         try:
             learned = uses.index(about["last"]) + 1
-            last, mean = Network.from_arrays(arrays, "last"), Network.from_arrays(arrays, "mean")
+            last, mean = Network.unpack(arrays, "last"), Network.unpack(arrays, "mean")
             self._centre = np.array(arrays["centre"], dtype=np.float32)
             self._trainer = Trainer(last, mean, int(about["steps"]))
             self.updates = self._saved = int(about["updates"])
@@ -196,7 +208,7 @@ class Learner:
         return learned
 
     def _describe_maker(self) -> dict[str, object]:
-        """What weights must have been made by to be used."""
+        """Describe what weights must have been made by to be used."""
         return {
             "graph": self._bank.graph,
             "embedder": self._fingerprint,
@@ -256,7 +268,7 @@ class Learner:
             self.save()
 
     def _compare_aucs(self) -> tuple[float, float] | None:
-        """The AUC of Q and of the cosine on the latest pairs, each judged before it was learned from; None when it says nothing."""
+        """Compute the AUC of Q and of the cosine on the latest pairs, as judged before they were learned from; None without enough."""
         if len(self._window) < _ENOUGH:
             return None
         q, cosine, good = (np.array(column) for column in zip(*self._window, strict=True))
@@ -270,7 +282,7 @@ class Learner:
 
 def auc(values: NDArray[np.float64], good: NDArray[np.bool_]) -> float:
     """
-    The chance that a good one has the larger value, ties counting half; ½ is no better than chance. Both kinds must be there.
+    Return the chance that a good one has the larger value, ties counting half; ½ is chance. Both kinds must be there.
 
     >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     0.75
@@ -291,13 +303,13 @@ _PRIOR, _PRIOR_USES = 0.3, 5.0
 
 
 def feature_width(dimensions: int) -> int:
-    """How many numbers a pair has, the two embeddings first."""
+    """Count the numbers of a pair, the two embeddings first."""
     return 2 * dimensions + 5 + 3 * FORM_WIDTH
 
 
 def compute_features(state: Vector, form: Vector, rows: Rows, bank: Bank, now_ms: float, centre: Vector) -> Features:
     """
-    (len(rows), width) one row for each case.
+    Compute (len(rows), width), one row for each case.
 
     Args:
         state: (d,) the task's vector.
@@ -363,19 +375,19 @@ class Network:
         )
 
     def q(self, features: Features) -> Numbers:
-        """(n,) the chance of success for (n, F) features, in 0..1."""
+        """Return (n,) the chance of success for (n, F) features, in 0..1."""
         split = len(self.embedded)
         hidden = features[:, :split] @ self.embedded + features[:, split:] @ self.other + self.bias
         logit = np.maximum(hidden, 0) @ self.out[:, 0] + self.last[0]
         return np.asarray(1 / (1 + np.exp(-np.clip(logit, -60, 60))), dtype=np.float32)
 
-    def arrays(self, prefix: str) -> Arrays:
-        """What is to be kept."""
+    def pack(self, prefix: str) -> Arrays:
+        """Return the weights by name, for a file."""
         return {f"{prefix}/{name}": getattr(self, name) for name in PARTS}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> Self:
-        """What `arrays` gave; raises `KeyError` where one is missing."""
+    def unpack(cls, arrays: Arrays, prefix: str) -> Self:
+        """Return the network that `pack` was asked of; raises `KeyError` where one is missing."""
         return cls(**{name: np.array(arrays[f"{prefix}/{name}"], dtype=np.float32) for name in PARTS})
 
 
@@ -444,7 +456,7 @@ class Trainer:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Batches this small are learned fastest by one thread; several wait for each other, on a busy machine for seconds."""
+    """Learn with one thread: batches are so small that several threads wait for each other, on a busy machine for seconds."""
     import torch
 
     before = torch.get_num_threads()
@@ -477,7 +489,7 @@ def write_weights(path: Path, arrays: Arrays, about: Mapping[str, object]) -> No
 
 
 def read_weights(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
-    """What `write_weights` was given, or None: when there is no file, when it is damaged, or when it is something else."""
+    """Read what `write_weights` was given; None when there is no file, when it is damaged, or when it is something else."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

@@ -1,4 +1,7 @@
-"""Makes cases of finished tasks: their quads, their vectors and their places in the bank, in one atomic write."""
+"""Cases from first to last: make them of finished tasks, show them, hide or erase them, and let the least valuable go.
+
+*Guarantees:* cases, their vectors and their places in the bank come in one atomic write. Forgotten cases are hidden and stay in the
+graph; erased and pruned ones are gone with all that is theirs. A domain never loses its only case to pruning."""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class NewCase:
 
 
 def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, knobs: CasesSettings) -> NewCase:
-    """A row as a case; raises `InputError` when its outcome is none, or its reward out of range or against its outcome."""
+    """Make a case of a row; raises `InputError` when its outcome is none, or its reward out of range or against its outcome."""
     reward = reconcile_reward(row.reward, row.outcome) if row.reward is not None else None
     if reward is None and row.outcome is not None:
         reward = compute_reward(row.outcome, knobs)
@@ -57,7 +60,7 @@ def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, kno
 
 
 def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, graph: IRI) -> NewCase:
-    """The case of a run that ends, with its verdict."""
+    """Make the case of a run that ends, with its verdict."""
     way = kept.trajectory
     action = way.action if way.action and plan == kept.plan else mint("action")
     case = Case(
@@ -113,7 +116,7 @@ def save_cases(
 
 
 def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
-    """Everything about one case, a forgotten one too; raises `NotFound`."""
+    """Describe one case in full, a forgotten one too; raises `NotFound`."""
     found = _load_cases([named(case)], domain, name, parts, steps=True)
     if not found:
         raise NotFound(f"there is no case <{case}> in this domain")
@@ -121,7 +124,7 @@ def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> Case
 
 
 def list_cases(limit: int, offset: int, domain: Domain, name: str, parts: Backends) -> tuple[CaseShown, ...]:
-    """A page of the cases of a domain, the latest finished first."""
+    """List a page of the cases of a domain, the latest finished first."""
     bank = domain.bank
     rows = np.flatnonzero(bank.alive)
     latest = rows[np.lexsort((-rows, -bank.at[rows]))][offset : offset + limit]
@@ -144,7 +147,7 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
     place = domain.bank.row(iri)
     uses = int(domain.bank.uses[place]) if place is not None else 0
-    told: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).told("").steps if way and steps else ()
+    told: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).to_task_run("").steps if way and steps else ()
     return CaseShown(
         iri=iri,
         task=str(row["task"]),
@@ -191,7 +194,7 @@ def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
 
 
 def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad, ...]:
-    """Every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
+    """Load every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
     found: dict[Quad, None] = {}
     for begin in range(0, len(cases), _AT_ONCE):
         rows = parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
@@ -201,7 +204,7 @@ def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad
 
 
 def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
-    """Delete cases with every copy of their texts, and learn anew without them; those that are not there are passed over."""
+    """Delete cases with every copy of their texts, and learn again without them; those that are not there are passed over."""
     gone = load_quads(cases, domain.graph, writer.parts)
     if not gone:
         return
@@ -221,7 +224,7 @@ def drop_traces(gone: Sequence[Quad], parts: Backends) -> None:
 
 def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tuple[tuple[IRI, ...], tuple[Quad, ...]]:
     """
-    The cases of a tenant that were made with some memories or notes, and every quad of them and of such runs under way.
+    Find the cases of a tenant that were made with some memories or notes, and every quad of them and of such runs under way.
 
     *Because:* a plan or a result may tell what a memory said, and nobody can say whether it does.
     """
@@ -236,7 +239,7 @@ def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tu
 
 def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:
     """
-    The cases over the limit, the least valuable first: mean Q times what is left of it after so many half-lives.
+    Find the cases over the limit, the least valuable first: mean Q times what is left of it after so many half-lives.
 
     A case that was never ranked counts by its own reward, one that nobody has judged by one half.
     """

@@ -20,7 +20,7 @@ _GOOD = 0.5
 
 def reciprocal_rank(relevances: Sequence[float]) -> float:
     """
-    1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
+    Return 1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
 
     >>> round(reciprocal_rank([0, 0, 1, 0]), 5)
     0.33333
@@ -29,13 +29,13 @@ def reciprocal_rank(relevances: Sequence[float]) -> float:
 
 
 def dcg(relevances: Sequence[float]) -> float:
-    """Σ relevance / log₂(rank + 1). Source: Järvelin and Kekäläinen 2002, TOIS 20(4)."""
+    """Return Σ relevance / log₂(rank + 1). Source: Järvelin and Kekäläinen 2002, TOIS 20(4)."""
     return sum(relevance / log2(rank + 1) for rank, relevance in enumerate(relevances, 1))
 
 
 def ndcg(relevances: Sequence[float], k: int) -> float:
     """
-    The DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
+    Return the DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
 
     >>> round(ndcg([0, 1, 0, 1], 4), 5)
     0.65092
@@ -46,7 +46,7 @@ def ndcg(relevances: Sequence[float], k: int) -> float:
 
 def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
     """
-    The mean reward of equal stretches, the first first.
+    Return the mean reward of equal stretches, the first first.
 
     >>> learning_curve([0, 0, 1, 1], 2)
     (CurvePoint(until=2, reward=0.0), CurvePoint(until=4, reward=1.0))
@@ -57,7 +57,7 @@ def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tupl
 
 def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
     """
-    Every figure of one domain; None where there is nothing yet to tell it from.
+    Measure one domain; a figure is None where there is nothing yet to tell it from.
 
     A shown case is as relevant as what showing it earned, from 0 to 1.
     """

@@ -2,7 +2,8 @@
 Cases looked at from a point of view: zoom is what is looked at, pan what it must concern, tilt what puts it in order.
 
 Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain, and may follow an earlier one: what was seen
-there comes a little earlier.
+there comes a little earlier. A community is cases that concern the same entities more than chance: cases and entities are the
+nodes of one graph, a link for each "concerns", so that an entity that many cases share costs as many links, not their square.
 
 *Source:* the ZPT ontology, http://purl.org/stuff/zpt/
 """
@@ -65,7 +66,7 @@ class Viewpoint:
 
 def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = True) -> Navigated:
     """
-    What is to be seen, best first, and the record of having looked, where that is to be kept.
+    Show what is to be seen, best first, and keep the record of having looked, where that is to be kept.
 
     Raises:
         NotFound: an unknown earlier view.
@@ -86,7 +87,7 @@ def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = Tr
 
 
 def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
-    """(m,) the rows within the pan, ascending."""
+    """Select (m,) the rows within the pan, ascending."""
     bank = domain.bank
     mask = bank.mask_finished(look.since, look.until)
     for entity in look.entities:
@@ -102,7 +103,7 @@ def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
 
 
 def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """(m,) how well each row stands under the tilt, in 0..1."""
+    """Score (m,) how well each row stands under the tilt, in 0..1."""
     bank = domain.bank
     match look.tilt:
         case "embedding":
@@ -120,7 +121,7 @@ def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> 
 
 
 def _by_words(task: str, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """The share of the task's words that a case's task has, each weighing its rarity among these cases."""
+    """Score the share of the task's words that a case's task has, each weighing its rarity among these cases."""
     wanted = set(tokens(task))
     iris = [domain.bank.iris[row] for row in rows]
     texts = load_texts(iris, domain, parts)
@@ -148,7 +149,7 @@ def _show_cases(rows: Rows, values: Values, look: Viewpoint, domain: Domain, par
 
 
 def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
-    """The steps of the cases, those of the best case first."""
+    """Show the steps of the cases, those of the best case first."""
     bank = domain.bank
     score = {bank.iris[row]: value for row, value in zip(rows.tolist(), values.tolist(), strict=True)}
     found = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
@@ -166,7 +167,7 @@ def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, 
 
 
 def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
-    """Communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
+    """Show communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
     bank = domain.bank
     score = dict(zip(rows.tolist(), values.tolist(), strict=True))
     with parts.indexes.lock:
@@ -204,7 +205,7 @@ def _explain_order(look: Viewpoint) -> str:
 
 
 def _load_seen_cases(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
-    """The cases that an earlier view showed."""
+    """Load the cases that an earlier view showed."""
     if previous is None:
         return set()
     rows = parts.graph.select("cases/view", [domain.graph], view=named(previous))
@@ -243,7 +244,7 @@ def _view_quads(view: IRI, look: Viewpoint, found: Sequence[Landmark], at: datet
 
 
 def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
-    """The quads of the views that are over the number kept."""
+    """Return the quads of the views that are over the number kept."""
     views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][VIEWS - 1 :]
     rows = parts.graph.select("cases/view", [domain.graph], view=views) if views else []
     return tuple((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
@@ -251,7 +252,7 @@ def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
 
 def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
     """
-    What a pan names: entities, and words that are none.
+    Split a pan into entities and words that are none.
 
     Args:
         known: the entities that go by a name.
@@ -275,7 +276,7 @@ class CaseCommunity:
 
 def find_communities(rows: Rows, bank: Bank) -> list[CaseCommunity]:
     """
-    The communities among some cases, the largest first; a case that concerns nothing is in none.
+    Find the communities among some cases, the largest first; a case that concerns nothing is in none.
 
     Source: Blondel et al. 2008, J. Stat. Mech.
     """

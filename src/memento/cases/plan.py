@@ -58,7 +58,7 @@ def plan_by_model(
     most: int = 20,
 ) -> Draft:
     """
-    What a model plans; an answer that is no plan is sent back to it with what is wrong.
+    Ask a model for a plan; an answer that is no plan is sent back to it with what is wrong.
 
     Args:
         done: the steps so far, when the task is under way: then the answer may be that nothing is left to do.
@@ -95,7 +95,7 @@ def plan_by_model(
 def write_planner_prompt(
     task: str, found: CasesFound | None, tools: Mapping[str, Offered], done: Sequence[TaskStep] = ()
 ) -> str:
-    """The input of the planner: task, plans that worked, plans that did not, tools, steps so far."""
+    """Write the question to the planner: task, plans that worked, plans that did not, tools, steps so far."""
     parts = [f"# Task\n\n{task}"]
     if found and found.positives:
         parts.append("# Plans of similar tasks that worked\n\n" + "\n\n".join(map(_describe_case, found.positives)))
@@ -112,19 +112,19 @@ def write_planner_prompt(
 
 
 def describe_step(step: TaskStep) -> str:
-    """A step and what came of it, as a model is shown it."""
+    """Describe a step and what came of it for a model."""
     came = {"done": "done", "failed": "failed", "skipped": "not done", "pending": "still to do"}[step.state]
     return f"{step.step + 1}. {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
 
 
 def shorten(text: str | None) -> str:
-    """As much of a text as a model is shown."""
+    """Cut a text to as much as a model is shown."""
     return text if text is not None and len(text) <= SHOWN else f"{(text or '')[:SHOWN]}…" if text else ""
 
 
 def split_steps(plan: str) -> tuple[str, ...]:
     """
-    The steps of a plan as text, without their numbers.
+    Split a plan into its steps, without their numbers.
 
     >>> split_steps("1. Look it up. 2. Write it down.")
     ('Look it up.', 'Write it down.')
@@ -133,13 +133,13 @@ def split_steps(plan: str) -> tuple[str, ...]:
 
 
 def number_steps(steps: Iterable[str]) -> str:
-    """Steps as a plan."""
+    """Join steps as a numbered plan."""
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
     """
-    The steps of the best case that worked, with what its task names replaced by what this task names, place by place.
+    Take the steps of the best case that worked, with what its task names replaced by what this task names, place by place.
 
     Values are quoted texts, files, numbers and names. Where the two tasks have different numbers of them, nothing is replaced.
 
@@ -170,7 +170,7 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
 
 def _is_alike(old: str, new: str) -> bool:
     """
-    Whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
+    Tell whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
 
     >>> _is_alike("Copy a.txt to the log.", "Copy b.txt to the log."), _is_alike("Copy a.txt.", "Print it all.")
     (True, False)
@@ -181,7 +181,7 @@ def _is_alike(old: str, new: str) -> bool:
 
 def _match_values(old: str, new: str) -> dict[str, str]:
     """
-    What stands in one task → what stands in its place in the other.
+    Map what stands in one task to what stands in its place in the other.
 
     >>> _match_values("Put 'a.txt' into 2 notes.", "Put 'b.txt' into 3 notes.")
     {'a.txt': 'b.txt', '2': '3'}

@@ -4,7 +4,11 @@ The cases for a task: those to follow and those to avoid, with the reason of eve
 Candidates are the cases nearest to the task and those that concern an entity it names; they are put in order by
 β·Q + (1 − β)·cosine.
 
-*Source:* the memory-based decision process of Zhou et al. 2025, arXiv 2508.16153.
+For a caller that wants to explore, cases are drawn by a softmax instead: the best policy under a maximum-entropy objective is
+μ(c|s) = exp(Q(s, c)/α) / Σ exp(Q(s, c′)/α); with α near 0 it takes the best.
+
+*Source:* the memory-based decision process of Zhou et al. 2025, arXiv 2508.16153, eq. 7; Kool et al. 2019, arXiv 1903.06059
+(drawing without replacement).
 """
 
 from __future__ import annotations
@@ -76,7 +80,7 @@ class SectionRanking:
 def rank_section(
     asked: CaseQuery, task: QueryState, section: Section, domain: Domain, knobs: CasesSettings
 ) -> SectionRanking:
-    """The candidates of a section in order."""
+    """Put the candidates of a section in order."""
     bank = domain.bank
     good = bank.reward >= knobs.positive_from
     judged = good if section == "positive" else bank.reward < knobs.positive_from
@@ -100,7 +104,7 @@ def rank_section(
 def find_candidates(
     asked: CaseQuery, task: QueryState, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings
 ) -> dict[int, str]:
-    """The rows that are ranked, in the order of the bank, each with why it is: the nearest, and those that share most entities."""
+    """Choose the rows that are ranked, in the order of the bank, each with why: the nearest, and those that share most entities."""
     allowed = np.flatnonzero(mask)
     if len(allowed) > knobs.candidates:
         allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
@@ -116,7 +120,7 @@ def find_candidates(
 def find_cases(
     asked: CaseQuery, domain: Domain, name: str, at: datetime, parts: Backends, knobs: CasesSettings
 ) -> tuple[CasesFound, Vector]:
-    """What comes back for a task, not yet kept, and the task's vector."""
+    """Find what comes back for a task, not yet kept, and the task's vector."""
     watch = Stopwatch("cases")
     with watch.phase("embed"):
         [state] = embed_tasks([asked.task], parts)
@@ -159,7 +163,7 @@ def find_cases(
 
 
 def load_texts(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
-    """The task and the plan of some cases."""
+    """Load the task and the plan of some cases."""
     rows = parts.graph.select("cases/shown", [domain.graph], case=iris) if iris else []
     return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
 
@@ -190,7 +194,7 @@ def _to_case_found(
 
 def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
     """
-    The entities of the readable graphs that a task concerns, those given first.
+    Find the entities of the readable graphs that a task concerns, those given first.
 
     Raises:
         InputError: one that is given is no entity of these graphs.
@@ -201,7 +205,7 @@ def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends
 def find_entities_each(
     tasks: Sequence[tuple[str, Sequence[str]]], scope: Scope, parts: Backends
 ) -> list[tuple[IRI, ...]]:
-    """The same for many tasks, each with the entities that are given."""
+    """Find the same for many tasks, each with the entities that are given."""
     indexes, graphs = parts.indexes, scope.memory_graphs
     with indexes.lock:
         anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
@@ -221,7 +225,7 @@ def find_entities_each(
 
 
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:
-    """The entities of the readable graphs that go by a name."""
+    """Find the entities of the readable graphs that go by a name."""
     indexes = parts.indexes
     with indexes.lock:
         return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]
@@ -231,10 +235,10 @@ Values = NDArray[np.float64]
 
 
 def order_best_first(values: Values) -> NDArray[np.int64]:
-    """(n,) places of the values, the largest first; of equal ones the earlier first."""
+    """Return (n,) places of the values, the largest first; of equal ones the earlier first."""
     return np.argsort(-values, kind="stable")
 
 
 def draw_order(values: Values, alpha: float, draw: np.random.Generator) -> NDArray[np.int64]:
-    """(n,) places in the order in which a softmax draws them, none twice."""
+    """Return (n,) places in the order in which a softmax draws them, none twice."""
     return np.argsort(-(values / alpha + draw.gumbel(size=len(values))), kind="stable")

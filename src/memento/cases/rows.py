@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     derived_from: tuple[str, ...] = ()
 
     def noun(self) -> CaseRow:
-        """The same, as it is kept."""
+        """Return the same as it is kept."""
         return CaseRow(
             task=self.task,
             plan=self.plan,
@@ -45,7 +45,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 def parse_row(line: bytes) -> CaseRow:
     """
-    A row from a JSON object.
+    Parse a row from a JSON object.
 
     Raises:
         InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
@@ -61,7 +61,7 @@ def parse_row(line: bytes) -> CaseRow:
 
 
 def explain_error(error: str) -> str:
-    """An error about rows in plain words."""
+    """Put an error about rows into plain words."""
     where, unknown, name = error.partition("Object contains unknown field ")
     return (
         f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(FIELDS)}" if unknown else error

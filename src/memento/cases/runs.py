@@ -51,8 +51,8 @@ class StoredRun:
     plan: str | None
     steps: tuple[tuple[SubtaskRecord, tuple[ToolRecord, ...]], ...]
 
-    def told(self, name: str, case: IRI | None = None) -> TaskRun:
-        """The run as it is shown; the steps of one that is done come out of its pack."""
+    def to_task_run(self, name: str, case: IRI | None = None) -> TaskRun:
+        """Return the run as it is shown; the steps of one that is done come out of its pack."""
         way = self.trajectory
         steps = (
             unpack_steps(way.packed) if way.packed else tuple(_to_task_step(one, calls) for one, calls in self.steps)
@@ -73,7 +73,7 @@ class StoredRun:
 
 
 def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
-    """One run; raises `NotFound`."""
+    """Load one run; raises `NotFound`."""
     graph = domain.graph
     iri = named(run)
     found = _load_nodes(Trajectory, [iri], graph, parts)
@@ -91,13 +91,13 @@ def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
 
 
 def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
-    """The case that came of a run, or None while it is under way."""
+    """Find the case that came of a run, or None while it is under way."""
     rows = parts.graph.select("cases/case_of", [domain.graph], run=named(run))
     return cast(IRI, rows[0]["case"]) if rows else None
 
 
 def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
-    """A run that is under way; raises `NotFound`, or `Conflict` when it is complete."""
+    """Load a run that is under way; raises `NotFound`, or `Conflict` when it is complete."""
     kept = load_run(run, domain, parts)
     if kept.trajectory.progress != "pending":
         raise Conflict(f"the run <{run}> is complete already: start another one")
@@ -105,7 +105,7 @@ def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
 
 
 def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Change:
-    """What is written when a run begins."""
+    """Return what is written when a run begins."""
     nodes: list[Node] = [way, State(iri=way.state, content=task)]
     if plan and way.action:
         nodes.append(Action(iri=way.action, content=plan))
@@ -113,7 +113,7 @@ def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Chang
 
 
 def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], graph: IRI) -> Change:
-    """What is written for one step, in place of the one that has its number."""
+    """Return what is written for one step, in place of the one that has its number."""
     way = kept.trajectory
     calls = [
         ToolRecord(
@@ -155,7 +155,7 @@ def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], g
 
 
 def end_run(kept: StoredRun, most: int, packs: bool, graph: IRI) -> Change:
-    """What is written when a run ends: its texts packed, and shortened to `most` characters where SPARQL reads them."""
+    """Return what is written when a run ends: its texts packed, and shortened to `most` characters where SPARQL reads them."""
     way = kept.trajectory
     nodes: list[Node] = [way]
     done: list[Node] = [
@@ -180,7 +180,7 @@ def end_run(kept: StoredRun, most: int, packs: bool, graph: IRI) -> Change:
 
 def pack_steps(steps: Iterable[TaskStep]) -> str:
     """
-    Steps as gzipped JSON in base64.
+    Pack steps as gzipped JSON in base64.
 
     >>> unpack_steps(pack_steps([TaskStep(step=0, task="Look.", state="done")]))
     (TaskStep(step=0, task='Look.', state='done', result=None, tools=(), cycle=1),)
@@ -190,13 +190,13 @@ def pack_steps(steps: Iterable[TaskStep]) -> str:
 
 
 def unpack_steps(text: str) -> tuple[TaskStep, ...]:
-    """The steps that `pack_steps` was given."""
+    """Unpack the steps that `pack_steps` was given."""
     rows = json.loads(gzip.decompress(base64.b64decode(text)).decode("utf-8", errors="surrogatepass"))
     return tuple(TaskStep(**{**row, "tools": tuple(map(_parse_tool_call, row["tools"]))}) for row in rows)
 
 
 def write_plan(kept: StoredRun) -> str:
-    """The steps of a run as a plan; empty when there is none."""
+    """Write the steps of a run as a plan; empty when there is none."""
     return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
 
 
@@ -232,7 +232,7 @@ def _cap_text(text: str | None, most: int) -> str | None:
 
 
 def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends) -> list[N]:
-    """The nouns of one kind among some nodes of a graph."""
+    """Load the nouns of one kind among some nodes of a graph."""
     if not iris:
         return []
     rows = parts.graph.select("search/statements", [graph], node=iris)
@@ -241,7 +241,7 @@ def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends)
 
 
 def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
-    """The runs of a domain in these states, the latest first, without their steps."""
+    """List the runs of a domain in these states, the latest first, without their steps."""
     return [
         TaskRun(
             iri=cast(IRI, row["run"]),
@@ -257,7 +257,7 @@ def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Bac
 
 
 def begin_planned_run(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IRI) -> Change:
-    """What is written when a task is planned: the run, and every step of the plan as one that is still to do."""
+    """Return what is written when a task is planned: the run, and every step of the plan as one that is still to do."""
     change = begin_run(task, plan, way, graph)
     kept = StoredRun(way, task, plan, ())
     for place, text in enumerate(steps):
@@ -266,7 +266,7 @@ def begin_planned_run(task: str, plan: str, steps: Sequence[str], way: Trajector
 
 
 def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backends) -> CasesFound:
-    """The cases that a look-up showed, with what planning needs of them; none when it was let go."""
+    """Load the cases that a look-up showed, with what planning needs of them; none when it was let go."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
     texts = load_texts([cast(IRI, row["case"]) for row in uses], domain, parts)
@@ -298,5 +298,5 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
 
 
 def follow_examples(run: IRI, found: CasesFound, graph: IRI) -> Change:
-    """What is written when a run that began without cases follows some: from then on they share its reward."""
+    """Return what is written when a run that began without cases follows some: from then on they share its reward."""
     return Change(((run, MEM.retrieval, found.retrieval, graph),)) if found.retrieval else Change()

@@ -36,7 +36,7 @@ class Correction:
 
 def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     """
-    Put a better text in the place of a memory, as a note of its own: it begins and ends as the memory did, unless told otherwise.
+    Put a better text in the place of a memory, as a note: it begins and ends as the memory did, unless told otherwise.
 
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
@@ -126,7 +126,7 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
-    """A believed memory of the namespace's own graph."""
+    """Load a believed memory of the namespace's own graph."""
     found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
     if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
@@ -137,7 +137,7 @@ def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
 
 
 def _inherit(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
-    """What the better text has from the memory: what that was about, where its own names nothing, and when it ended."""
+    """Take over from the memory what it was about, where the better text names nothing, and when it ended."""
     adds: list[Quad] = []
     if not any(subject == new and predicate == MEM.about for subject, predicate, _, _ in written.adds):
         adds += [(new, MEM.about, anchor, scope.graph) for anchor in old.about]

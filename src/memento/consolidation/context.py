@@ -34,7 +34,7 @@ def find_context(
     knobs: ConsolidationSettings,
 ) -> list[Scored[IRI]]:
     """
-    The memories that a note may repeat or end, best first: what it brings back, and what guesses about those find.
+    Find the memories that a note may repeat or end, best first: what it brings back, and what guesses about those find.
 
     Rules find them by slot and name, later: for them this is empty. Where nothing comes back nothing is guessed.
 
@@ -64,7 +64,7 @@ def find_existing(
     knobs: ConsolidationSettings,
 ) -> list[Existing]:
     """
-    The memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
+    Find the memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
 
     Those alike are current; rivals for a slot and repetitions may be over already, as they tell where a draft belongs.
 
@@ -101,7 +101,7 @@ def find_existing(
 def _search_guesses(
     texts: Sequence[str], scope: Scope, received: datetime, parts: Backends, knobs: ConsolidationSettings
 ) -> list[Scored[IRI]]:
-    """The memories most like each text; the texts are embedded in one batch and searched under one lock."""
+    """Find the memories most like each text; the texts are embedded in one batch and searched under one lock."""
     if not texts:
         return []
     vectors = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
@@ -123,7 +123,7 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
 
 
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
-    """Memories with the names of what they are about, in the order of `iris`."""
+    """Load memories with the names of what they are about, in the order of `iris`."""
     said = load_statements(iris, scope, parts)
     memories = [node(Memory, iri, said[iri]) for iri in iris if iri in said]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
@@ -150,7 +150,7 @@ def find_candidates(
     mentions: Sequence[Mention], scope: Scope, limit: int, parts: Backends, *, exact_only: bool
 ) -> list[list[Candidate]]:
     """
-    For each mention at most `limit` entities, best first.
+    Find for each mention at most `limit` entities, best first.
 
     Args:
         exact_only: look at labels alone, which embeds nothing.
@@ -171,13 +171,13 @@ def find_candidates(
 
 
 def load_entities(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
-    """The entities among some IRIs, as the graph has them."""
+    """Load the entities among some IRIs, as the graph has them."""
     said = load_statements(iris, scope, parts)
     return {iri: node(Entity, iri, found) for iri, found in said.items() if MEM.Entity in found.get(TYPE, ())}
 
 
 def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:
-    """What the readable graphs say of some nodes."""
+    """Load what the readable graphs say of some nodes."""
     found: Statements = {}
     if wanted := list(iris):
         for row in parts.graph.select("search/statements", scope.readable, node=wanted):

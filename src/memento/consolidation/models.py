@@ -82,26 +82,26 @@ class ModelAgents:
         self._calls = self._tokens = 0
 
     def account(self) -> Account:
-        """Questions and tokens so far."""
+        """Return questions and tokens so far."""
         with self._lock:
             return Account(calls=self._calls, tokens=self._tokens, prompts=digest_prompts())
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """What the note names, never the user, and what it says of the user's life."""
+        """Ask what the note names, never the user, and what it says of the user's life."""
         answer = self._ask("extract_entities", show_note(note, user), Entities)
         return parse_extraction(answer, user)
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
-        """One resolution for each mention; nothing is asked when nothing is known that they could be."""
+        """Ask for one resolution for each mention; nothing is asked when nothing is known that they could be."""
         if biography is None and not any(candidates for _, candidates in mentions):
             return parse_resolutions(EntityChoices(entities=[]), mentions, user)
         answer = self._ask("resolve_entities", show_entities(mentions, biography, user), EntityChoices)
         return parse_resolutions(answer, mentions, user)
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """Three of each kind at most."""
+        """Ask for three guesses of each kind at most."""
         answer = self._ask("hypothesise", show_memories(memories), Guesses)
         return Hypotheses(
             semantic=tuple(text for text in answer.semantic if text.strip())[:_GUESSES],
@@ -109,12 +109,12 @@ class ModelAgents:
         )
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """The facts of the note, with the slots that rules see in them; empty when it states none."""
+        """Ask for the facts of the note, with the slots that rules see in them; none when it states none."""
         answer = self._ask("extract_memories", show_note_with_names(note, mentions, user), Facts)
         return [add_slots(one, note, mentions, user, self._rules) for one in parse_drafts(answer, note, mentions)]
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
-        """One decision for each draft; nothing is asked when nothing is known."""
+        """Ask for one decision for each draft; nothing is asked when nothing is known."""
         if not existing:
             return parse_decisions(MemoryChoices(memories=[]), drafts, existing, note)
         answer = self._ask("resolve_memories", show_comparison(drafts, existing, note), MemoryChoices)
@@ -122,7 +122,7 @@ class ModelAgents:
 
     def _ask(self, question: str, text: str, form: type[F]) -> F:
         """
-        One answer.
+        Ask one question.
 
         Raises:
             ModelError: the model failed, or the budget of the note is used up.
@@ -171,7 +171,7 @@ QUESTIONS = ("extract_entities", "resolve_entities", "hypothesise", "extract_mem
 
 @cache
 def digest_prompts() -> str:
-    """SHA-256 over all prompts, in hexadecimal."""
+    """Return the SHA-256 over all prompts, in hexadecimal."""
     return sha256("\0".join(assets.read_prompt(question) for question in QUESTIONS).encode()).hexdigest()
 
 
@@ -279,7 +279,7 @@ def show_note(note: Note, user: User) -> str:
 
 
 def show_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> str:
-    """Entities are e1, e2, …; the candidates of e1 are e1.1, e1.2, …"""
+    """Show entities as e1, e2, …; the candidates of e1 are e1.1, e1.2, …"""
     shown = [
         {
             "id": short_id("e", place),
@@ -314,7 +314,7 @@ def show_note_with_names(note: Note, mentions: Sequence[Mention], user: User) ->
 
 
 def show_comparison(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> str:
-    """New facts are n1, n2, …; existing ones m1, m2, …"""
+    """Show new facts as n1, n2, …; existing ones as m1, m2, …"""
     new = [
         {
             "id": short_id("n", place),
@@ -334,7 +334,7 @@ def _show_existing(one: Existing) -> dict[str, Any]:
 
 
 def _show_user(user: User) -> dict[str, str]:
-    """The name, when it is known and says something."""
+    """Show the name, when it is known and says something."""
     return {} if not user.name or user.name.casefold() == USER.casefold() else {"user": user.name}
 
 
@@ -351,7 +351,7 @@ _YEARS = (1000, 9998)
 
 def normalise_name(name: str) -> str:
     """
-    A name as an index has it: a part in lower case gets a capital, all other spelling stays.
+    Spell a name as an index has it: a part in lower case gets a capital, all other spelling stays.
 
     >>> normalise_name("new york"), normalise_name("eBay"), normalise_name("aws lambda"), normalise_name("jean-luc")
     ('New York', 'eBay', 'Aws Lambda', 'Jean-Luc')
@@ -361,7 +361,7 @@ def normalise_name(name: str) -> str:
 
 
 def parse_extraction(answer: Entities, user: User) -> Extraction:
-    """The things named, each once, without the user."""
+    """List the things named, each once, without the user."""
     mentions: dict[tuple[str, str], Mention] = {}
     for entity in answer.entities:
         name = normalise_name(entity.name)
@@ -383,7 +383,7 @@ def parse_extraction(answer: Entities, user: User) -> Extraction:
 def parse_resolutions(
     answer: EntityChoices, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], user: User
 ) -> Resolved:
-    """One resolution for each mention, in their order. The same name and kind is the same thing, whatever was answered."""
+    """Give one resolution for each mention, in their order. The same name and kind is the same thing, whatever was answered."""
     said: dict[str, EntityChoice] = {}
     for choice in answer.entities:
         said.setdefault(choice.id, choice)
@@ -397,7 +397,7 @@ def parse_resolutions(
 
 
 def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list[Draft]:
-    """The facts as drafts: each once, about names that exist, at times that can be."""
+    """Make drafts of the facts: each once, about names that exist, at times that can be."""
     names = {label.casefold(): mention.name for mention in mentions for label in (*mention.aliases, mention.name)}
     found: dict[str, Draft] = {}
     for fact in answer.memories:
@@ -409,7 +409,7 @@ def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list
 def parse_decisions(
     answer: MemoryChoices, new: Sequence[Draft], existing: Sequence[Existing], note: Note
 ) -> list[Decision]:
-    """One decision for each draft, in their order; in doubt it is added."""
+    """Give one decision for each draft, in their order; in doubt it is added."""
     said: dict[str, MemoryChoice] = {}
     for choice in answer.memories:
         said.setdefault(choice.id, choice)
@@ -431,7 +431,7 @@ def parse_decisions(
 
 
 def parse_instant(text: str | None, note: Note) -> datetime | None:
-    """A time as a model writes it, or None when it is none: `2024`, `2024-05` and `2024-05-01T10:00Z` are times."""
+    """Parse a time as a model writes it; None when it is none: `2024`, `2024-05` and `2024-05-01T10:00Z` are times."""
     plain = (text or "").strip()
     if re.fullmatch(r"\d{4}(-\d{2})?", plain):
         plain = f"{plain}-01" if "-" in plain else f"{plain}-01-01"
@@ -503,7 +503,7 @@ def _parse_decision(draft: Draft, choice: MemoryChoice, shown: dict[str, Existin
 
 
 def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing]) -> tuple[Target, ...]:
-    """Those that were shown and share what they are about with the draft: a fact about one person ends nothing about another."""
+    """Choose those that were shown and are about the same as the draft: a fact about one person ends nothing about another."""
     found: dict[IRI, Target] = {}
     about = {name.casefold() for name in draft.about}
     for ending in choice.invalidates:
@@ -517,7 +517,7 @@ def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing
 
 
 def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> Existing | None:
-    """The memory that has the draft's very words and holds at its time; it is a duplicate, whatever a model says of it."""
+    """Find the memory that has the draft's very words and holds at its time; it is a duplicate, whatever a model says of it."""
     mark, began = content_hash(draft.content), draft.valid_at or note.at
     return next(
         (
@@ -533,7 +533,7 @@ def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> 
 
 
 def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: RuleAgents) -> Draft:
-    """The draft with the slot it fills, when rules read the one same fact in its words."""
+    """Add to the draft the slot it fills, when rules read the one same fact in its words."""
     read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
     if len(read) != 1:
         return draft
@@ -552,7 +552,7 @@ def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User,
 def place_in_history(
     decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: RuleAgents
 ) -> list[Decision]:
-    """The decisions; one about the past with the memory that follows it in its slot, when the model has not named one."""
+    """Add to a decision about the past the memory that follows it in its slot, when the model has not named one."""
     return [_place_decision(decision, existing, note, rules) for decision in decisions]
 
 

@@ -74,7 +74,7 @@ class Branches:
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="consolidation") if side_by_side else None
 
     def start(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> Callable[[], T]:
-        """Begin; what is returned gives the result, or raises what the work raised."""
+        """Begin work; what is returned gives the result, or raises what the work raised."""
         if self._pool:
             return self._pool.submit(work, *args, **named).result
         result = work(*args, **named)
@@ -92,7 +92,7 @@ class Branches:
 
 def understand(task: Task, means: Resources, extraction: Extraction | None = None) -> Understanding:
     """
-    What a note says, and what it changes; nothing is written.
+    Find out what a note says, and what it changes; nothing is written.
 
     Args:
         extraction: what the note names, where it was extracted before.
@@ -140,13 +140,13 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
 
 
 def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
-    """Into the cache, so that whoever needs them next has them at once."""
+    """Embed texts into the cache, so that whoever needs them next has them at once."""
     if windows := [window for text in dict.fromkeys(texts) for window in parts.embedder.windows(text)]:
         parts.embedder.embed(windows)
 
 
 def list_texts(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
-    """Every text that understanding the note by rules will embed."""
+    """List every text that understanding the note by rules will embed."""
     mentions = add_context_mentions(extraction.mentions, task, user)
     return _collect_texts(_extract_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
 
@@ -160,7 +160,7 @@ def _find_context(task: Task, means: Resources) -> list[Scored[IRI]]:
 def _extract_drafts(
     task: Task, mentions: Sequence[Mention], user: User, agents: Agents, watch: Stopwatch
 ) -> list[Draft]:
-    """The memories of a note. Where rules find none, one of its own text; a model may say that there is none."""
+    """Extract the memories of a note. Where rules find none, take one of its own text; a model may say that there is none."""
     names = tuple(mention.name for mention in mentions)
     if task.keep:
         return [Draft(content=task.note.content, about=names, subject=task.title)]
@@ -248,7 +248,7 @@ def _decide(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agen
 
 
 def _select_retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:
-    """The memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
+    """Select the memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
     indexes = parts.indexes
     with indexes.lock:
         inside = indexes.nodes.within([scope.graph], "memory")

@@ -5,7 +5,7 @@ Notes that wait to be understood: kept in the graph, tried, put off, and found a
                            ├─ nothing new ───────────── skipped
                            └─ failed n times ────────── by rules, or (failed)
 
-*Guarantees:* a note is in the store before anybody tries to understand it. What that takes lies with the note, so a new process
+*Guarantees:* a note is in the store before anybody tries to understand it. What that takes is kept with the note, so a new process
 goes on where the old one ended. `is_waiting` under the writers' lock is what makes it happen once.
 """
 
@@ -56,7 +56,7 @@ class WaitingNote:
 
 
 def accept_note(task: Task) -> tuple[Task, Change]:
-    """The note as pending, and the change that keeps it."""
+    """Return the note as pending, and the change that keeps it."""
     scope = task.scope
     run = Consolidation(
         iri=mint("consolidation"),
@@ -72,7 +72,7 @@ def accept_note(task: Task) -> tuple[Task, Change]:
 
 
 def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[WaitingNote]:
-    """The notes of every namespace of every tenant that are still to be understood, the oldest first."""
+    """List the notes of every namespace of every tenant that are still to be understood, the oldest first."""
     graphs = [
         graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
     ]
@@ -90,7 +90,7 @@ def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> lis
 
 
 def load_task(one: WaitingNote, parts: Backends) -> Task | None:
-    """A waiting note as a task, from what lies in the graph; None when it waits no more."""
+    """Load a waiting note as a task, from what the graph has; None when it waits no more."""
     scope = one.scope
     said = load_statements([one.note], scope, parts).get(one.note)
     run, _ = _load_run(one.note, scope, parts)
@@ -113,14 +113,14 @@ def load_task(one: WaitingNote, parts: Backends) -> Task | None:
 
 
 def is_waiting(task: Task, parts: Backends) -> bool:
-    """Whether the note of a task is still to be understood; ask under the writers' lock."""
+    """Tell whether the note of a task is still to be understood; ask under the writers' lock."""
     said = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
     return bool({"pending", "failed"} & set(said.get(MEM.state, ())))
 
 
 def postpone(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
     """
-    The run with one more failure; the note's own state follows it.
+    Count one more failure of the run; the note's own state follows it.
 
     What is kept of the error is its class and message, which name no text of the note, or the report of what broke a shape.
     """
@@ -147,7 +147,7 @@ def postpone(task: Task, error: BaseException, state: State, retry_at: datetime 
 
 def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     """
-    How far a note has come.
+    Load how far a note has come.
 
     Raises:
         NotFound: the namespace has no such note.
@@ -174,7 +174,7 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
 
 
 def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
-    """The run of a note, and the name of its agent."""
+    """Load the run of a note, and the name of its agent."""
     said: dict[IRI, list[Value]] = {}
     rows = parts.graph.select("consolidation/run", [scope.provenance], note=note)
     for row in rows:
@@ -186,7 +186,7 @@ def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation |
 
 
 def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
-    """What lies in the graph of a note that waits."""
+    """List what the graph has of a note that waits."""
     graph = scope.graph
     found = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
     if session:

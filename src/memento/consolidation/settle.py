@@ -31,7 +31,7 @@ _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user"
 
 def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], note: Note) -> list[Decision]:
     """
-    The decisions, in their order, each consistent with when things were true.
+    Make the decisions, in their order, consistent with when things were true.
 
     - A fact that recurs after its interval has ended is a new memory, not a duplicate.
     - What began after the draft does not end because of it: the draft ends where that begins.
@@ -43,7 +43,7 @@ def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], n
 
 def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
     """
-    The mentions that are not the user: neither a pronoun nor the user's own name.
+    Leave out the mentions that are the user: a pronoun, or the user's own name.
 
     >>> drop_user([Mention(name="Danny", kind="Person")], User(iri=IRI("urn:u"), name="Danny"))
     ()
@@ -53,7 +53,7 @@ def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
 
 def is_user(name: str, kind: str, called: str | None) -> bool:
     """
-    Whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
+    Tell whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
 
     >>> is_user("USER", "Person", None), is_user("Danny Rose", "Person", "Danny"), is_user("Danny", "Project", "Danny")
     (True, False, False)
@@ -65,7 +65,7 @@ def is_user(name: str, kind: str, called: str | None) -> bool:
 
 
 def apply_introduction(drafts: Sequence[Draft], user: User) -> tuple[list[Draft], str | None]:
-    """The drafts, about the user where they are about somebody who has the name that the user has just given; and that name."""
+    """Make drafts about somebody who has the name that the user has just given be about the user; return them and that name."""
     called = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
     if called is None:
         return list(drafts), None
@@ -118,7 +118,7 @@ def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: No
 
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
-    """Whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
+    """Tell whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
     return not draft.ends and not draft.corrects and not target.rule.startswith("ends:")
 
 

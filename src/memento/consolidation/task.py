@@ -35,7 +35,7 @@ class Task:
     """
     A note to be understood.
 
-    `run` is the run that waits for it, when the note lies in the graph as pending; `pending` are its quads there. With `keep` it
+    `run` is the run that waits for it, when the note is in the graph as pending; `pending` are its quads there. With `keep` it
     becomes one memory of its own text, is compared with nothing and retires nothing.
     """
 
@@ -52,7 +52,7 @@ class Task:
 
 
 def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
-    """A row as a note of its own; a naive time is read in `zone`."""
+    """Make a task of a row; a naive time is read in `zone`."""
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
     note = Note(
         iri=mint("note"),
@@ -75,7 +75,7 @@ def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, k
 
 def place_in_session(task: Task, parts: Backends) -> Task:
     """
-    The task with its note's place in the conversation, which is the next one unless it says another, and the turns beside it.
+    Give the task its note's place in the conversation, which is the next one unless it says another, and the turns beside it.
 
     Ask under the writers' lock. A note that was in the graph before has its place.
     """
@@ -98,7 +98,7 @@ def place_in_session(task: Task, parts: Backends) -> Task:
 
 
 def link_turns(task: Task) -> Change:
-    """The turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
+    """Link the turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
     neighbours, note, graph = task.neighbours, task.note.iri, task.scope.graph
     adds: list[Quad] = [(note, MEM.follows, neighbours.before, graph)] if neighbours.before else []
     if neighbours.after is None:
@@ -109,7 +109,7 @@ def link_turns(task: Task) -> Change:
 
 def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None:
     """
-    What became of the note that has the same idempotency key, if any.
+    Find what became of the note that has the same idempotency key, if any.
 
     Raises:
         Conflict: that note has another content.
@@ -146,7 +146,7 @@ def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
 
 def find_repetition(task: Task, parts: Backends) -> IRI | None:
     """
-    A memory of the same note of the same day, when all that was taken from that note still holds: the note says nothing new.
+    Find a memory of the same note of the same day, when all that was taken from that note still holds: the note says nothing new.
 
     A turn of a conversation is never such a repetition: who says "yes" twice says it of two things.
     """
@@ -163,19 +163,19 @@ def find_repetition(task: Task, parts: Backends) -> IRI | None:
 
 
 def load_user(scope: Scope, parts: Backends) -> tuple[User, bool]:
-    """The user as the graph has them, and whether it has none yet."""
+    """Load the user as the graph has them, and whether it has none yet."""
     said = load_statements([scope.user], scope, parts).get(scope.user)
     return (node(User, scope.user, said), False) if said else (User(iri=scope.user), True)
 
 
 def name_other_speaker(task: Task, user: User) -> str | None:
-    """Who said it, when that is not the user."""
+    """Name who said it, when that is not the user."""
     name = task.speaker
     return None if not name or name.casefold() in (USER.casefold(), (user.name or USER).casefold()) else name
 
 
 def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) -> list[Mention]:
-    """The mentions of a note, its title and its speaker, each name once."""
+    """List the mentions of a note, its title and its speaker, each name once."""
     named = {mention.name.casefold(): mention for mention in mentions}
     if speaker := name_other_speaker(task, user):
         named[speaker.casefold()] = Mention(name=speaker, kind="Person")
@@ -185,7 +185,7 @@ def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) ->
 
 
 def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
-    """The drafts of a note as being about its title, and said by its speaker, too."""
+    """Make the drafts of a note be about its title, and said by its speaker, too."""
     if task.title:
         drafts = [replace(draft, about=tuple(dict.fromkeys((*draft.about, task.title)))) for draft in drafts]
     speaker = name_other_speaker(task, user)
@@ -193,7 +193,7 @@ def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
 
 
 def _attribute_to(draft: Draft, speaker: str) -> Draft:
-    """The same draft where "I" was somebody else."""
+    """Make "I" somebody else in a draft."""
     about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
     subject = speaker if draft.subject == USER else draft.subject
     content = draft.content.replace(USER, speaker)

@@ -74,13 +74,13 @@ class Understanding:
 
     @property
     def speaker(self) -> str | None:
-        """Who said it, when that was not the user."""
+        """Return who said it, when that was not the user."""
         return name_other_speaker(self.task, self.user)
 
 
 def build_change(understood: Understanding) -> tuple[Change, Noted]:
     """
-    The change that writes a note, and what to tell the caller.
+    Build the change that writes a note, and what to tell the caller.
 
     When nothing in it is new, all that is written is what it tells of the user; the answer says why.
     """
@@ -138,7 +138,7 @@ def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
 
 
 def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
-    """What turns some quads into others; what is in both stays."""
+    """Return what turns some quads into others; what is in both stays."""
     gone, kept = set(after), set(before)
     return Change(
         tuple(quad for quad in dict.fromkeys(after) if quad not in kept), tuple(q for q in before if q not in gone)
@@ -146,7 +146,7 @@ def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
 
 
 def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
-    """Every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
+    """Collect every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
     adds: list[Quad] = []
     names: dict[str, IRI] = {USER: understood.user.iri}
     for resolution in understood.resolutions:
@@ -192,7 +192,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
 def _end_memories(
     memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding
 ) -> tuple[list[IRI], Change]:
-    """The memories that end, each once, and the quads that end them; a target that was never shown is left alone."""
+    """List the memories that end, each once, and the quads that end them; a target that was never shown is left alone."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     ended: dict[IRI, None] = {}
@@ -227,7 +227,7 @@ def _end_memories(
 
 
 def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:
-    """A belief about the past ends where the one that is known to follow it begins."""
+    """End a belief about the past where the one that is known to follow it begins."""
     graph = understood.scope.graph
     invalidation = Invalidation(
         iri=mint("invalidation"),
@@ -246,7 +246,7 @@ def _close_memory(memory: Memory, later: Memory, reason: str, understood: Unders
 
 
 def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
-    """The flag in both directions, for memories of the same instant that cannot be true together."""
+    """Flag, in both directions, memories of the same instant that cannot be true together."""
     graph = understood.scope.graph
     return [
         quad
@@ -258,7 +258,7 @@ def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], un
 
 
 def finish_run(understood: Understanding, state: State, generated: Sequence[IRI], reason: str | None = None) -> Change:
-    """The run as it is over, in place of the one that waited; nothing for a note that nobody had to understand."""
+    """Put the run as it is over in place of the one that waited; nothing for a note that nobody had to understand."""
     task, account = understood.task, understood.account
     if task.keep:
         return Change()
@@ -301,7 +301,7 @@ def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
 
 
 def refresh_retirable(understood: Understanding, parts: Backends) -> Understanding:
-    """The same with the memories it retires as they are now: one that was retired or forgotten meanwhile is left alone."""
+    """Read the memories that a note retires as they are now: one that was retired or forgotten meanwhile is left alone."""
     touched = {
         iri
         for decision in understood.decisions
@@ -329,7 +329,7 @@ def change_user(
     old: User, name: str | None, description: str | None, most: int, *, is_new: bool, is_met: bool, scope: Scope
 ) -> Change:
     """
-    What changes about the user; nothing when nothing does.
+    Return what changes about the user; nothing when nothing does.
 
     Args:
         name, description: what the note gives, if it does.
@@ -349,7 +349,7 @@ def change_user(
 
 def cut_description(description: str, most: int) -> str:
     """
-    A description of at most so many characters: its last sentences, which are the newest.
+    Cut a description to at most so many characters: its last sentences, which are the newest.
 
     >>> cut_description("USER grew up in Rome. USER works at Acme.", 25)
     'USER works at Acme.'
@@ -363,7 +363,7 @@ def cut_description(description: str, most: int) -> str:
 
 def raise_if_invalid(change: Change, understood: Understanding) -> None:
     """
-    Nothing, when all that the change writes conforms.
+    Raise unless all that the change writes conforms.
 
     What it refers to is given with its type, so that a reference is judged; it is not judged itself. A memory that the change
     closes is judged as it will be.

@@ -49,7 +49,7 @@ GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 def chats_of(settings: ModelSettings) -> dict[str, Chat]:
     """
-    A model for each of `AGENTS`, all behind one connection and one circuit breaker; empty when the provider is `none`.
+    Make a model for each of `AGENTS`, all behind one connection and one circuit breaker; none when the provider is `none`.
 
     Nothing is connected before the first question.
 
@@ -167,7 +167,7 @@ class Model:
         self.service.endpoint.close()
 
     def _ask(self, asked: Prompt, turns: list[Turn], form: type[Form], spent: _Cost, until: float) -> ChatResponse:
-        """One answer, in the strictest mode that is not refused."""
+        """Ask once, in the strictest mode that is not refused."""
         service, dialect = self.service, self.service.dialect
         place = service.refused_modes.get(self.model, 0)
         cold = self.model in service.cold
@@ -226,7 +226,7 @@ def _write_demand(schema: Mapping[str, Any]) -> str:
 
 
 def _ask_again(answer: ChatResponse, wrong: str, form: type[Form]) -> tuple[Turn, Turn]:
-    """The unfit answer and what is wrong with it, as two more turns. Only the last try is kept: a talk would grow for nothing."""
+    """Return the unfit answer and what is wrong with it as two turns. Only the last try is kept: a talk would grow for nothing."""
     again = f"That answer cannot be used. {wrong}\n{_write_demand(strict_schema(form))}"
     return Turn("assistant", answer.text.strip() or "(nothing)"), Turn("user", again)
 
@@ -253,7 +253,7 @@ MOST_NAMED = 5  # mistakes told at once; the first ones mostly cause the others
 
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
     """
-    The form's JSON schema in the subset that providers enforce: every property required, nothing beside them, no defaults.
+    Write the form's JSON schema in the subset that providers enforce: every property required, nothing beside them, no defaults.
 
     Bounds, which not all of them know, move into descriptions; pydantic checks them. A field that may be left out must be nullable.
     """
@@ -282,7 +282,7 @@ def _to_strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 def parse_form(text: str, form: type[Form]) -> Form | str:
     """
-    The form, from bare JSON, a fenced block, or JSON with words around it; else what is wrong, to be told to the model.
+    Parse the form from bare JSON, a fenced block, or JSON with words around it; else return what is wrong, to be told to the model.
 
     The complaint names places and rules, never what the model wrote.
     """
@@ -303,7 +303,7 @@ def parse_form(text: str, form: type[Form]) -> Form | str:
 
 
 def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object that the text may mean, likeliest first."""
+    """Yield every JSON object that the text may mean, likeliest first."""
     bare = THOUGHT.sub("", text).strip()
     for piece in (bare, *FENCED.findall(bare)):
         try:
@@ -378,7 +378,7 @@ class Dialect(Protocol):
     def body(self, asking: ChatRequest, mode: Mode) -> Body: ...
 
     def parse_response(self, body: Mapping[str, Any]) -> ChatResponse:
-        """What an answer says; an answer of another shape says nothing."""
+        """Read what an answer says; an answer of another shape says nothing."""
         ...
 
 
@@ -518,7 +518,7 @@ class Ollama:
 
 def _override(body: Body, options: Mapping[str, Any]) -> Body:
     """
-    The body with the user's fields laid over it; a null takes a field out.
+    Lay the user's fields over a body; a null takes a field out.
 
     >>> _override({"model": "m", "max_tokens": 9}, {"max_tokens": None, "max_completion_tokens": 9})
     {'model': 'm', 'max_completion_tokens': 9}
@@ -539,7 +539,7 @@ def _first_mapping(value: object) -> Mapping[str, Any]:
 
 
 def _as_text(value: object) -> str:
-    """Text as it is, an object as JSON: a tool's arguments come as either."""
+    """Return text as it is, an object as JSON: a tool's arguments come as either."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else ""

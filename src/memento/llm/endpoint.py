@@ -89,7 +89,7 @@ class Endpoint:
 
     def post(self, path: str, body: Mapping[str, Any], *, retries: int, until: float) -> Answer:
         """
-        The JSON object that the service answers with.
+        Post a body and return the JSON object that the service answers with.
 
         Args:
             retries: how often to ask again when it is busy or away.
@@ -117,7 +117,7 @@ class Endpoint:
         raise AssertionError("unreachable")
 
     def complaint(self, status: int, why: str) -> str:
-        """One line that names the service and what would mend it; `why` is the service's own message."""
+        """Write one line that names the service and what would mend it; `why` is the service's own message."""
         said = " ".join(why.split())
         if len(self._secret) >= SECRET:
             said = said.replace(self._secret, "***")
@@ -143,7 +143,7 @@ class Endpoint:
     def _attempt(
         self, path: str, body: Mapping[str, Any], until: float
     ) -> tuple[int, Mapping[str, Any], float | None, str]:
-        """Status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
+        """Try once: return status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
         import httpx2
 
         reported = False
@@ -200,20 +200,20 @@ class Endpoint:
             return self._client
 
     def _pause(self, attempt: int) -> float:
-        """Doubles each time, and half of it is left to chance, so that many who failed together do not return together."""
+        """Return the wait before the next attempt: it doubles each time, half of it chance, so that many do not come together."""
         longest: float = min(self._limits.retry_wait_s * 2 ** (attempt - 1), LONGEST_WAIT_S)
         return longest * random.uniform(0.5, 1.0)
 
 
 def error_message(body: Mapping[str, Any]) -> str:
-    """A service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
+    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
     error = body.get("error", body.get("message", body.get("detail", "")))
     message = error.get("message", "") if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message)
 
 
 def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
-    """Whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
+    """Tell whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
     error = body.get("error")
     if isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type")):
         return False
@@ -222,7 +222,7 @@ def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
 
 def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """
-    Seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
+    Return the seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
 
     >>> _parse_retry_after({"retry-after": "2"}), _parse_retry_after({"retry-after": "soon"})
     (2.0, None)

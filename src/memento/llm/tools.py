@@ -65,7 +65,7 @@ class Result(NamedTuple):
 
 def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
     """
-    The configured servers by name.
+    Read the configured servers by name.
 
     Raises:
         SettingsError: one has neither command nor url, or both, or an unknown key; names it.
@@ -122,7 +122,7 @@ class Toolbox:
 
     def call(self, name: str, arguments: Json, until: float) -> Result:
         """
-        What a tool says, at most as long as is configured; its own errors and those of its server are results too.
+        Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
 
         Args:
             until: `time.monotonic()` at which to wait no longer.
@@ -138,7 +138,7 @@ class Toolbox:
         return self._portal.call(_call_tool, self._clients[server], server, own, arguments, within)
 
     def _reach(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
-        """A client of one server with the tools it lists; it stays open with the stack."""
+        """Connect to one server and list its tools; the client stays open with the stack."""
         import anyio
 
         ready: Reached = Future()
@@ -249,7 +249,7 @@ async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json
 
 
 def _text_of_answer(answer: Any) -> str:
-    """The texts of an answer; its structured content where there are none."""
+    """Join the texts of an answer; its structured content where there are none."""
     parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
     if not parts and answer.structured_content is not None:
         return json.dumps(answer.structured_content, ensure_ascii=False)
@@ -257,7 +257,7 @@ def _text_of_answer(answer: Any) -> str:
 
 
 def _root_cause(error: BaseException) -> str:
-    """The first single cause in a group of errors."""
+    """Find the first single cause in a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

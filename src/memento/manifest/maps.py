@@ -72,7 +72,7 @@ class MapData:
 
 def draw_manifest(scope: Scope, at: datetime, parts: Backends) -> Manifest:
     """
-    The map of what is current in the namespace's graphs.
+    Draw the map of what is current in the namespace's graphs.
 
     Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
     """
@@ -111,7 +111,7 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
 
 
 def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
-    """The links of some memories to keys, as (memory, key, weight)."""
+    """Read the links of some memories to keys, as (memory, key, weight)."""
     found: list[tuple[int, int, float]] = []
     for begin in range(0, len(memories), PORTION):
         with parts.indexes.lock:
@@ -153,7 +153,7 @@ def build_world(found: MapData, keyed: list[tuple[int, int, float]], at: datetim
 
 
 def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.float64]]:
-    """The pairs of anchors that memories are about together, and how many are."""
+    """Pair the anchors that memories are about together, and count these memories."""
     order = np.argsort(source, kind="stable")
     source, target = source[order], target[order]
     pairs = []
@@ -166,7 +166,7 @@ def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np
 
 
 def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
-    """What happened last and to which memory, of those at the same time the latest made; times are (n,), none is not a number."""
+    """Find what happened last and to which memory, of several at once the latest made; times are (n,), none is not a number."""
     count = len(times["told"])
     if not count:
         return "", 0
@@ -176,7 +176,7 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
 
 
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
-    """The structure with names and texts, of those places alone that are shown."""
+    """Describe the structure with names and texts, of those places alone that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
     seasons = {
         name: _choose_of_season(world, found, code) for code, name in enumerate(dynamics.Season) if name != "other"
@@ -246,21 +246,21 @@ def _describe_region(one: Community, world: World, places: tuple[Place, ...]) ->
 
 
 def _choose_of_season(world: World, found: Structure, code: int) -> list[int]:
-    """Some memories of a season, those with the most energy first, then the highest ranked."""
+    """Choose some memories of a season, those with the most energy first, then the highest ranked."""
     nodes = np.flatnonzero(world.season[: world.memories] == code)
     order = np.lexsort((nodes, -found.rank[nodes], -world.energy[nodes]))
     return [int(node) for node in nodes[order[:3]]]
 
 
 def _recent(world: World) -> list[int]:
-    """The memory that something happened to last."""
+    """Return the memory that something happened to last."""
     return [world.last[1]] if world.memories else []
 
 
 def _load_place_texts(
     shown: Sequence[int] | dict[int, None], world: World, scope: Scope, parts: Backends
 ) -> dict[int, tuple[IRI, str]]:
-    """The IRI and the text or name of some places; one that went in the meantime has none."""
+    """Load the IRI and the text or name of some places; one that went in the meantime has none."""
     indexes, found = parts.indexes, {}
     with indexes.lock:
         iris: dict[int, IRI] = {}
@@ -285,7 +285,7 @@ _TEXT, _NAME = 40, 24
 
 def write_text(manifest: Manifest) -> str:
     """
-    The map in at most 2,000 characters; what does not fit goes from the end: seasons that are over, key nodes, communities.
+    Write the map in at most 2,000 characters; what does not fit goes from the end: seasons that are over, key nodes, communities.
 
     *Because:* it stands in the description of a tool, where a model reads it before it asks.
     """
@@ -364,7 +364,7 @@ def name_clustering(value: float) -> str:
 
 def shorten(text: str, most: int) -> str:
     """
-    One line of at most so many characters, cut at a word where it can be.
+    Cut a text to one line of at most so many characters, at a word where it can be.
 
     >>> shorten("USER works at Google in Zurich", 20), shorten("short", 20)
     ('USER works at…', 'short')
@@ -402,16 +402,16 @@ class Maps:
         self._drawing = threading.Lock()
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
-        """Called, on a thread of its own, when a map was drawn anew in the background."""
+        """Called, on another thread, when a map was drawn again in the background."""
         parts.forgotten.append(self.clear)
 
     def get(self, scope: Scope) -> Manifest:
-        """The map as it is kept, or drawn now where none is."""
+        """Return the map as it is cached, or drawn now where none is."""
         return self.peek(scope) or self.draw(scope)
 
     def peek(self, scope: Scope, *, want: bool = False) -> Manifest | None:
         """
-        The map as it is kept, without waiting.
+        Return the map as it is cached, without waiting.
 
         Args:
             want: have it drawn in the background where there is none.
@@ -441,7 +441,7 @@ class Maps:
         return made
 
     def count_write(self, scope: Scope) -> None:
-        """A change of the scope's own graph was asked for; the maps that show it are drawn anew after enough of them."""
+        """Count a write to the scope's graph; the maps that show it are drawn again after enough of them."""
         with self._lock:
             showing = [one for one in self._kept if scope.graph in one.readable]
             if not showing:

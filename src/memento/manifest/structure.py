@@ -1,5 +1,5 @@
 """
-What hangs together in a graph and what it turns on: communities, ranks, bridges, and how dense it is.
+Which parts of a graph belong together and what it turns on: communities, ranks, bridges, and how dense it is.
 
 Nothing here knows what a node is; the same graph gives the same structure, whenever it is asked.
 """
@@ -138,7 +138,7 @@ def _page_ranks(adjacency: Sparse) -> Numbers:
 
 
 def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
-    """(n,) the community of each node, the largest first, and how much better than chance they are."""
+    """Return (n,) the community of each node, the largest first, and how much better than chance they are."""
     from sknetwork.clustering import Louvain, get_modularity
 
     if not adjacency.nnz:
@@ -181,7 +181,7 @@ def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
 
 
 def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
-    """Of the highest ranked, the best by rank, energy and importance; ranks as shares of the highest, else they would not count."""
+    """Choose of the highest ranked the best by rank (as a share of the highest, else it would not count), energy and importance."""
     highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
     scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
     order = np.argsort(-scores, kind="stable")
@@ -206,7 +206,7 @@ def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
 
 def _measure_clustering(adjacency: Sparse) -> float:
     """
-    The mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
+    Return the mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
 
     Links point from the node with fewer to the one with more of them, so that no row is long: each triangle is then found once.
     """

@@ -68,14 +68,14 @@ class Shape:
 
 @cache
 def load_terms() -> tuple[Term, ...]:
-    """Every term, in the order of the file."""
+    """Load every term, in the order of the file."""
     found = document("ontology/memento.ttl")
     return tuple(_read_term(name, heading, found) for name, heading in _find_headings(found.text).items())
 
 
 @cache
 def load_shapes() -> tuple[Shape, ...]:
-    """Every shape that has a target, in the order of the file."""
+    """Load every shape that has a target, in the order of the file."""
     found = document("ontology/shapes.ttl")
     return tuple(
         shape
@@ -86,7 +86,7 @@ def load_shapes() -> tuple[Shape, ...]:
 
 @cache
 def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
-    """Term → (how, to what) for all that relates it to another vocabulary."""
+    """Map each term to (how, to what) for all that relates it to another vocabulary."""
     found: dict[IRI, set[tuple[IRI, IRI]]] = {}
     for subject, how, to in document("ontology/alignment.ttl").triples():
         if subject.startswith(MEM.base) and isinstance(subject, IRI) and isinstance(to, IRI) and how.startswith(_SAYS):
@@ -95,12 +95,12 @@ def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
 
 
 def describe_ontology(predicate: IRI) -> str:
-    """What the ontology says of itself under a predicate."""
+    """Return what the ontology says of itself under a predicate."""
     return document("ontology/memento.ttl").one(IRI(MEM.base), predicate)
 
 
 def _find_headings(text: str) -> dict[str, str]:
-    """Name of each term → the heading above it, in the order of the file."""
+    """Map the name of each term to the heading above it, in the order of the file."""
     found, heading = {}, ""
     for match in _HEADING.finditer(text):
         if match["heading"]:
@@ -132,7 +132,7 @@ def _read_term(name: str, heading: str, of: Document) -> Term:
 
 
 def _list_classes(of: Document, subject: IRI, predicate: IRI) -> tuple[IRI, ...]:
-    """The classes that a term names, the members of a union one by one."""
+    """List the classes that a term names, the members of a union one by one."""
     found: list[IRI] = []
     for value in of.objects(subject, predicate):
         union = [one for head in of.objects(value, OWL.unionOf) for one in of.items(head)]
@@ -167,7 +167,7 @@ def _read_rule(node: str, of: Document) -> Rule:
 
 
 def _write_path(node: str, of: Document) -> str:
-    """A path as SPARQL writes it."""
+    """Write a path as SPARQL does."""
     if isinstance(node, IRI):
         return short(node)
     if inverse := of.one(node, SH.inversePath):
@@ -179,7 +179,7 @@ def _write_path(node: str, of: Document) -> str:
 
 def short(iri: str) -> str:
     """
-    An IRI with a prefix where it has one.
+    Shorten an IRI by its prefix where it has one.
 
     >>> short("http://www.w3.org/ns/prov#Entity"), short("urn:x")
     ('prov:Entity', '<urn:x>')
@@ -214,7 +214,7 @@ _TRAITS = {OWL.FunctionalProperty: "functional", OWL.SymmetricProperty: "symmetr
 
 def draw_diagram(heading: str) -> str:
     """
-    The classes under a heading, what their properties hold, and what they point at; empty where there is nothing to draw.
+    Draw the classes under a heading, what their properties hold, and what they point at; empty where there is nothing to draw.
 
     A class of another heading is drawn by its name alone.
     """
@@ -239,7 +239,7 @@ def _diagram_lines(term: Term, classes: Sequence[IRI]) -> list[str]:
 
 
 def _node_name(iri: IRI | None) -> str:
-    """The name of a class in a diagram, where a colon would end it."""
+    """Name a class in a diagram, where a colon would end it."""
     name = iri or ""
     return name.removeprefix(MEM.base) if name.startswith(MEM.base) else short(name).replace(":", "_")
 
@@ -252,7 +252,7 @@ _DCTERMS = Namespace("http://purl.org/dc/terms/")
 
 
 def write_page() -> str:
-    """The whole page."""
+    """Write the page `docs/ontology.md`."""
     headings = dict.fromkeys(term.heading for term in load_terms())
     lines = [
         "# The ontology",
@@ -334,7 +334,7 @@ def _write_shape(shape: Shape) -> Iterator[str]:
 
 
 def _link_terms(iris: tuple[IRI, ...]) -> str:
-    """Our own terms as links to where they are told of."""
+    """Link our own terms to where they are described."""
     known = {term.iri: term for term in load_terms()}
     return ", ".join(
         f"[{known[iri].name}](#{_anchor_of(_heading_of(known[iri]))})" if iri in known else f"`{short(iri)}`"
@@ -343,13 +343,13 @@ def _link_terms(iris: tuple[IRI, ...]) -> str:
 
 
 def _heading_of(term: Term) -> str:
-    """What a term goes by as a heading: `mem:State` and `mem:state` must lead to different places."""
+    """Return what a term goes by as a heading: `mem:State` and `mem:state` must lead to different places."""
     return f"Class {term.name}" if term.kind == "class" else term.name
 
 
 def _anchor_of(heading: str) -> str:
     """
-    Where Markdown viewers put a heading.
+    Return where Markdown viewers put a heading.
 
     >>> _anchor_of("Vectors, in exports")
     'vectors-in-exports'
@@ -370,12 +370,12 @@ _OTHERS: dict[str, IRI | dict[str, IRI | str]] = {
 
 
 def build_context() -> dict[str, Any]:
-    """Term → its definition, in the order of the ontology, those of other vocabularies last."""
+    """Map each term to its definition, in the order of the ontology, those of other vocabularies last."""
     return {"@version": 1.1, **{term.name: _define_term(term) for term in load_terms()}, **_OTHERS}
 
 
 def write_context() -> str:
-    """`ontology/context.jsonld`."""
+    """Write the file `ontology/context.jsonld`."""
     lines = [f"    {json.dumps(name)}: {json.dumps(what)}" for name, what in build_context().items()]
     return '{\n  "@context": {\n' + ",\n".join(lines) + "\n  }\n}\n"
 

@@ -59,7 +59,7 @@ class CaseRuns(Cased):
                 derived_from=tuple(dict.fromkeys(map(named, derived_from))),
             )
             writer.write(runs.begin_run(task, plan, way, held.graph), "cases.start", [way.iri], task)
-            return runs.load_run(way.iri, held, self._parts).told(name)
+            return runs.load_run(way.iri, held, self._parts).to_task_run(name)
 
     def record_step(
         self,
@@ -94,7 +94,7 @@ class CaseRuns(Cased):
             done = TaskStep(step=place, task=task, state=state, result=result or None, tools=tuple(tools))
             change = runs.replace_step(kept, done, [named(one) for one in derived_from], held.graph)
             self._writer(scope).write(change, "cases.step", [kept.trajectory.iri])
-            return runs.load_run(run, held, self._parts).told(name)
+            return runs.load_run(run, held, self._parts).to_task_run(name)
 
     def complete_case(
         self,
@@ -151,4 +151,6 @@ class CaseRuns(Cased):
         """A task under way or done, with its steps in order; raises `NotFound`."""
         with self._writing:
             _, name, held = self._domain(domain, namespace)
-            return runs.load_run(run, held, self._parts).told(name, runs.find_case_of_run(run, held, self._parts))
+            return runs.load_run(run, held, self._parts).to_task_run(
+                name, runs.find_case_of_run(run, held, self._parts)
+            )

@@ -103,7 +103,7 @@ class Plans(CaseRuns, Cases):
             )
             change = runs.begin_planned_run(task, plans.number_steps(draft.steps), draft.steps, way, held.graph)
             writer.write(change, "cases.plan", [way.iri], task)
-            run = runs.load_run(way.iri, held, self._parts).told(name)
+            run = runs.load_run(way.iri, held, self._parts).to_task_run(name)
         return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
 
     def execute_task(
@@ -136,7 +136,7 @@ class Plans(CaseRuns, Cases):
             raise InputError(f"uncertain must be one of {', '.join(DOUBTS)}, not {uncertain!r}")
         with self._writing:
             _, name, held = self._domain(domain, namespace, "write")
-            told = runs.load_pending_run(run, held, self._parts).told(name)
+            told = runs.load_pending_run(run, held, self._parts).to_task_run(name)
         if not told.steps:
             raise InputError(
                 "the run has no steps to carry out: plan the task with `plan_task`, or record pending steps"

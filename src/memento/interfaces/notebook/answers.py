@@ -39,7 +39,7 @@ _ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
 
 def answer(memento: Memento | Client, sparql: str, *, namespace: str | None = None) -> Rows | bool | Triples:
     """
-    Rows for a SELECT, a truth for an ASK, triples for a CONSTRUCT or a DESCRIBE.
+    Answer a query: rows for a SELECT, a truth for an ASK, triples for a CONSTRUCT or a DESCRIBE.
 
     Raises:
         MementoError: as `Memento.query`.
@@ -85,7 +85,7 @@ class Rows(Sequence[Mapping[str, Cell]]):
 
     def to_frame(self, *, short: bool = False) -> pd.DataFrame:
         """
-        The rows as a DataFrame: whole numbers, numbers, truths and times of a column are of one type, also where some are missing.
+        Return the same as a DataFrame whose columns are typed.
 
         Args:
             short: shorten IRIs by the usual prefixes, as `mem:about`.
@@ -108,7 +108,7 @@ class Rows(Sequence[Mapping[str, Cell]]):
 
 def parse_rows(body: bytes) -> Rows | bool:
     """
-    The answer to a SELECT, or to an ASK, from SPARQL 1.1 Query Results JSON.
+    Parse the answer to a SELECT, or to an ASK, from SPARQL 1.1 Query Results JSON.
 
     >>> parse_rows(b'{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "x"}}, {}]}}').values
     (('x',), (None,))
@@ -165,7 +165,7 @@ def _show_cell(cell: Cell, short: bool) -> Cell:
 
 
 def _to_series(column: list[Cell], pandas: Any) -> Any:
-    """A column of one type where its values are of one; as they are where not, or where pandas cannot hold them."""
+    """Make a column of one type where its values are of one; as they are where not, or where pandas cannot hold them."""
     kinds = {type(cell) for cell in column if cell is not None}
     try:
         if kinds == {int}:
@@ -217,11 +217,11 @@ class Triples(Sequence[Triple]):
         return iter(self.values)
 
     def to_frame(self, *, short: bool = False) -> pd.DataFrame:
-        """The triples as a DataFrame of subject, predicate and object; see `Rows.to_frame`."""
+        """Return the same as a DataFrame whose columns are typed."""
         return Rows(("subject", "predicate", "object"), self.values).to_frame(short=short)
 
     def svg(self) -> str:
-        """The graph as a drawing: a box for each node, with its texts and dates inside, and an arrow for each link."""
+        """Draw the graph: a box for each node, with its texts and dates inside, and an arrow for each link."""
         return draw_triples(self.values, alone=True)
 
     def __repr__(self) -> str:
@@ -247,7 +247,7 @@ class Triples(Sequence[Triple]):
 
 
 def parse_triples(data: bytes) -> Triples:
-    """The triples of an N-Triples document, subject by subject."""
+    """Parse the triples of an N-Triples document, subject by subject."""
     found = []
     for quad in read(io.BytesIO(data), form_called("ntriples"), "the answer"):
         subject = to_value(quad.subject)
@@ -295,7 +295,7 @@ Link = tuple[IRI, str, IRI]
 
 def draw_triples(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = False) -> str:
     """
-    The SVG of some triples; types and texts stand in the boxes.
+    Draw some triples as SVG; types and texts stand in the boxes.
 
     Args:
         alone: not inside of a page but as an image, which has no colour around it: in a grey that is seen on light and dark.
@@ -347,7 +347,7 @@ def _make_box(iri: IRI, said: Sequence[tuple[IRI, Value]]) -> _Box:
 
 
 def _layer(boxes: Mapping[IRI, _Box], links: Sequence[Link]) -> None:
-    """A node is right of those that point at it; of a circle one link goes back."""
+    """Place a node right of those that point at it; of a circle one link goes back."""
     for _ in range(len(boxes)):
         is_settled = True
         for start, _, to in links:
@@ -431,7 +431,7 @@ def _show_value(value: Value) -> str:
 
 def _cut(text: str, most: int) -> str:
     """
-    One line of at most so many characters.
+    Cut a text to one line of at most so many characters.
 
     >>> _cut("one\\ntwo three", 8)
     'one two…'

@@ -61,7 +61,7 @@ def _build_options() -> _Options:
 
 
 def _open_memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractContextManager[Memento | Client]:
-    """The memory that a cell asks: the notebook's own stays open."""
+    """Return the memory that a cell asks: the notebook's own stays open."""
     if chosen.url:
         return Client(chosen.url)
     if chosen.home:
