@@ -241,7 +241,7 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
         )
         for row in parts.graph.select("cases/bank", [graph])
     ]
-    shown = parts.graph.select("cases/pairs", [graph])
+    labelled = parts.graph.select("cases/pairs", [graph])
     vectors = load_vectors(load_tasks(graph, parts), parts)
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
@@ -258,7 +258,7 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
             reward=float(str(row["reward"])),
             q=cast("float | None", row.get("q")),
         )
-        for row in shown
+        for row in labelled
     ]
     return bank, pairs, len(vectors)
 
@@ -266,14 +266,14 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
 def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
     """Load the vector of each task, by what it belongs to, from the vector file; one that it has not is embedded and put there."""
     file = parts.indexes.file
-    found = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
-    missing = [iri for iri in texts if iri not in found]
+    vectors = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
+    missing = [iri for iri in texts if iri not in vectors]
     for begin in range(0, len(missing), _BATCH):
         batch = missing[begin : begin + _BATCH]
         rows = embed_tasks([texts[iri] for iri in batch], parts)
         file.write_states([(iri, digest(texts[iri]), row) for iri, row in zip(batch, rows, strict=True)])
-        found |= zip(batch, rows, strict=True)
-    return found
+        vectors |= zip(batch, rows, strict=True)
+    return vectors
 
 
 def embed_tasks(texts: Sequence[str], parts: Backends) -> Vectors:

@@ -67,22 +67,22 @@ def save_retrieval(
         CaseUse(
             iri=mint("case-use"),
             retrieval=retrieval.iri,
-            case=one.iri,
-            section=one.section,
-            rank=one.rank,
-            cosine=one.cosine,
-            score=one.score,
-            reason=one.reason,
-            q=one.q,
+            case=case.iri,
+            section=case.section,
+            rank=case.rank,
+            cosine=case.cosine,
+            score=case.score,
+            reason=case.reason,
+            q=case.q,
         )
-        for one in shown
+        for case in shown
     ]
     nodes: list[Node] = [state, retrieval, *uses]
     written = Change(tuple(quad for node in nodes for quad in quads(node, domain.graph)))
-    means = _update_means({one.iri: one.q for one in shown if one.q is not None}, domain)
+    means = _update_means({case.iri: case.q for case in shown if case.q is not None}, domain)
     old, gone = _select_oldest(domain, writer, most)
     try:
-        writer.write(written + means + Change(removes=gone), "cases.retrieve", [one.iri for one in shown], found.task)
+        writer.write(written + means + Change(removes=gone), "cases.retrieve", [case.iri for case in shown], found.task)
     except BackendError:
         writer.domains.invalidate(domain.graph)  # the means in memory are ahead of the graph
         raise
@@ -95,10 +95,10 @@ def save_retrieval(
 
 def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
     """Select the look-ups that are over the number kept, when they are worth a write, and their quads."""
-    kept = domain.bank.retrievals
-    if len(kept) < most + _AT_ONCE:
+    retrievals = domain.bank.retrievals
+    if len(retrievals) < most + _AT_ONCE:
         return [], ()
-    old = [kept[place] for place in range(_AT_ONCE)]
+    old = [retrievals[place] for place in range(_AT_ONCE)]
     rows = writer.parts.graph.select("cases/look_ups", [domain.graph], retrieval=old)
     gone = ((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
     return old, tuple(dict.fromkeys(gone))
@@ -149,8 +149,8 @@ def assign_credit(
     rows = _load_retrieval(retrieval, domain, parts)
     if not rows or "task" not in rows[0]:
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
-    iri, shown, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
-    if strange := single.keys() - {cast(IRI, row["case"]) for row in shown}:
+    iri, uses, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
+    if strange := single.keys() - {cast(IRI, row["case"]) for row in uses}:
         raise NotFound(f"the retrieval <{retrieval}> did not show <{min(strange)}>")
     whole = sum(single.values()) / len(single) if reward is None else reward
     adds: list[Quad] = [(iri, MEM.hasReward, whole, graph)]
@@ -159,7 +159,7 @@ def assign_credit(
         removes.append((iri, MEM.hasReward, rows[0]["earned"], graph))
     state = load_vectors({iri: task}, parts)[iri]
     form, pairs = measure_form(task), []
-    for row in shown:
+    for row in uses:
         use, case = cast(IRI, row["use"]), cast(IRI, row["case"])
         if "reward" in row:
             removes.append((use, MEM.hasReward, row["reward"], graph))

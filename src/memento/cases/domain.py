@@ -49,12 +49,12 @@ class Domains:
     def open(self, graph: IRI) -> Domain:
         """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
         with self._lock:
-            found = self._open.get(graph)
-            if found is None:
+            domain = self._open.get(graph)
+            if domain is None:
                 bank, pairs, _ = load_bank(graph, self._parts)
                 learner = Learner(bank, pairs, self._parts, self._knobs)
-                found = self._open[graph] = Domain(graph, bank, learner)
-            return found
+                domain = self._open[graph] = Domain(graph, bank, learner)
+            return domain
 
     def graphs_of(self, tenant: str) -> list[IRI]:
         """List the graphs of a tenant's cases, sorted."""
@@ -68,8 +68,8 @@ class Domains:
     def save(self) -> None:
         """Keep what the Q functions learned for the next start."""
         with self._lock:
-            for one in self._open.values():
-                one.learner.save()
+            for domain in self._open.values():
+                domain.learner.save()
 
     def rebuild(self) -> int:
         """Embed every case's state again; returns how many there are."""
@@ -81,20 +81,20 @@ class Domains:
         """List where the vectors of states are not what the graph says; changes nothing."""
         known = self._parts.indexes.file.state_marks()
         wanted = {iri: digest(text) for graph in self._graphs() for iri, text in load_tasks(graph, self._parts).items()}
-        found = [
+        differences = [
             Difference(what="missing-vector", iri=iri, detail="no vector of its state in the file")
             for iri in wanted.keys() - known
         ]
-        found += [
+        differences += [
             Difference(what="orphan-vector", iri=iri, detail="the graph has no such case or retrieval")
             for iri in known.keys() - wanted
         ]
-        found += [
+        differences += [
             Difference(what="outdated-vector", iri=iri, detail="the task has changed since it was embedded")
             for iri in known.keys() & wanted
             if known[iri] != wanted[iri]
         ]
-        return sorted(found, key=lambda one: (one.what, one.iri))
+        return sorted(differences, key=lambda one: (one.what, one.iri))
 
     def _graphs(self) -> list[IRI]:
         return [graph for graph in self._parts.graph.graphs() if graph.startswith(CASES)]

@@ -182,9 +182,9 @@ class Execution:
 
     def _replan_after(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
         """Plan again after a failure: None when there is another plan, else the end."""
-        for one in self._steps:
-            if one.state == "pending":
-                self._replace_step(replace(one, state="skipped"))
+        for step in self._steps:
+            if step.state == "pending":
+                self._replace_step(replace(step, state="skipped"))
         why = f"step {failed.step + 1} failed: {failed.result or 'it does not say why'}"
         return self._make_next_plan(f"{why} (plan {self._cycle} of at most {self._knobs.cycles})", why)
 
@@ -345,25 +345,25 @@ def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked |
     >>> parse_call("Read {everything}", ()) is None
     True
     """
-    found = _CALL.fullmatch(text.strip())
-    if not found:
+    match = _CALL.fullmatch(text.strip())
+    if not match:
         return None
     try:
-        arguments = json.loads(found[2])
+        arguments = json.loads(match[2])
     except ValueError:
         return None
     results = {one.step + 1: one.result for one in before if one.state == "done"}
-    wanted = {int(place) for place in _PLACE.findall(found[2])}
+    wanted = {int(place) for place in _PLACE.findall(match[2])}
     if missing := sorted(wanted - results.keys()):
         return Blocked(f"it needs the result of step {missing[0]}, which there is not")
-    return CallRequest(found[1], _fill_places(arguments, results))
+    return CallRequest(match[1], _fill_places(arguments, results))
 
 
 def _refuse_unknown_tool(tool: str, tools: Mapping[str, Offered]) -> Blocked:
-    told = f"there is no tool {tool[:80]!r}"
+    reason = f"there is no tool {tool[:80]!r}"
     if tools:
-        return Blocked(f"{told}: there are {', '.join(tools)}; add a server that has it to [executor.servers]")
-    return Blocked(f"{told}: no server is configured in [executor.servers]")
+        return Blocked(f"{reason}: there are {', '.join(tools)}; add a server that has it to [executor.servers]")
+    return Blocked(f"{reason}: no server is configured in [executor.servers]")
 
 
 def _fill_places(value: Any, results: Mapping[int, str | None]) -> Any:

@@ -120,12 +120,12 @@ class Learner:
             return Weight(
                 0.0, f"all {count} pairs earned alike, there is nothing to learn from them yet: by likeness alone"
             )
-        told = self._compare_aucs()
-        if told and told[0] < told[1] - _MARGIN:
-            reason = f"Q told the latest {len(self._window)} rewards worse (AUC {told[0]:.2f}) than the cosine did ({told[1]:.2f})"
-            return Weight(0.0, f"{reason}: by likeness alone", True, *told)
+        aucs = self._compare_aucs()
+        if aucs and aucs[0] < aucs[1] - _MARGIN:
+            reason = f"Q told the latest {len(self._window)} rewards worse (AUC {aucs[0]:.2f}) than the cosine did ({aucs[1]:.2f})"
+            return Weight(0.0, f"{reason}: by likeness alone", True, *aucs)
         beta = 0.5 + 0.5 * min(1.0, (count - needed) / max(_FULL - needed, 1))
-        return Weight(beta, f"learned from {count} pairs with a reward in {self.updates} updates", False, *(told or ()))
+        return Weight(beta, f"learned from {count} pairs with a reward in {self.updates} updates", False, *(aucs or ()))
 
     def q(self, state: Vector, form: NDArray[np.float32], rows: Rows, now_ms: float) -> NDArray[np.float32] | None:
         """Return (len(rows),) the chance that a task succeeds when each case is shown for it; None before anything was learned."""
@@ -193,10 +193,10 @@ class Learner:
 
     def _load_weights(self, uses: Sequence[IRI]) -> int | None:
         """Load the weights that an earlier process kept; return how many uses they learned from, or None when they do not fit."""
-        found = read_weights(self._path)
-        if found is None or any(found[1].get(key) != value for key, value in self._describe_maker().items()):
+        stored = read_weights(self._path)
+        if stored is None or any(stored[1].get(key) != value for key, value in self._describe_maker().items()):
             return None
-        arrays, about = found
+        arrays, about = stored
         try:
             learned = uses.index(about["last"]) + 1
             last, mean = Network.unpack(arrays, "last"), Network.unpack(arrays, "mean")
@@ -234,9 +234,9 @@ class Learner:
             rows = np.array([row for _, row in there], dtype=np.int64)
             seen = self._features(first.state, first.form, rows, first.at_ms)
         rewards = np.array([pair.reward for pair, _ in there], dtype=np.float32)
-        for found, reward in zip(seen, rewards, strict=True):
+        for features, reward in zip(seen, rewards, strict=True):
             place = self._places % REPLAY
-            self._seen[place], self._rewards[place] = found, reward
+            self._seen[place], self._rewards[place] = features, reward
             self._places += 1
         self._credit(pairs)
         self._newest = pairs[-1].use if pairs else self._newest
@@ -268,7 +268,7 @@ class Learner:
             self.save()
 
     def _compare_aucs(self) -> tuple[float, float] | None:
-        """Compute the AUC of Q and of the cosine on the latest pairs, as judged before they were learned from; None without enough."""
+        """Compute the AUC of Q and of the cosine on the latest pairs, as judged before learning from them; None without enough."""
         if len(self._window) < _ENOUGH:
             return None
         q, cosine, good = (np.array(column) for column in zip(*self._window, strict=True))
@@ -318,23 +318,23 @@ def compute_features(state: Vector, form: Vector, rows: Rows, bank: Bank, now_ms
         centre: (d,) what is taken off every embedding, so that it says how a text differs from the others.
     """
     d, count = bank.dimensions, len(rows)
-    found = np.empty((count, feature_width(d)), dtype=np.float32)
+    features = np.empty((count, feature_width(d)), dtype=np.float32)
     vectors, form_of = bank.vectors[rows], bank.form[rows]
-    found[:, :d] = state - centre
-    np.subtract(vectors, centre, out=found[:, d : 2 * d])
+    features[:, :d] = state - centre
+    np.subtract(vectors, centre, out=features[:, d : 2 * d])
     own = bank.reward[rows]
     # Whole days: how fast a machine is must not decide what is learned.
     uses, age_days = bank.uses[rows], np.floor(np.maximum(now_ms - bank.at[rows], 0) / 86_400_000)
-    found[:, 2 * d] = vectors @ state
-    found[:, 2 * d + 1] = np.where(np.isnan(own), 0.5, np.clip(own, 0, 1))
-    found[:, 2 * d + 2] = (bank.reward_sums[rows] + _PRIOR * _PRIOR_USES) / (uses + _PRIOR_USES)
-    found[:, 2 * d + 3] = np.log1p(uses) / 3
-    found[:, 2 * d + 4] = np.log1p(age_days) / 6
+    features[:, 2 * d] = vectors @ state
+    features[:, 2 * d + 1] = np.where(np.isnan(own), 0.5, np.clip(own, 0, 1))
+    features[:, 2 * d + 2] = (bank.reward_sums[rows] + _PRIOR * _PRIOR_USES) / (uses + _PRIOR_USES)
+    features[:, 2 * d + 3] = np.log1p(uses) / 3
+    features[:, 2 * d + 4] = np.log1p(age_days) / 6
     tail = 2 * d + 5
-    found[:, tail : tail + FORM_WIDTH] = form
-    found[:, tail + FORM_WIDTH : tail + 2 * FORM_WIDTH] = form_of
-    np.abs(form_of - form, out=found[:, tail + 2 * FORM_WIDTH :])
-    return found
+    features[:, tail : tail + FORM_WIDTH] = form
+    features[:, tail + FORM_WIDTH : tail + 2 * FORM_WIDTH] = form_of
+    np.abs(form_of - form, out=features[:, tail + 2 * FORM_WIDTH :])
+    return features
 
 
 Numbers = NDArray[np.float32]
@@ -431,9 +431,9 @@ class Trainer:
                 loss.backward()  # type: ignore[no-untyped-call]  # torch has types, but not for this
                 self._optimiser.step()
                 self.steps += 1
-                kept = min(_MEAN, self.steps / (self.steps + 10))
+                share_kept = min(_MEAN, self.steps / (self.steps + 10))
                 for slow, fast in zip(mean, self._weights, strict=True):
-                    slow.mul_(kept).add_(fast.detach(), alpha=1 - kept)
+                    slow.mul_(share_kept).add_(fast.detach(), alpha=1 - share_kept)
                 total += float(loss.detach())
         self.mean = Network(*(weight.numpy().copy() for weight in mean))
         self.last = Network(*(weight.detach().numpy().copy() for weight in self._weights))
@@ -479,10 +479,12 @@ def write_weights(path: Path, arrays: Arrays, about: Mapping[str, object]) -> No
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = json.dumps(dict(about), sort_keys=True).encode("utf-8")
-    kept: Arrays = {**arrays, _ABOUT: np.frombuffer(text, dtype=np.uint8)}
+    entries: Arrays = {**arrays, _ABOUT: np.frombuffer(text, dtype=np.uint8)}
     fresh = path.with_suffix(".new")
     with fresh.open("wb") as file:
-        np.savez(file, allow_pickle=False, **kept, **{_DIGEST: np.frombuffer(_digest_arrays(kept), dtype=np.uint8)})
+        np.savez(
+            file, allow_pickle=False, **entries, **{_DIGEST: np.frombuffer(_digest_arrays(entries), dtype=np.uint8)}
+        )
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)

@@ -117,10 +117,10 @@ def save_cases(
 
 def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
     """Describe one case in full, a forgotten one too; raises `NotFound`."""
-    found = _load_cases([named(case)], domain, name, parts, steps=True)
-    if not found:
+    cases = _load_cases([named(case)], domain, name, parts, steps=True)
+    if not cases:
         raise NotFound(f"there is no case <{case}> in this domain")
-    return found[0]
+    return cases[0]
 
 
 def list_cases(limit: int, offset: int, domain: Domain, name: str, parts: Backends) -> tuple[CaseShown, ...]:
@@ -147,7 +147,7 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
     place = domain.bank.row(iri)
     uses = int(domain.bank.uses[place]) if place is not None else 0
-    told: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).to_task_run("").steps if way and steps else ()
+    steps_taken: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).to_task_run("").steps if way and steps else ()
     return CaseShown(
         iri=iri,
         task=str(row["task"]),
@@ -161,7 +161,7 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
         about=tuple(cast(IRI, link["about"]) for link in links if "about" in link),
         derived_from=tuple(cast(IRI, link["derivedFrom"]) for link in links if "derivedFrom" in link),
         trajectory=way,
-        steps=told,
+        steps=steps_taken,
         verdicts=tuple(_to_verdict(link) for link in links if "reward" in link),
         expired_at=cast("datetime | None", row.get("expiredAt")),
     )
@@ -195,12 +195,12 @@ def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
 
 def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad, ...]:
     """Load every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
-    found: dict[Quad, None] = {}
+    quads: dict[Quad, None] = {}
     for begin in range(0, len(cases), _AT_ONCE):
         rows = parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
         for row in rows:
-            found[(cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain)] = None
-    return tuple(found)
+            quads[(cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain)] = None
+    return tuple(quads)
 
 
 def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
@@ -230,10 +230,10 @@ def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tu
     """
     graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
     rows = parts.graph.select("cases/derived", graphs, node=nodes) if graphs and nodes else []
-    found: dict[IRI, list[IRI]] = {}
+    by_graph: dict[IRI, list[IRI]] = {}
     for row in rows:
-        found.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
-    gone = tuple(quad for graph, some in found.items() for quad in load_quads(some, graph, parts))
+        by_graph.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
+    gone = tuple(quad for graph, some in by_graph.items() for quad in load_quads(some, graph, parts))
     return tuple(dict.fromkeys(cast(IRI, row["case"]) for row in rows if "case" in row)), gone
 
 

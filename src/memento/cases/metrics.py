@@ -64,9 +64,9 @@ def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSetti
     rows = parts.graph.select("cases/earned", [domain.graph])
     rewards, rankings = [], []
     for _, some in groupby(rows, key=lambda row: row["retrieval"]):
-        shown = list(some)
-        rewards.append(float(str(shown[0]["earned"])))
-        ranking = [float(np.clip(float(str(row["reward"])), 0, 1)) for row in shown if "reward" in row]
+        uses = list(some)
+        rewards.append(float(str(uses[0]["earned"])))
+        ranking = [float(np.clip(float(str(row["reward"])), 0, 1)) for row in uses if "reward" in row]
         if ranking:
             rankings.append(ranking)
     steps = {str(row["state"]): int(str(row["count"])) for row in parts.graph.select("cases/outcomes", [domain.graph])}

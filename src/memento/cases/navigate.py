@@ -78,12 +78,14 @@ def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = Tr
     scores = scores + _SEEN * np.array([bank.iris[row] in seen for row in rows.tolist()], dtype=np.float64)
     order = order_best_first(scores)
     ordered, values = rows[order], scores[order]
-    found = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
+    landmarks = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
     view = mint("view") if keep else None
     if view:
-        change = Change(_view_quads(view, look, found, writer.at, domain.graph), _expired_views(domain, parts))
-        writer.write(change, "cases.navigate", [one.iri for one in found], look.task)
-    return Navigated(view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(found), previous=look.previous)
+        change = Change(_view_quads(view, look, landmarks, writer.at, domain.graph), _expired_views(domain, parts))
+        writer.write(change, "cases.navigate", [one.iri for one in landmarks], look.task)
+    return Navigated(
+        view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(landmarks), previous=look.previous
+    )
 
 
 def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
@@ -152,7 +154,7 @@ def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, 
     """Show the steps of the cases, those of the best case first."""
     bank = domain.bank
     score = {bank.iris[row]: value for row, value in zip(rows.tolist(), values.tolist(), strict=True)}
-    found = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
+    steps = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
     place = {iri: number for number, iri in enumerate(score)}
     return [
         Landmark(
@@ -162,7 +164,7 @@ def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, 
             reason=f"step {row['step']} of its case, {row['state']}; {_explain_order(look)}",
             cases=(cast(IRI, row["case"]),),
         )
-        for row in sorted(found, key=lambda row: place[cast(IRI, row["case"])])
+        for row in sorted(steps, key=lambda row: place[cast(IRI, row["case"])])
     ]
 
 
@@ -259,9 +261,9 @@ def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]])
     """
     entities: list[IRI] = []
     words: list[str] = []
-    for one in pan:
-        found = [IRI(one)] if one.startswith("urn:") else [e for e in known(one) if bank.count_shared([e])][:1]
-        (entities.extend(found) if found else words.append(one))
+    for term in pan:
+        found = [IRI(term)] if term.startswith("urn:") else [e for e in known(term) if bank.count_shared([e])][:1]
+        (entities.extend(found) if found else words.append(term))
     return entities, words
 
 
@@ -289,9 +291,9 @@ def find_communities(rows: Rows, bank: Bank) -> list[CaseCommunity]:
     source, target = np.array(links).T
     n = len(linked) + len(entities)
     idle = np.zeros(n)
-    found = analyse_graph(Csr.of(n, source, target), idle, idle, idle.astype(bool))
+    structure = analyse_graph(Csr.of(n, source, target), idle, idle, idle.astype(bool))
     grouped = []
-    for one in found.communities:
+    for one in structure.communities:
         cases = tuple(linked[node] for node in sorted(one.nodes.tolist()) if node < len(linked))
         shared = tuple(entities[node - len(linked)] for node in one.nodes.tolist() if node >= len(linked))
         if cases:

@@ -81,11 +81,11 @@ def plan_by_model(
     system = assets.read_prompt("plan")
     reply = chat.answer(Prompt(system=system, user=write_planner_prompt(task, found, tools, done)), Plan, complaint)
     steps = tuple(" ".join(step.description.split()) for step in reply.value.plan)
-    shown = len(found.positives) + len(found.negatives) if found else 0
+    shown_count = len(found.positives) + len(found.negatives) if found else 0
     return Draft(
         steps=steps,
         by=chat.name,
-        reason=f"planned by {chat.name} with {shown} cases shown",
+        reason=f"planned by {chat.name} with {shown_count} cases shown",
         answer=None if steps else reply.value.finalAnswer,
         solved=reply.value.solved,
         tokens=reply.tokens_in + reply.tokens_out,

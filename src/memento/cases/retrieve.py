@@ -87,8 +87,8 @@ def rank_section(
     why = find_candidates(asked, task, task.within & judged, bank, knobs)
     rows = np.fromiter(why, dtype=np.int64, count=len(why))
     cosine = task.cosine[rows].astype(np.float64)
-    found = domain.learner.q(task.state, task.form, rows, task.at_ms) if len(rows) else None
-    q, beta = None if found is None else found.astype(np.float64), task.weight.beta
+    values = domain.learner.q(task.state, task.form, rows, task.at_ms) if len(rows) else None
+    q, beta = None if values is None else values.astype(np.float64), task.weight.beta
     score = cosine if q is None else beta * q + (1 - beta) * cosine
     order = (
         draw_order(score, knobs.temperature, task.draw)
@@ -139,13 +139,13 @@ def find_cases(
             draw=draw,
         )
         sections: tuple[Section, Section] = ("positive", "negative")
-        found = {section: rank_section(asked, task, section, domain, knobs) for section in sections}
-        chosen = {section: ranking.rows[: asked.k] for section, ranking in found.items()}
+        rankings = {section: rank_section(asked, task, section, domain, knobs) for section in sections}
+        chosen = {section: ranking.rows[: asked.k] for section, ranking in rankings.items()}
     with watch.phase("read"):
         texts = load_texts([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
     sides = {
         section: tuple(
-            _to_case_found(section, place, found[section], domain, texts) for place in range(len(chosen[section]))
+            _to_case_found(section, place, rankings[section], domain, texts) for place in range(len(chosen[section]))
         )
         for section in sections
     }
@@ -157,7 +157,7 @@ def find_cases(
         ranking="q" if weight.beta else "cosine",
         beta=weight.beta,
         reason=weight.reason,
-        candidates=sum(len(ranking.rows) for ranking in found.values()),
+        candidates=sum(len(ranking.rows) for ranking in rankings.values()),
         timings_ms=watch.ms,
     ), state
 
@@ -210,7 +210,7 @@ def find_entities_each(
     with indexes.lock:
         anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
         are_names = bool(anchors.any())
-        found = []
+        concerned = []
         for task, about in tasks:
             given = tuple(dict.fromkeys(map(named, about)))
             for iri in given:
@@ -220,8 +220,8 @@ def find_entities_each(
                         f"<{iri[:80]}> is no entity of the namespace {scope.namespace!r}: note something about it"
                     )
             mentioned = named_entities(task, indexes.labels, graphs) if are_names else []
-            found.append(tuple(dict.fromkeys([*given, *map(indexes.nodes.iri, mentioned)])))
-    return found
+            concerned.append(tuple(dict.fromkeys([*given, *map(indexes.nodes.iri, mentioned)])))
+    return concerned
 
 
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:

@@ -76,10 +76,10 @@ def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
     """Load one run; raises `NotFound`."""
     graph = domain.graph
     iri = named(run)
-    found = _load_nodes(Trajectory, [iri], graph, parts)
-    if not found:
+    trajectories = _load_nodes(Trajectory, [iri], graph, parts)
+    if not trajectories:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
-    way = found[0]
+    way = trajectories[0]
     [state] = _load_nodes(State, [way.state], graph, parts)
     plans = _load_nodes(Action, [way.action], graph, parts) if way.action else []
     subtasks = sorted(_load_nodes(SubtaskRecord, way.subtasks, graph, parts), key=lambda one: one.step)
@@ -98,10 +98,10 @@ def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
 
 def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
     """Load a run that is under way; raises `NotFound`, or `Conflict` when it is complete."""
-    kept = load_run(run, domain, parts)
-    if kept.trajectory.progress != "pending":
+    stored = load_run(run, domain, parts)
+    if stored.trajectory.progress != "pending":
         raise Conflict(f"the run <{run}> is complete already: start another one")
-    return kept
+    return stored
 
 
 def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Change:
@@ -236,8 +236,8 @@ def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends)
     if not iris:
         return []
     rows = parts.graph.select("search/statements", [graph], node=iris)
-    said = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
-    return [node(kind, iri, found) for iri, found in said.items() if MEM[kind.__name__] in found.get(TYPE, ())]
+    described = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
+    return [node(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())]
 
 
 def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
@@ -259,9 +259,9 @@ def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Bac
 def begin_planned_run(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IRI) -> Change:
     """Return what is written when a task is planned: the run, and every step of the plan as one that is still to do."""
     change = begin_run(task, plan, way, graph)
-    kept = StoredRun(way, task, plan, ())
+    stored = StoredRun(way, task, plan, ())
     for place, text in enumerate(steps):
-        change += replace_step(kept, TaskStep(step=place, task=text, state="pending"), (), graph)
+        change += replace_step(stored, TaskStep(step=place, task=text, state="pending"), (), graph)
     return change
 
 
@@ -270,7 +270,7 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
     texts = load_texts([cast(IRI, row["case"]) for row in uses], domain, parts)
-    found = [
+    cases = [
         CaseFound(
             iri=cast(IRI, row["case"]),
             task=texts[cast(IRI, row["case"])][0],
@@ -288,8 +288,8 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
     return CasesFound(
         task=task,
         domain=name,
-        positives=tuple(one for one in found if one.section == "positive"),
-        negatives=tuple(one for one in found if one.section == "negative"),
+        positives=tuple(one for one in cases if one.section == "positive"),
+        negatives=tuple(one for one in cases if one.section == "negative"),
         ranking="cosine",
         beta=0.0,
         reason="what an earlier look-up showed",

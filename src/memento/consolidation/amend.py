@@ -127,10 +127,10 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     """Load a believed memory of the namespace's own graph."""
-    found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
-    if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
+    records = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
+    if not records or MEM.Memory not in records[0].said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, found[0].iri, found[0].said)
+    memory = node(Memory, records[0].iri, records[0].said)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory

@@ -55,8 +55,8 @@ def find_context(
 
 def find_existing(
     drafts: Sequence[Draft],
-    named: Mapping[str, IRI],
-    found: Sequence[Scored[IRI]],
+    iris_by_name: Mapping[str, IRI],
+    context: Sequence[Scored[IRI]],
     agents: Agents,
     scope: Scope,
     received: datetime,
@@ -69,21 +69,26 @@ def find_existing(
     Those alike are current; rivals for a slot and repetitions may be over already, as they tell where a draft belongs.
 
     Args:
-        named: the IRI of every name in the drafts that the graph has.
-        found: what `find_context` found.
+        iris_by_name: the IRI of every name in the drafts that the graph has.
+        context: what `find_context` found.
     """
     if not drafts:
         return []
     hashes = [content_hash(draft.content) for draft in drafts]
     if agents.kind == "rules":
-        subjects = {named[name] for draft in drafts for name in (draft.subject, *draft.about) if name and name in named}
+        subjects = {
+            iris_by_name[name]
+            for draft in drafts
+            for name in (draft.subject, *draft.about)
+            if name and name in iris_by_name
+        }
         rows = parts.graph.select(
             "consolidation/rivals", scope.readable, hash=hashes, subject=sorted(subjects) or [scope.user]
         )
         limit = knobs.similar_memories
     else:
-        filling = [draft for draft in drafts if draft.slot and draft.subject in named]
-        subjects = {named[draft.subject] for draft in filling if draft.subject}
+        filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
+        subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
         slots = {draft.slot for draft in filling if draft.slot}
         rows = parts.graph.select(
             "consolidation/same_slot",
@@ -94,8 +99,8 @@ def find_existing(
         )
         limit = _NEAREST
     others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(drafts, scope, received, limit, parts)
-    iris = dict.fromkeys([*(hit.item for hit in found), *sorted(others)])
-    return [one for one in _load_existing(list(iris), named, scope, parts) if one.memory.expired_at is None]
+    iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
+    return [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
 
 
 def _search_guesses(
@@ -116,16 +121,16 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
     vectors = parts.embedder.embed([parts.embedder.windows(draft.content)[0] for draft in drafts])
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
-        found = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
+        nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
         for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
-            found |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
-        return set(view.iris(sorted(found)))
+            nodes |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
+        return set(view.iris(sorted(nodes)))
 
 
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     """Load memories with the names of what they are about, in the order of `iris`."""
-    said = load_statements(iris, scope, parts)
-    memories = [node(Memory, iri, said[iri]) for iri in iris if iri in said]
+    statements = load_statements(iris, scope, parts)
+    memories = [node(Memory, iri, statements[iri]) for iri in iris if iri in statements]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
     # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
@@ -172,18 +177,18 @@ def find_candidates(
 
 def load_entities(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
     """Load the entities among some IRIs, as the graph has them."""
-    said = load_statements(iris, scope, parts)
-    return {iri: node(Entity, iri, found) for iri, found in said.items() if MEM.Entity in found.get(TYPE, ())}
+    statements = load_statements(iris, scope, parts)
+    return {iri: node(Entity, iri, found) for iri, found in statements.items() if MEM.Entity in found.get(TYPE, ())}
 
 
 def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:
     """Load what the readable graphs say of some nodes."""
-    found: Statements = {}
+    statements: Statements = {}
     if wanted := list(iris):
         for row in parts.graph.select("search/statements", scope.readable, node=wanted):
-            said = found.setdefault(cast(IRI, row["node"]), {})
-            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
-    return found
+            of_node = statements.setdefault(cast(IRI, row["node"]), {})
+            of_node.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+    return statements
 
 
 def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
@@ -209,11 +214,11 @@ def _rank_by_likeness(
     inside = indexes.nodes.within(scope.memory_graphs, "anchor")
     texts = [text_of_anchor(mention.name, mention.description) for mention in mentions]
     asked = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
-    found = []
+    ranked = []
     for mention, row in zip(mentions, asked, strict=True):
         near, _ = indexes.vectors["anchor"].search(row[None, :], 2 * limit, inside)
         nodes, scores = bm25(mention.name, indexes.words(scope.memory_graphs, "anchor"), _WORDS.k1, _WORDS.b)
-        named = nodes[(-scores).argsort(kind="stable")][: 2 * limit]
-        fused = rrf([near.tolist(), named.tolist()], k=1.0)[:limit]
-        found.append([(one.item, one.score) for one in fused])
-    return found
+        by_words = nodes[(-scores).argsort(kind="stable")][: 2 * limit]
+        fused = rrf([near.tolist(), by_words.tolist()], k=1.0)[:limit]
+        ranked.append([(one.item, one.score) for one in fused])
+    return ranked

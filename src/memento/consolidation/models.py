@@ -127,9 +127,9 @@ class ModelAgents:
         Raises:
             ModelError: the model failed, or the budget of the note is used up.
         """
-        told = assets.read_prompt(question)
+        system = assets.read_prompt(question)
         with self._lock:
-            expected = self._tokens + (len(told) + len(text)) // _CHARS_PER_TOKEN
+            expected = self._tokens + (len(system) + len(text)) // _CHARS_PER_TOKEN
             if self._budget and expected > self._budget:
                 raise ModelError(
                     f"the note would cost more than {self._budget} tokens: {self._tokens} are spent before {question}; "
@@ -137,7 +137,7 @@ class ModelAgents:
                 )
             self._calls += 1
         try:
-            reply = self._chats[question].answer(Prompt(system=told, user=text), form)
+            reply = self._chats[question].answer(Prompt(system=system, user=text), form)
         except ModelError as error:
             self._add_tokens(error.tokens_in + error.tokens_out)
             raise
@@ -280,7 +280,7 @@ def show_note(note: Note, user: User) -> str:
 
 def show_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> str:
     """Show entities as e1, e2, …; the candidates of e1 are e1.1, e1.2, …"""
-    shown = [
+    entities = [
         {
             "id": short_id("e", place),
             "name": mention.name,
@@ -299,7 +299,7 @@ def show_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biogr
         }
         for place, (mention, candidates) in enumerate(mentions)
     ]
-    return _to_json({"entities": shown, "userFacts": biography, "userDescription": user.description})
+    return _to_json({"entities": entities, "userFacts": biography, "userDescription": user.description})
 
 
 def show_memories(found: Sequence[Existing]) -> str:
@@ -384,11 +384,11 @@ def parse_resolutions(
     answer: EntityChoices, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], user: User
 ) -> Resolved:
     """Give one resolution for each mention, in their order. The same name and kind is the same thing, whatever was answered."""
-    said: dict[str, EntityChoice] = {}
+    choices: dict[str, EntityChoice] = {}
     for choice in answer.entities:
-        said.setdefault(choice.id, choice)
+        choices.setdefault(choice.id, choice)
     resolutions = tuple(
-        _parse_resolution(mention, candidates, said.get(short_id("e", place)), short_id("e", place))
+        _parse_resolution(mention, candidates, choices.get(short_id("e", place)), short_id("e", place))
         for place, (mention, candidates) in enumerate(mentions)
     )
     update = answer.userDescriptionUpdate
@@ -399,35 +399,35 @@ def parse_resolutions(
 def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list[Draft]:
     """Make drafts of the facts: each once, about names that exist, at times that can be."""
     names = {label.casefold(): mention.name for mention in mentions for label in (*mention.aliases, mention.name)}
-    found: dict[str, Draft] = {}
+    drafts: dict[str, Draft] = {}
     for fact in answer.memories:
         if content := " ".join(fact.content.split()):
-            found.setdefault(content_hash(content), _parse_draft(fact, content, names, note))
-    return list(found.values())
+            drafts.setdefault(content_hash(content), _parse_draft(fact, content, names, note))
+    return list(drafts.values())
 
 
 def parse_decisions(
     answer: MemoryChoices, new: Sequence[Draft], existing: Sequence[Existing], note: Note
 ) -> list[Decision]:
     """Give one decision for each draft, in their order; in doubt it is added."""
-    said: dict[str, MemoryChoice] = {}
+    choices: dict[str, MemoryChoice] = {}
     for choice in answer.memories:
-        said.setdefault(choice.id, choice)
+        choices.setdefault(choice.id, choice)
     shown = {short_id("m", place): one for place, one in enumerate(existing)}
     ids = [short_id("n", place) for place in range(len(new))]
-    skipped = {one for one in ids if one in said and said[one].action == "SKIP"}
-    found: list[Decision] = []
+    skipped = {one for one in ids if one in choices and choices[one].action == "SKIP"}
+    decisions: list[Decision] = []
     for one, draft in zip(ids, new, strict=True):
         again = _find_repetition(draft, existing, note)
-        answered = said.get(one)
+        answered = choices.get(one)
         if again:
-            found.append(Skip(draft=draft, duplicate=again.memory.iri, reason="known already, in the same words"))
+            decisions.append(Skip(draft=draft, duplicate=again.memory.iri, reason="known already, in the same words"))
         elif answered is None:
-            found.append(Add(draft=draft, reason="the model did not say"))
+            decisions.append(Add(draft=draft, reason="the model did not say"))
         else:
             twins = {other for other in ids if other not in skipped}
-            found.append(_parse_decision(draft, answered, shown, twins))
-    return found
+            decisions.append(_parse_decision(draft, answered, shown, twins))
+    return decisions
 
 
 def parse_instant(text: str | None, note: Note) -> datetime | None:
@@ -504,7 +504,7 @@ def _parse_decision(draft: Draft, choice: MemoryChoice, shown: dict[str, Existin
 
 def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing]) -> tuple[Target, ...]:
     """Choose those that were shown and are about the same as the draft: a fact about one person ends nothing about another."""
-    found: dict[IRI, Target] = {}
+    targets: dict[IRI, Target] = {}
     about = {name.casefold() for name in draft.about}
     for ending in choice.invalidates:
         old = shown.get(ending.existingMemoryId)
@@ -512,8 +512,8 @@ def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing
             continue
         reason = ending.reason.strip() or choice.reason.strip() or f"since then: {draft.content.rstrip('.!')}"
         mode: Mode = "correction" if ending.isCorrection or draft.corrects else "state-change"
-        found.setdefault(old.memory.iri, Target(memory=old.memory.iri, reason=reason, mode=mode))
-    return tuple(found.values())
+        targets.setdefault(old.memory.iri, Target(memory=old.memory.iri, reason=reason, mode=mode))
+    return tuple(targets.values())
 
 
 def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> Existing | None:
@@ -537,15 +537,15 @@ def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User,
     read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
     if len(read) != 1:
         return draft
-    [one] = read
-    known = one.subject is not None and one.subject in draft.about
+    [draft_by_rules] = read
+    known = draft_by_rules.subject is not None and draft_by_rules.subject in draft.about
     return replace(
         draft,
-        subject=one.subject if known else None,
-        slot=one.slot if known else None,
-        slot_value=one.slot_value if known else None,
-        ends=one.ends,
-        user_name=draft.user_name or one.user_name,
+        subject=draft_by_rules.subject if known else None,
+        slot=draft_by_rules.slot if known else None,
+        slot_value=draft_by_rules.slot_value if known else None,
+        ends=draft_by_rules.ends,
+        user_name=draft.user_name or draft_by_rules.user_name,
     )
 
 

@@ -107,7 +107,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
-        found = branches.start(_find_context, task, means)
+        context = branches.start(_find_context, task, means)
         with watch.phase("extract"):
             extraction = extraction or agents.extract_entities(task.note, user, biography=not task.keep)
             mentions = add_context_mentions(drop_user(extraction.mentions, user), task, user)
@@ -123,7 +123,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
             resolved = _resolve(mentions, biography, task, user, means)
         drafts, called = apply_introduction(drafts_of(), user)
         with watch.phase("compare"):
-            known = [] if task.keep else _compare(drafts, resolved, found(), began, scope, means)
+            known = [] if task.keep else _compare(drafts, resolved, context(), began, scope, means)
     with watch.phase("decide"):
         decisions = _decide(drafts, known, task, agents)
     return _conclude(
@@ -203,13 +203,13 @@ def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, use
 def _compare(
     drafts: Sequence[Draft],
     resolved: Resolved,
-    found: Sequence[Scored[IRI]],
+    context: Sequence[Scored[IRI]],
     moment: datetime,
     scope: Scope,
     means: Resources,
 ) -> list[Existing]:
-    named = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
-    return find_existing(drafts, named, found, means.agents, scope, moment, means.parts, means.knobs)
+    iris_by_name = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
+    return find_existing(drafts, iris_by_name, context, means.agents, scope, moment, means.parts, means.knobs)
 
 
 def _conclude(
@@ -252,5 +252,5 @@ def _select_retirable(known: Sequence[Existing], scope: Scope, parts: Backends) 
     indexes = parts.indexes
     with indexes.lock:
         inside = indexes.nodes.within([scope.graph], "memory")
-        found = [(one.memory, indexes.nodes.find(one.memory.iri)) for one in known]
-        return {memory.iri: memory for memory, place in found if place is not None and inside[place]}
+        places = [(one.memory, indexes.nodes.find(one.memory.iri)) for one in known]
+        return {memory.iri: memory for memory, place in places if place is not None and inside[place]}

@@ -67,8 +67,8 @@ def accept_note(task: Task) -> tuple[Task, Change]:
     )
     note = replace(task.note, state="pending", title=task.title, speaker=task.speaker)
     pending = _pending_quads(note, task.session, scope)
-    kept = replace(task, run=run, pending=pending, neighbours=Neighbours())
-    return kept, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
+    accepted = replace(task, run=run, pending=pending, neighbours=Neighbours())
+    return accepted, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
 
 
 def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[WaitingNote]:
@@ -89,14 +89,14 @@ def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> lis
     ]
 
 
-def load_task(one: WaitingNote, parts: Backends) -> Task | None:
+def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
     """Load a waiting note as a task, from what the graph has; None when it waits no more."""
-    scope = one.scope
-    said = load_statements([one.note], scope, parts).get(one.note)
-    run, _ = _load_run(one.note, scope, parts)
-    if said is None or run is None or MEM.state not in said:
+    scope = waiting.scope
+    statements = load_statements([waiting.note], scope, parts).get(waiting.note)
+    run, _ = _load_run(waiting.note, scope, parts)
+    if statements is None or run is None or MEM.state not in statements:
         return None
-    note = node(Note, one.note, said)
+    note = node(Note, waiting.note, statements)
     session = None
     if note.session and (named := load_statements([note.session], scope, parts).get(note.session)):
         session = node(Session, note.session, named)
@@ -114,8 +114,8 @@ def load_task(one: WaitingNote, parts: Backends) -> Task | None:
 
 def is_waiting(task: Task, parts: Backends) -> bool:
     """Tell whether the note of a task is still to be understood; ask under the writers' lock."""
-    said = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
-    return bool({"pending", "failed"} & set(said.get(MEM.state, ())))
+    statements = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
+    return bool({"pending", "failed"} & set(statements.get(MEM.state, ())))
 
 
 def postpone(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
@@ -153,12 +153,12 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
         NotFound: the namespace has no such note.
     """
     note = IRI(iri)
-    said = load_statements([note], scope, parts).get(note, {}) if ":" in iri else {}
-    run, agent = _load_run(note, scope, parts) if said else (None, None)
-    if MEM.Note not in said.get(TYPE, ()):
+    statements = load_statements([note], scope, parts).get(note, {}) if ":" in iri else {}
+    run, agent = _load_run(note, scope, parts) if statements else (None, None)
+    if MEM.Note not in statements.get(TYPE, ()):
         raise NotFound(f"there is no note <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("consolidation/outcome", scope.readable, note=note)
-    state = str(next(iter(said.get(MEM.state, ())), "done"))
+    state = str(next(iter(statements.get(MEM.state, ())), "done"))
     return NoteStatus(
         note=note,
         state=_STATE_NAMES[state],
@@ -175,20 +175,20 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
 
 def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
     """Load the run of a note, and the name of its agent."""
-    said: dict[IRI, list[Value]] = {}
+    statements: dict[IRI, list[Value]] = {}
     rows = parts.graph.select("consolidation/run", [scope.provenance], note=note)
     for row in rows:
-        said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+        statements.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
     if not rows:
         return None, None
     agent = rows[0].get("agent")
-    return node(Consolidation, cast(IRI, rows[0]["run"]), said), str(agent) if agent is not None else None
+    return node(Consolidation, cast(IRI, rows[0]["run"]), statements), str(agent) if agent is not None else None
 
 
 def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
     """List what the graph has of a note that waits."""
     graph = scope.graph
-    found = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
+    pending = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
     if session:
-        found += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
-    return tuple(found)
+        pending += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
+    return tuple(pending)

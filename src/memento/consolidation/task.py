@@ -84,9 +84,9 @@ def place_in_session(task: Task, parts: Backends) -> Task:
         return task
     place = _LAST if note.position is None else note.position
     rows = parts.graph.select("consolidation/neighbours", [task.scope.graph], session=note.session, place=place)
-    found = [(cast(int, row["position"]), row) for row in rows]
-    before = next((row for position, row in found if position <= place), None)
-    after = next((row for position, row in found if position > place), None)
+    places = [(cast(int, row["position"]), row) for row in rows]
+    before = next((row for position, row in places if position <= place), None)
+    after = next((row for position, row in places if position > place), None)
     if note.position is None:
         note = replace(note, position=cast(int, before["position"]) + 1 if before else 0)
     neighbours = Neighbours(
@@ -164,8 +164,8 @@ def find_repetition(task: Task, parts: Backends) -> IRI | None:
 
 def load_user(scope: Scope, parts: Backends) -> tuple[User, bool]:
     """Load the user as the graph has them, and whether it has none yet."""
-    said = load_statements([scope.user], scope, parts).get(scope.user)
-    return (node(User, scope.user, said), False) if said else (User(iri=scope.user), True)
+    statements = load_statements([scope.user], scope, parts).get(scope.user)
+    return (node(User, scope.user, statements), False) if statements else (User(iri=scope.user), True)
 
 
 def name_other_speaker(task: Task, user: User) -> str | None:
@@ -176,12 +176,12 @@ def name_other_speaker(task: Task, user: User) -> str | None:
 
 def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) -> list[Mention]:
     """List the mentions of a note, its title and its speaker, each name once."""
-    named = {mention.name.casefold(): mention for mention in mentions}
+    by_name = {mention.name.casefold(): mention for mention in mentions}
     if speaker := name_other_speaker(task, user):
-        named[speaker.casefold()] = Mention(name=speaker, kind="Person")
+        by_name[speaker.casefold()] = Mention(name=speaker, kind="Person")
     if task.title:
-        named.setdefault(task.title.casefold(), Mention(name=task.title, kind="Concept"))
-    return list(named.values())
+        by_name.setdefault(task.title.casefold(), Mention(name=task.title, kind="Concept"))
+    return list(by_name.values())
 
 
 def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:

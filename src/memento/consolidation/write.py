@@ -287,12 +287,12 @@ def finish_run(understood: Understanding, state: State, generated: Sequence[IRI]
 
 def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> Change:
     name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None)
-    told = understood.user_description
+    description = understood.user_description
     is_met = any(understood.user.iri in memory.about for _, memory in memories)
     return change_user(
         understood.user,
         name,
-        told,
+        description,
         understood.longest_description,
         is_new=understood.user_is_new,
         is_met=is_met,
@@ -315,8 +315,8 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
     }
     if not touched:
         return understood
-    said = load_statements(touched, understood.scope, parts)
-    fresh = {iri: node(Memory, iri, said[iri]) for iri in touched if iri in said}
+    statements = load_statements(touched, understood.scope, parts)
+    fresh = {iri: node(Memory, iri, statements[iri]) for iri in touched if iri in statements}
     same = {
         iri: memory
         for iri, memory in fresh.items()
@@ -337,9 +337,9 @@ def change_user(
         is_new: the graph has no user yet.
         is_met: a memory of the note is about the user.
     """
-    told = old.description if description is None else cut_description(description, most)
-    fresh = User(iri=old.iri, name=name or old.name, description=told)
-    is_needed = is_met or told != old.description
+    new_description = old.description if description is None else cut_description(description, most)
+    fresh = User(iri=old.iri, name=name or old.name, description=new_description)
+    is_needed = is_met or new_description != old.description
     if not is_needed or (fresh == old and not is_new):
         return Change()
     before = () if is_new else tuple(quads(old, scope.self_graph))
@@ -372,10 +372,10 @@ def raise_if_invalid(change: Change, understood: Understanding) -> None:
         ShapeViolation: something does not conform; the report says what, a line each.
     """
     written = {subject for subject, _, _, _ in change.adds}
-    found = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]
-    if found:
-        lines = [f"{one.shape.rsplit('/', 1)[-1]}: {one.message}" for one in found]
-        raise ShapeViolation(f"{len(found)} of the shapes are broken: {lines[0]}", "\n".join(lines))
+    violations = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]
+    if violations:
+        lines = [f"{one.shape.rsplit('/', 1)[-1]}: {one.message}" for one in violations]
+        raise ShapeViolation(f"{len(violations)} of the shapes are broken: {lines[0]}", "\n".join(lines))
 
 
 def _collect_data(change: Change, understood: Understanding) -> list[Quad]:

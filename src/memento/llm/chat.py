@@ -101,8 +101,8 @@ def _connect(settings: ModelSettings) -> Service:
 
 
 def _parse_options(text: str) -> dict[str, object]:
-    found: dict[str, object] = json.loads(text) if text else {}
-    return found
+    options: dict[str, object] = json.loads(text) if text else {}
+    return options
 
 
 @dataclass(slots=True)
@@ -148,16 +148,16 @@ class Model:
             answer = self._ask(asked, turns, form, spent, until)
             if answer.declined:
                 raise self._failure("declined to answer", spent)
-            found = parse_form(answer.text, form)
-            if not isinstance(found, str):
-                objection = complaint(found) if complaint else None
+            filled = parse_form(answer.text, form)
+            if not isinstance(filled, str):
+                objection = complaint(filled) if complaint else None
                 if objection is None:
                     return Reply(
-                        value=found, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, attempts=spent.attempts
+                        value=filled, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out, attempts=spent.attempts
                     )
                 wrong = objection
             else:
-                wrong = "It was cut off at the most tokens an answer may have. Be brief." if answer.cut else found
+                wrong = "It was cut off at the most tokens an answer may have. Be brief." if answer.cut else filled
             telemetry.count("model.unfit")
             turns = [turns[0], *_ask_again(answer, wrong, form)]
         raise self._failure(f"gave no fitting answer in {spent.attempts} attempts. {wrong}", spent)
@@ -187,13 +187,13 @@ class Model:
                 place += 1
             else:
                 raise self._failure(f"refuses the request: {service.endpoint.complaint(answer.status, why)}", spent)
-        found = dialect.parse_response(answer.body)
+        response = dialect.parse_response(answer.body)
         spent.attempts += answer.attempts
-        spent.tokens_in += found.tokens_in
-        spent.tokens_out += found.tokens_out
-        telemetry.count("model.tokens_in", found.tokens_in)
-        telemetry.count("model.tokens_out", found.tokens_out)
-        return found
+        spent.tokens_in += response.tokens_in
+        spent.tokens_out += response.tokens_out
+        telemetry.count("model.tokens_in", response.tokens_in)
+        telemetry.count("model.tokens_out", response.tokens_out)
+        return response
 
     def _post(self, body: dict[str, Any], spent: _Cost, until: float) -> Answer:
         retries = max(self.max_retries - spent.attempts, 0)
@@ -263,21 +263,21 @@ def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
 def _to_strict(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
-    found = {key: value for key, value in schema.items() if key not in (*UNKNOWN, *BOUNDS)}
+    strict = {key: value for key, value in schema.items() if key not in (*UNKNOWN, *BOUNDS)}
     if bounds := ", ".join(f"{key}: {schema[key]}" for key in BOUNDS if key in schema):
-        found["description"] = f"{schema.get('description', '')} ({bounds})".strip()
+        strict["description"] = f"{schema.get('description', '')} ({bounds})".strip()
     for key in ("$defs", "properties"):
-        if key in found:
-            found[key] = {name: _to_strict(one) for name, one in found[key].items()}
-    if "oneOf" in found:
-        found["anyOf"] = found.pop("oneOf")
-    if "anyOf" in found:
-        found["anyOf"] = [_to_strict(one) for one in found["anyOf"]]
-    if isinstance(found.get("items"), dict):
-        found["items"] = _to_strict(found["items"])
-    if "properties" in found:
-        found |= {"required": list(found["properties"]), "additionalProperties": False}
-    return found
+        if key in strict:
+            strict[key] = {name: _to_strict(one) for name, one in strict[key].items()}
+    if "oneOf" in strict:
+        strict["anyOf"] = strict.pop("oneOf")
+    if "anyOf" in strict:
+        strict["anyOf"] = [_to_strict(one) for one in strict["anyOf"]]
+    if isinstance(strict.get("items"), dict):
+        strict["items"] = _to_strict(strict["items"])
+    if "properties" in strict:
+        strict |= {"required": list(strict["properties"]), "additionalProperties": False}
+    return strict
 
 
 def parse_form(text: str, form: type[Form]) -> Form | str:
@@ -289,9 +289,9 @@ def parse_form(text: str, form: type[Form]) -> Form | str:
     from pydantic import ValidationError
 
     wrong = "It is not JSON."
-    for found in _find_objects(text):
+    for candidate in _find_objects(text):
         try:
-            return form.model_validate(found)
+            return form.model_validate(candidate)
         except ValidationError as error:
             mistakes = [
                 f"{'.'.join(str(step) for step in one['loc']) or 'the object'}: {one['msg']}"
@@ -307,22 +307,22 @@ def _find_objects(text: str) -> Iterator[dict[str, Any]]:
     bare = THOUGHT.sub("", text).strip()
     for piece in (bare, *FENCED.findall(bare)):
         try:
-            found = json.loads(piece)
+            value = json.loads(piece)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            yield found
+        if isinstance(value, dict):
+            yield value
     decoder = json.JSONDecoder()
     place = bare.find("{")
     for _ in range(MOST_TRIED):
         if place < 0:
             return
         try:
-            found, end = decoder.raw_decode(bare, place)
+            value, end = decoder.raw_decode(bare, place)
         except (ValueError, RecursionError):
             place = bare.find("{", place + 1)
             continue
-        yield found
+        yield value
         place = bare.find("{", end)
 
 

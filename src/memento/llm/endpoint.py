@@ -104,11 +104,11 @@ class Endpoint:
                     f"{self.called} at {self._shown_url} has failed {self.breaker.failures} times in a row; "
                     f"it is left alone for another {self.breaker.rest_s:.0f} s"
                 )
-            status, found, wait_s, why = self._attempt(path, body, until)
+            status, reply, wait_s, why = self._attempt(path, body, until)
             if 200 <= status < 300 or status in UNFIT:
-                return Answer(status, found, attempt)
+                return Answer(status, reply, attempt)
             wait_s = self._pause(attempt) if wait_s is None else wait_s
-            hopeless = not _may_pass(status, found) or attempt > retries
+            hopeless = not _may_pass(status, reply) or attempt > retries
             if hopeless or wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s >= until:
                 raise self._error(self.complaint(status, why))
             telemetry.count("endpoint.retry")
@@ -118,15 +118,15 @@ class Endpoint:
 
     def complaint(self, status: int, why: str) -> str:
         """Write one line that names the service and what would mend it; `why` is the service's own message."""
-        said = " ".join(why.split())
+        message = " ".join(why.split())
         if len(self._secret) >= SECRET:
-            said = said.replace(self._secret, "***")
-        said = said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]}…"
+            message = message.replace(self._secret, "***")
+        message = message if len(message) <= MOST_SHOWN else f"{message[:MOST_SHOWN]}…"
         fix = {401: "; check its api_key", 403: "; check its api_key", 404: "; check its base_url and model"}.get(
             status, ""
         )
         answered = f"answered {status}" if status else "did not answer"
-        return f"{self.called} at {self._shown_url} {answered}{f': {said}' if said else ''}{fix}"
+        return f"{self.called} at {self._shown_url} {answered}{f': {message}' if message else ''}{fix}"
 
     def close(self) -> None:
         """Let go of connections; the next request opens new ones."""
@@ -164,11 +164,11 @@ class Endpoint:
             if not reported:
                 self.breaker.failed()
         try:
-            found = json.loads(text)
+            parsed = json.loads(text)
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            return status, found, _parse_retry_after(headers), error_message(found)
+            parsed = None
+        if isinstance(parsed, dict):
+            return status, parsed, _parse_retry_after(headers), error_message(parsed)
         if 200 <= status < 300:
             raise self._error(f"{self.called} at {self._shown_url} answered no JSON object; check its base_url")
         return status, {}, _parse_retry_after(headers), text.decode("utf-8", "replace")

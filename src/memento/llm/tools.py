@@ -70,7 +70,7 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
     Raises:
         SettingsError: one has neither command nor url, or both, or an unknown key; names it.
     """
-    found: dict[str, Server] = {}
+    servers: dict[str, Server] = {}
     for name, fields in json.loads(settings.servers or "{}").items():
         where = f"{name} of [executor.servers]"
         try:
@@ -81,8 +81,8 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
             raise SettingsError(f"{where} needs either command, the program to start, or url, the address to reach")
         if server.url and not server.url.startswith(("http://", "https://")):
             raise SettingsError(f"the url of {where} must begin with http:// or https://")
-        found[name] = server
-    return found
+        servers[name] = server
+    return servers
 
 
 class Toolbox:
@@ -144,17 +144,17 @@ class Toolbox:
         ready: Reached = Future()
         stop = self._portal.call(anyio.Event)
         limit = self._settings.start_s
-        held = self._portal.start_task_soon(_hold_server, self._servers[name], words, limit, ready, stop)
-        stack.callback(self._let_go, name, held, stop)
+        serving = self._portal.start_task_soon(_hold_server, self._servers[name], words, limit, ready, stop)
+        stack.callback(self._let_go, name, serving, stop)
         try:
             return ready.result(limit)
         except Exception as error:
-            held.cancel()
+            serving.cancel()
             words.seek(0)
-            said = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
+            last_words = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
             why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _root_cause(error)
             raise ToolError(
-                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {said}' if said else ''}"
+                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {last_words}' if last_words else ''}"
             ) from error
 
     def _let_go(self, name: str, held: Future[None], stop: anyio.Event) -> None:
@@ -218,15 +218,15 @@ async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Re
 
 
 async def _list_tools(client: mcp.Client) -> list[Any]:
-    found: list[Any] = []
+    tools: list[Any] = []
     cursor: str | None = None
-    while len(found) < MOST_TOOLS:
+    while len(tools) < MOST_TOOLS:
         page = await client.list_tools(cursor=cursor)
-        found += page.tools
+        tools += page.tools
         cursor = page.next_cursor
         if not cursor:
             break
-    return found
+    return tools
 
 
 async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
@@ -239,8 +239,8 @@ async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json
             answer = await client.call_tool(name, arguments, read_timeout_seconds=within)
     except MCPError as error:
         refused = error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
-        told = f"the server {server!r} {'refused the call' if refused else 'did not answer'}: {error}"
-        return Result(told, failed=True, uncertain=not refused)
+        reason = f"the server {server!r} {'refused the call' if refused else 'did not answer'}: {error}"
+        return Result(reason, failed=True, uncertain=not refused)
     except TimeoutError:
         return Result(f"the server {server!r} did not answer within {within:.0f} s", failed=True, uncertain=True)
     except Exception as error:

@@ -77,8 +77,8 @@ def draw_manifest(scope: Scope, at: datetime, parts: Backends) -> Manifest:
     Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
     """
     with parts.indexes.lock:
-        found = read_map_data(scope, at, parts)
-    world = build_world(found, read_key_links(found.memories, parts), at)
+        data = read_map_data(scope, at, parts)
+    world = build_world(data, read_key_links(data.memories, parts), at)
     return _describe_world(
         world, analyse_graph(world.csr, world.energy, world.importance, world.touched), scope, at, parts
     )
@@ -112,43 +112,43 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
 
 def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
     """Read the links of some memories to keys, as (memory, key, weight)."""
-    found: list[tuple[int, int, float]] = []
+    links: list[tuple[int, int, float]] = []
     for begin in range(0, len(memories), PORTION):
         with parts.indexes.lock:
-            found += parts.indexes.keys.every(memories[begin : begin + PORTION])
-    return found
+            links += parts.indexes.keys.every(memories[begin : begin + PORTION])
+    return links
 
 
-def build_world(found: MapData, keyed: list[tuple[int, int, float]], at: datetime) -> World:
-    source, target = found.arcs
+def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime) -> World:
+    source, target = data.arcs
     # A key that was made since the rest was read has no place.
-    links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < found.size]).reshape(-1, 3)
-    keys, held = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
-    memories = found.memories
+    links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < data.size]).reshape(-1, 3)
+    keys, keyed_memories = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
+    memories = data.memories
     anchors = np.unique(np.concatenate([target, keys])).astype(np.int32)
     nodes = np.concatenate([memories, anchors])
-    place = np.zeros(found.size, dtype=np.int64)
+    place = np.zeros(data.size, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     beside, besides = _link_anchors(source, target)
     csr = Csr.of(
         len(nodes),
-        place[np.concatenate([source, beside[0], keys, found.associated[0]])],
-        place[np.concatenate([target, beside[1], held, found.associated[1]])],
-        np.concatenate([np.ones(len(source)), besides, links[:, 2], found.associated[2]]),
+        place[np.concatenate([source, beside[0], keys, data.associated[0]])],
+        place[np.concatenate([target, beside[1], keyed_memories, data.associated[1]])],
+        np.concatenate([np.ones(len(source)), besides, links[:, 2], data.associated[2]]),
     )
-    used, changed = np.fmax(found.created, found.read_at), np.fmax(found.created, found.judged_at)
-    days = [(at.timestamp() - since) / 86_400 for since in (found.created, used, changed)]
-    season = dynamics.seasons(days[0], days[1], days[2], found.energies, found.accesses.astype(np.int64))
+    used, changed = np.fmax(data.created, data.read_at), np.fmax(data.created, data.judged_at)
+    days = [(at.timestamp() - since) / 86_400 for since in (data.created, used, changed)]
+    season = dynamics.seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
     none = np.zeros(len(anchors))
     return World(
         nodes=nodes,
         memories=len(memories),
         csr=csr,
-        energy=np.concatenate([found.energies, none]),
-        importance=np.concatenate([found.importances, none]),
+        energy=np.concatenate([data.energies, none]),
+        importance=np.concatenate([data.importances, none]),
         season=np.concatenate([season, np.full(len(anchors), -1, dtype=np.int8)]),
         touched=np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(len(anchors), dtype=np.bool_)]),
-        last=_find_last_event({"feedback": found.judged_at, "used": found.read_at, "told": found.created}),
+        last=_find_last_event({"feedback": data.judged_at, "used": data.read_at, "told": data.created}),
     )
 
 
@@ -160,9 +160,9 @@ def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np
     for apart in range(1, _MOST_ANCHORS):
         same = source[apart:] == source[:-apart]
         pairs.append(np.sort(np.stack([target[apart:][same], target[:-apart][same]], axis=1), axis=1))
-    found, counts = np.unique(np.concatenate(pairs), axis=0, return_counts=True)
-    kept = found[:, 0] != found[:, 1]
-    return (found[kept, 0], found[kept, 1]), counts[kept].astype(np.float64)
+    unique_pairs, counts = np.unique(np.concatenate(pairs), axis=0, return_counts=True)
+    distinct = unique_pairs[:, 0] != unique_pairs[:, 1]
+    return (unique_pairs[distinct, 0], unique_pairs[distinct, 1]), counts[distinct].astype(np.float64)
 
 
 def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
@@ -170,8 +170,8 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
     count = len(times["told"])
     if not count:
         return "", 0
-    found = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
-    place, node = divmod(int(np.argmax(found)), count)
+    latest_first = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
+    place, node = divmod(int(np.argmax(latest_first)), count)
     return list(times)[place], count - 1 - node
 
 
@@ -261,7 +261,7 @@ def _load_place_texts(
     shown: Sequence[int] | dict[int, None], world: World, scope: Scope, parts: Backends
 ) -> dict[int, tuple[IRI, str]]:
     """Load the IRI and the text or name of some places; one that went in the meantime has none."""
-    indexes, found = parts.indexes, {}
+    indexes, texts = parts.indexes, {}
     with indexes.lock:
         iris: dict[int, IRI] = {}
         for node in shown:
@@ -269,12 +269,12 @@ def _load_place_texts(
                 iris[node] = indexes.nodes.iri(int(world.nodes[node]))
             except KeyError:
                 continue
-        found = {node: (iri, indexes.name(iri)) for node, iri in iris.items() if node >= world.memories}
+        texts = {node: (iri, indexes.name(iri)) for node, iri in iris.items() if node >= world.memories}
     memories = {iri: node for node, iri in iris.items() if node < world.memories}
     if memories:
         for row in parts.graph.select("library/listed", scope.readable, memory=list(memories)):
-            found[memories[IRI(str(row["memory"]))]] = (IRI(str(row["memory"])), str(row["content"]))
-    return found
+            texts[memories[IRI(str(row["memory"]))]] = (IRI(str(row["memory"])), str(row["content"]))
+    return texts
 
 
 MOST_CHARS = 2_000
@@ -312,25 +312,25 @@ def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int) -> tu
 
 
 def _regions_line(manifest: Manifest, most: int) -> str:
-    told = []
-    for one in manifest.regions[:most]:
-        tags = f" (tags: {'/'.join(one.keywords[:2])})" if one.keywords else ""
-        told.append(f"[{shorten(one.label, 2 * _NAME)}{tags}: {one.size:,} items]")
-    return f"Communities: {', '.join(told)}" if told else ""
+    labels = []
+    for region in manifest.regions[:most]:
+        tags = f" (tags: {'/'.join(region.keywords[:2])})" if region.keywords else ""
+        labels.append(f"[{shorten(region.label, 2 * _NAME)}{tags}: {region.size:,} items]")
+    return f"Communities: {', '.join(labels)}" if labels else ""
 
 
 def _seasons_line(manifest: Manifest, most: int) -> str:
-    told = [
+    parts = [
         f"{name.capitalize()}: {', '.join(shorten(one.text, _TEXT) for one in some[:3])}"
         for name, some in list(manifest.seasons.items())[:most]
         if some
     ]
-    return " | ".join(told)
+    return " | ".join(parts)
 
 
 def _keys_line(keys: Sequence[Place]) -> str:
-    told = [f'"{shorten(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
-    return f"Key nodes: {', '.join(told)}" if told else ""
+    labels = [f'"{shorten(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
+    return f"Key nodes: {', '.join(labels)}" if labels else ""
 
 
 def _topology_line(manifest: Manifest) -> str:
@@ -417,28 +417,28 @@ class Maps:
             want: have it drawn in the background where there is none.
         """
         with self._lock:
-            found = self._kept.get(scope)
-        if found is None:
+            cached = self._kept.get(scope)
+        if cached is None:
             if want:
                 self._want([scope])
             return None
-        is_old = (now() - found.at).total_seconds() >= self._knobs.cache_s
-        if is_old and found.writes != self._parts.graph.writes:
+        is_old = (now() - cached.at).total_seconds() >= self._knobs.cache_s
+        if is_old and cached.writes != self._parts.graph.writes:
             self._want([scope])
-        return found.manifest
+        return cached.manifest
 
     def draw(self, scope: Scope) -> Manifest:
         """Draw the map now, after the one that is being drawn."""
         with self._drawing:
             writes, forgettings = self._parts.graph.writes, self._forgettings
-            made = draw_manifest(scope, now(), self._parts)
+            manifest = draw_manifest(scope, now(), self._parts)
             with self._lock:
                 if forgettings == self._forgettings:
                     self._kept.pop(scope, None)
-                    self._kept[scope] = _CachedMap(made, writes, now())
+                    self._kept[scope] = _CachedMap(manifest, writes, now())
                     while len(self._kept) > MOST_MAPS:
                         del self._kept[next(iter(self._kept))]
-        return made
+        return manifest
 
     def count_write(self, scope: Scope) -> None:
         """Count a write to the scope's graph; the maps that show it are drawn again after enough of them."""
@@ -479,6 +479,6 @@ class Maps:
             except MementoError as error:
                 logger.warning("manifest.failed", extra={"error": type(error).__name__})
                 continue
-            for told in self.redrawn:
-                told()
+            for notify in self.redrawn:
+                notify()
         return None

@@ -130,11 +130,11 @@ def _page_ranks(adjacency: Sparse) -> Numbers:
     if not adjacency.nnz:
         return np.full(n, 1 / n)
     ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
-    found = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
+    ranks = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
     # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
     alone = np.diff(adjacency.indptr) == 0
     each = 0.15 / (n - 0.85 * alone.sum())
-    return np.asarray(np.where(alone, each, found * (1 - each * alone.sum()) / found[~alone].sum()))
+    return np.asarray(np.where(alone, each, ranks * (1 - each * alone.sum()) / ranks[~alone].sum()))
 
 
 def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:

@@ -69,29 +69,29 @@ class Shape:
 @cache
 def load_terms() -> tuple[Term, ...]:
     """Load every term, in the order of the file."""
-    found = document("ontology/memento.ttl")
-    return tuple(_read_term(name, heading, found) for name, heading in _find_headings(found.text).items())
+    file = document("ontology/memento.ttl")
+    return tuple(_read_term(name, heading, file) for name, heading in _find_headings(file.text).items())
 
 
 @cache
 def load_shapes() -> tuple[Shape, ...]:
     """Load every shape that has a target, in the order of the file."""
-    found = document("ontology/shapes.ttl")
+    file = document("ontology/shapes.ttl")
     return tuple(
         shape
-        for name in _find_headings(found.text)
-        if name.endswith("Shape") and (shape := _read_shape(name, found)).targets
+        for name in _find_headings(file.text)
+        if name.endswith("Shape") and (shape := _read_shape(name, file)).targets
     )
 
 
 @cache
 def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
     """Map each term to (how, to what) for all that relates it to another vocabulary."""
-    found: dict[IRI, set[tuple[IRI, IRI]]] = {}
+    relations: dict[IRI, set[tuple[IRI, IRI]]] = {}
     for subject, how, to in document("ontology/alignment.ttl").triples():
         if subject.startswith(MEM.base) and isinstance(subject, IRI) and isinstance(to, IRI) and how.startswith(_SAYS):
-            found.setdefault(subject, set()).add((how, to))
-    return {subject: tuple(sorted(said, key=lambda one: (one[1], one[0]))) for subject, said in found.items()}
+            relations.setdefault(subject, set()).add((how, to))
+    return {subject: tuple(sorted(said, key=lambda one: (one[1], one[0]))) for subject, said in relations.items()}
 
 
 def describe_ontology(predicate: IRI) -> str:
@@ -101,13 +101,13 @@ def describe_ontology(predicate: IRI) -> str:
 
 def _find_headings(text: str) -> dict[str, str]:
     """Map the name of each term to the heading above it, in the order of the file."""
-    found, heading = {}, ""
+    headings, heading = {}, ""
     for match in _HEADING.finditer(text):
         if match["heading"]:
             heading = match["heading"]
         else:
-            found[match["name"]] = heading
-    return found
+            headings[match["name"]] = heading
+    return headings
 
 
 def _read_term(name: str, heading: str, of: Document) -> Term:
@@ -133,11 +133,11 @@ def _read_term(name: str, heading: str, of: Document) -> Term:
 
 def _list_classes(of: Document, subject: IRI, predicate: IRI) -> tuple[IRI, ...]:
     """List the classes that a term names, the members of a union one by one."""
-    found: list[IRI] = []
+    classes: list[IRI] = []
     for value in of.objects(subject, predicate):
         union = [one for head in of.objects(value, OWL.unionOf) for one in of.items(head)]
-        found += [IRI(one) for one in union] if union else [IRI(value)]
-    return tuple(found)
+        classes += [IRI(one) for one in union] if union else [IRI(value)]
+    return tuple(classes)
 
 
 def _read_shape(name: str, of: Document) -> Shape:

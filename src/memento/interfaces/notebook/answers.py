@@ -94,10 +94,10 @@ class Rows(Sequence[Mapping[str, Cell]]):
             MissingPart: pandas is not installed.
         """
         pandas = _import_pandas()
-        shown = [tuple(_show_cell(cell, short) for cell in row) for row in self.values]
-        columns = zip(*shown, strict=True) if shown else ((),) * len(self.columns)
-        made = {name: _to_series(list(column), pandas) for name, column in zip(self.columns, columns, strict=True)}
-        return cast("pd.DataFrame", pandas.DataFrame(made, columns=list(self.columns)))
+        rows = [tuple(_show_cell(cell, short) for cell in row) for row in self.values]
+        columns = zip(*rows, strict=True) if rows else ((),) * len(self.columns)
+        series = {name: _to_series(list(column), pandas) for name, column in zip(self.columns, columns, strict=True)}
+        return cast("pd.DataFrame", pandas.DataFrame(series, columns=list(self.columns)))
 
     def _repr_html_(self) -> str:
         more = (
@@ -113,12 +113,12 @@ def parse_rows(body: bytes) -> Rows | bool:
     >>> parse_rows(b'{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "x"}}, {}]}}').values
     (('x',), (None,))
     """
-    told = json.loads(body)
-    if "boolean" in told:
-        return bool(told["boolean"])
-    columns = tuple(told["head"]["vars"])
-    found = told["results"]["bindings"]
-    return Rows(columns, tuple(tuple(_parse_cell(row.get(name)) for name in columns) for row in found))
+    results = json.loads(body)
+    if "boolean" in results:
+        return bool(results["boolean"])
+    columns = tuple(results["head"]["vars"])
+    bindings = results["results"]["bindings"]
+    return Rows(columns, tuple(tuple(_parse_cell(row.get(name)) for name in columns) for row in bindings))
 
 
 def _parse_cell(told: Mapping[str, Any] | None) -> Cell:
@@ -248,11 +248,11 @@ class Triples(Sequence[Triple]):
 
 def parse_triples(data: bytes) -> Triples:
     """Parse the triples of an N-Triples document, subject by subject."""
-    found = []
+    triples = []
     for quad in read(io.BytesIO(data), form_called("ntriples"), "the answer"):
         subject = to_value(quad.subject)
-        found.append((IRI(str(subject)), IRI(quad.predicate.value), to_value(quad.object)))
-    return Triples(tuple(sorted(found, key=lambda one: (one[0], one[1], str(one[2])))), data)
+        triples.append((IRI(str(subject)), IRI(quad.predicate.value), to_value(quad.object)))
+    return Triples(tuple(sorted(triples, key=lambda one: (one[0], one[1], str(one[2])))), data)
 
 
 _CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 110, 22  # pixels, at 12 px
@@ -317,12 +317,12 @@ def draw_triples(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = Fal
 
 
 def _make_boxes(triples: Sequence[tuple[IRI, IRI, Value]], links: Sequence[Link]) -> dict[IRI, _Box]:
-    said: dict[IRI, list[tuple[IRI, Value]]] = defaultdict(list)
+    described: dict[IRI, list[tuple[IRI, Value]]] = defaultdict(list)
     for subject, predicate, value in triples:
-        said[subject].append((predicate, value))
+        described[subject].append((predicate, value))
     for _, _, to in links:
-        said.setdefault(to, [])
-    return {iri: _make_box(iri, found) for iri, found in sorted(said.items())}
+        described.setdefault(to, [])
+    return {iri: _make_box(iri, found) for iri, found in sorted(described.items())}
 
 
 def _make_box(iri: IRI, said: Sequence[tuple[IRI, Value]]) -> _Box:

@@ -40,12 +40,12 @@ def load(shell: InteractiveShell) -> None:
 def _run_cell(line: str, cell: str, names: dict[str, Any]) -> object:
     chosen = _build_options().parse_args(shlex.split(line))
     with _open_memory(chosen, names) as memento:
-        found = answer(memento, cell, namespace=chosen.namespace)
-    shown = found.to_frame(short=chosen.short) if isinstance(found, Rows) else found
+        result = answer(memento, cell, namespace=chosen.namespace)
+    display = result.to_frame(short=chosen.short) if isinstance(result, Rows) else result
     if chosen.into:
-        names[chosen.into] = shown
+        names[chosen.into] = display
         return None
-    return shown
+    return display
 
 
 def _build_options() -> _Options:
