@@ -11,7 +11,8 @@ import pytest
 
 from conftest import at
 from memento.consolidation import pipeline
-from memento.ports import Embedder, Vectors
+from memento.iris import IRI
+from memento.ports import Embedder, Row, Vectors
 from memento.service import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
@@ -251,3 +252,22 @@ def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> 
     assert second.note is not None
     assert memento.note_status(second.note).contents == texts
     assert memento.undo(first.memories[0]).contents == texts
+
+
+def test_nothing_that_a_note_has_written_is_read_back(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    memento.note("I work at Google.")
+    graph, asked = memento._parts.graph, []
+    select = graph.select
+
+    def spy(name: str, graphs: Sequence[IRI], **slots: Any) -> Sequence[Row]:
+        asked.extend(str(value) for slot in slots.values() for value in (slot if isinstance(slot, list) else [slot]))
+        return select(name, graphs, **slots)
+
+    monkeypatch.setattr(type(graph), "select", lambda _, name, graphs, **slots: spy(name, graphs, **slots))
+    noted = memento.note("I work at Microsoft with Ana.")
+
+    assert noted.invalidated
+    assert set(noted.invalidated) & set(asked)
+    assert not {noted.note, *noted.memories} & set(asked)
+    monkeypatch.undo()
+    assert memento.check() == ()
