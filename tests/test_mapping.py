@@ -19,7 +19,7 @@ from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
-from memento.manifest.drawn import drawn
+from memento.manifest.maps import draw_manifest
 from memento.model import Manifest
 from memento.python import Client, Memento, open_memento
 from memento.service.handlers.recall import manifest_text
@@ -59,7 +59,7 @@ def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypat
 def test_nothing_is_drawn_when_nothing_was_written(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     told.service.maps._knobs = ManifestSettings(cache_s=0)
     first = told.manifest()
-    monkeypatch.setattr("memento.manifest.kept.drawn", lambda *_: pytest.fail("drawn for nothing"))
+    monkeypatch.setattr("memento.manifest.maps.draw_manifest", lambda *_: pytest.fail("drawn for nothing"))
 
     assert told.manifest() is first
 
@@ -86,9 +86,9 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
     def slow(*given: object) -> Manifest:
         begun.set()
         go_on.wait(10)
-        return drawn(*given)  # type: ignore[arg-type]
+        return draw_manifest(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("memento.manifest.kept.drawn", slow)
+    monkeypatch.setattr("memento.manifest.maps.draw_manifest", slow)
     told.service.maps._want([told.scope()])
     assert begun.wait(10)
     told.note("I like tea.")

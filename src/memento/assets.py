@@ -1,4 +1,4 @@
-"""Reads the ontology, the queries and the prompts, from the wheel or from a checkout."""
+"""Reads the ontology and the queries, from the wheel or from a checkout, and the prompts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from memento.errors import MissingPart
 
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
+_PROMPTS = Path(__file__).parent / "llm" / "prompts"
 
 
 @cache
 def folder(name: str) -> Path:
     """
-    The folder `ontology`, `queries` or `prompts`.
+    Find the folder `ontology` or `queries`.
 
     Raises:
         MissingPart: the installation is not complete.
@@ -27,7 +28,7 @@ def folder(name: str) -> Path:
 
 def read(name: str) -> bytes:
     """
-    One file by its path, as `ontology/memento.ttl`.
+    Read one file by its path, as `ontology/memento.ttl`.
 
     Raises:
         MissingPart: there is no such file.
@@ -39,7 +40,21 @@ def read(name: str) -> bytes:
     return path.read_bytes()
 
 
+@cache
+def read_prompt(name: str) -> str:
+    """
+    Read what a model is told before it is asked something, as `plan`.
+
+    Raises:
+        MissingPart: there is no such prompt.
+    """
+    path = _PROMPTS / f"{name}.md"
+    if not path.is_file():
+        raise MissingPart(f"the prompt {name!r} is not part of this installation: install Memento again from its wheel")
+    return path.read_text(encoding="utf-8")
+
+
 def queries() -> list[str]:
-    """The name of every query, as `retrieval/trace`, sorted."""
+    """List the name of every query, as `retrieval/trace`, sorted."""
     root = folder("queries")
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.r[qu]"))

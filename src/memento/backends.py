@@ -86,12 +86,13 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
+        made = self.indexes.made_by(change, scope.readable)
         self.indexes.anticipate(change)
         self.apply(change)
         # What lies elsewhere, as provenance does, no index holds.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
-        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
+        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made)
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """

@@ -35,10 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import record, shown, spread, timed
-from memento.cases.bank import Bank, Entry, Pair
-from memento.cases.form import form
-from memento.cases.learner import Learner
-from memento.cases.policy import auc
+from memento.cases.bank import Bank, Entry, Pair, measure_form
+from memento.cases.learner import Learner, auc
 from memento.iris import IRI
 from memento.model import CaseRow, CasesFound
 from memento.python import Memento, open_memento
@@ -272,7 +270,7 @@ def pair_of(row: Mapping[str, Any], asked: list[str], held: Mapping[str, IRI], t
         retrieval=IRI(f"urn:x:retrieval:{place}"),
         case=case,
         state=tasks[place],
-        written=form(row["query"]),
+        form=measure_form(row["query"]),
         at_ms=EPOCH.timestamp() * 1000,
         cosine=float(bank.vectors[at] @ tasks[place]),
         reward=1.0 if row["success"] else -0.2,
@@ -284,7 +282,7 @@ def judged(some: Sequence[Pair], learner: Learner, bank: Bank) -> Fold:
     for pair in some:
         at = bank.row(pair.case)
         assert at is not None
-        q = learner.q(pair.state, pair.written, np.array([at]), pair.at_ms)
+        q = learner.q(pair.state, pair.form, np.array([at]), pair.at_ms)
         assert q is not None
         said.append(float(q[0]))
     return Fold(

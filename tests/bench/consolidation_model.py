@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from measure import record, shown, spread, timed
 from memento import backends
-from memento.consolidation.checked import checked
+from memento.consolidation.write import raise_if_invalid
 from memento.datadir import Home
 from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
@@ -93,7 +93,7 @@ def side_by_side(memento: Memento, script: Delayed, notes: int, delay_s: float) 
     checks: list[float] = []
     with (
         patch.object(understanding, "_write", timing(understanding._write, writes)),
-        patch("memento.service.understanding.checked", timing(checked, checks)),
+        patch("memento.service.understanding.raise_if_invalid", timing(raise_if_invalid, checks)),
     ):
         for number in range(notes):
             before = script.asked

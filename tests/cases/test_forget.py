@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from memento.cases.learner import weights_of
+from memento.cases.learner import weights_path
 from memento.errors import NotFound
 from memento.iris import cases_iri
 from memento.model import CaseRow, ToolCall
@@ -62,7 +62,7 @@ def test_an_erased_case_leaves_no_word(memento: Memento) -> None:
     assert SECRET not in said(memento)
     assert memento.service.stores.indexes.file.stored(case) is None  # type: ignore[arg-type]
     assert memento.home.erased.exists()
-    assert not weights_of(GRAPH, memento.home).exists()
+    assert not weights_path(GRAPH, memento.home).exists()
     assert memento.check() == ()
     with pytest.raises(NotFound):
         memento.get_case(case)

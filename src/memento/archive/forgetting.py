@@ -15,7 +15,7 @@ import numpy as np
 
 from memento.archive.library import named
 from memento.backends import Backends
-from memento.cases.forget import derived, traceless
+from memento.cases.lifecycle import drop_traces, find_derived_cases
 from memento.errors import NotFound
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change, Forgotten, Quad, Scope
@@ -106,14 +106,14 @@ def _erase(
     Returns:
         the cases that went with them.
     """
-    cases, theirs = derived(nodes, scope.tenant, parts)
+    cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     copied = [*nodes, *_subjects(less)]
     parts.forget_copies(copied)
     found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
     parts.erase(Change(_closed_up(gone, nodes), gone) + Change(removes=theirs) + less, scope, [*texts, *said])
-    traceless(theirs, parts)
+    drop_traces(theirs, parts)
     parts.forget_copies(copied)  # one that was made meanwhile
     return cases
 

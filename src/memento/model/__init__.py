@@ -22,6 +22,8 @@ from memento.model.answers import (
     Timeline,
 )
 from memento.model.cases import (
+    LEAST_REWARD,
+    MOST_REWARD,
     OUTCOMES,
     Action,
     Case,
@@ -145,6 +147,8 @@ from memento.model.stored import (
 __all__ = [
     "DOUBTS",
     "KINDS",
+    "LEAST_REWARD",
+    "MOST_REWARD",
     "OUTCOMES",
     "TILTS",
     "ZOOMS",

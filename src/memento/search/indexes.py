@@ -82,21 +82,25 @@ class Indexes(Told):
                 counted.update(self.passages[graph].turns.speakers)
         return [name for name, _ in counted.most_common()]
 
-    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI], made: Sequence[Found] = ()) -> None:
         """
         Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
 
         Args:
             graphs: where the nodes may be described.
+            made: those among them that `made_by` knows of, before the write; they are not read again.
         """
         if not iris:
             return
-        found = self.read(iris, graphs)
+        new = {one.iri for one in made}
+        old = [iri for iri in iris if iri not in new]
+        found = [*made, *(self.read(old, graphs) if old else ())]
         self.named(found)
         self._name_notes(found, graphs)
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
-        self.link(sorted(_linked(found)), graphs)
+        unlinked = new - {one.link[1] for one in found if one.link}
+        self.link(sorted(_linked(found) - unlinked), graphs)
 
     def _name_notes(self, found: Iterable[Found], graphs: Sequence[IRI]) -> None:
         """Learn which of the notes that some memories are from are turns."""

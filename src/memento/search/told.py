@@ -41,6 +41,19 @@ class Told:
             said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
         return [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
 
+    def made_by(self, change: Change, graphs: Sequence[IRI]) -> list[Found]:
+        """List the nodes that a change makes, as it describes them: nobody knew them before, so there is nothing else to read."""
+        kinds = {
+            subject: graph for subject, predicate, _, graph in change.adds if predicate == TYPE and graph in graphs
+        }
+        for subject, *_ in change.removes:
+            kinds.pop(subject, None)
+        adds = (quad for quad in dict.fromkeys(change.adds) if quad[0] in kinds)
+        return [Found(iri, kinds[iri], said) for iri, said in statements(adds).items() if not self._is_known(iri)]
+
+    def _is_known(self, iri: IRI) -> bool:
+        return iri in self.names or iri in self._turn_of or self.file.id(iri) is not None
+
     def text(self, one: Found) -> str:
         """What is embedded and searched for of a node; anchors must be `named` before."""
         return one.text(self.names)

@@ -30,7 +30,7 @@ from memento.keys.leads import Leads
 from memento.keys.remember import Desk
 from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
-from memento.manifest.kept import Maps
+from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
@@ -140,7 +140,7 @@ class Context:
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
         scope = Scope(self.access.tenant, settings.namespace_checked(chosen), with_main=self.access.sees("main"))
         if right != "read":
-            self.service.maps.written(scope)
+            self.service.maps.count_write(scope)
         return scope
 
     def require_writable(self) -> None:

@@ -14,10 +14,8 @@ from datetime import timedelta
 
 from memento.consolidation import pipeline, queue
 from memento.consolidation.agents import Agents, Extraction
-from memento.consolidation.checked import checked
-from memento.consolidation.context import reread
-from memento.consolidation.task import Task, in_order, noted_before, user_of
-from memento.consolidation.write import Understood, change
+from memento.consolidation.task import Task, find_earlier_note, load_user, place_in_session
+from memento.consolidation.write import Understanding, build_change, raise_if_invalid, refresh_retirable
 from memento.errors import BackendError, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
@@ -56,20 +54,20 @@ def take_batch(tasks: Sequence[Task], scope: Scope, service: Service) -> list[No
     agents = service.new_agents()
     if agents.kind == "model" and not any(task.keep for task in tasks):
         return [take_note(task, service, wait=False) for task in tasks]
-    user, _ = user_of(scope, service.stores)
+    user, _ = load_user(scope, service.stores)
     extractions = [service.rules.extract_entities(task.note, user, biography=not task.keep) for task in tasks]
     pairs = list(zip(tasks, extractions, strict=True))
-    texts = [text for task, one in pairs for text in pipeline.anticipated(task, one, user, service.rules)]
-    pipeline.embed(texts, service.stores)
+    texts = [text for task, one in pairs for text in pipeline.list_texts(task, one, user, service.rules)]
+    pipeline.warm_embeddings(texts, service.stores)
     return [consolidate(task, service.rules, service, one) or Noted(note=None) for task, one in pairs]
 
 
 def accept(task: Task, service: Service) -> Task | Noted:
     """Keep a note as pending; or say what became of it, when its key was used before."""
     with service.writing:
-        if earlier := noted_before(task.note, task.scope, service.stores):
+        if earlier := find_earlier_note(task.note, task.scope, service.stores):
             return earlier
-        kept, written = queue.accepted(in_order(task, service.stores))
+        kept, written = queue.accept_note(place_in_session(task, service.stores))
         service.stores.commit(written, task.scope)
         return kept
 
@@ -85,9 +83,9 @@ def consolidate(
         ShapeViolation: what was understood breaks a shape; nothing was written.
     """
     with service.understanding:
-        if task.run is None and (earlier := noted_before(task.note, task.scope, service.stores)):
+        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
-        means = pipeline.Means(
+        means = pipeline.Resources(
             agents=agents,
             parts=service.stores,
             knobs=service.settings.consolidation,
@@ -95,7 +93,7 @@ def consolidate(
         )
         understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
         if agents.kind == "model" or service.settings.consolidation.check_rules:
-            checked(change(understood)[0], understood)
+            raise_if_invalid(build_change(understood)[0], understood)
         return _write(understood, service)
 
 
@@ -122,9 +120,9 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
     wait_s = min(options.retry_wait_s * 2 ** min(failures - 1, 30), options.retry_most_s)
     gives_up = is_last and agents.kind == "rules"
     with service.writing:
-        if not queue.still_waits(task, service.stores):
+        if not queue.is_waiting(task, service.stores):
             return None
-        task, written = queue.put_off(
+        task, written = queue.postpone(
             task,
             error,
             "failed" if gives_up else "pending",
@@ -139,15 +137,15 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
 
 def work(service: Service) -> float | None:
     """Try every note that is due; return the seconds until the next one is, or None when none waits."""
-    for one in queue.waiting(service.stores):
+    for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
             return None
         # A new process tries at once whatever an earlier one had put off.
         if one.note in service.put_off and one.retry_at and one.retry_at > now():
             continue
-        if task := queue.task_again(one, service.stores):
+        if task := queue.load_task(one, service.stores):
             retry_note(task, service.new_agents(), service)
-    due = [one.retry_at for one in queue.waiting(service.stores) if one.retry_at]
+    due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at]
     return max((min(due) - now()).total_seconds(), 0.05) if due else None
 
 
@@ -160,20 +158,20 @@ def resume(service: Service) -> None:
     if service.degraded:
         return
     service.checkpointer.wake()
-    if queue.waiting(service.stores):
+    if queue.list_waiting(service.stores):
         service.consolidator.wake()
 
 
-def _write(understood: Understood, service: Service) -> Noted | None:
+def _write(understood: Understanding, service: Service) -> Noted | None:
     """Write what was understood; what may have changed meanwhile is looked at once more."""
     task = understood.task
     with service.writing:
-        if task.run is not None and not queue.still_waits(task, service.stores):
+        if task.run is not None and not queue.is_waiting(task, service.stores):
             return None
-        if task.run is None and (earlier := noted_before(task.note, task.scope, service.stores)):
+        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
-        placed = replace(understood, task=in_order(task, service.stores))
-        written, noted = change(reread(placed, service.stores))
+        placed = replace(understood, task=place_in_session(task, service.stores))
+        written, noted = build_change(refresh_retirable(placed, service.stores))
         if written.adds or written.removes:
             service.stores.commit(written, task.scope)
         return noted

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from memento.backends import Backends
-from memento.cases.bank import embedded
+from memento.cases.bank import embed_tasks
 from memento.graph.staged import Staged
 from memento.iris import IRI, MEM
 from memento.ports import Vectors
@@ -70,7 +70,9 @@ class Prepared:
                 batch = missing[begin : begin + _BATCH]
                 own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
                 rest = [iri for iri in batch if iri not in own]
-                made = dict(zip(rest, embedded([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                made = (
+                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                )
                 file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
                 self._states += batch
                 self.taken, self.embedded = self.taken + len(own), self.embedded + len(made)

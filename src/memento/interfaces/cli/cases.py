@@ -46,13 +46,13 @@ def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
 
 def _rows(file: Path) -> list[CaseRow]:
     """The tasks of a file; raises `InputError` that names the line."""
-    from memento.cases.rows import read
+    from memento.cases.rows import parse_row
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(read(line))
+                rows.append(parse_row(line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows

@@ -42,9 +42,9 @@ def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str
         _merged(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
-    from memento.intake.portable import rows
+    from memento.intake import read_rows
 
-    listed = rows(file)
+    listed = read_rows(file)
     with opened(chosen, "import") as memento, bar("Importing") as progress:
         answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
     printed(
@@ -113,17 +113,17 @@ def ontology() -> None:
 @ontology.command("docs")
 def docs() -> None:
     """The page docs/ontology.md."""
-    from memento.ontology.page import page
+    from memento.ontology.reference import write_page
 
-    click.echo(page(), nl=False)
+    click.echo(write_page(), nl=False)
 
 
 @ontology.command("context")
 def context() -> None:
     """The JSON-LD context, ontology/context.jsonld."""
-    from memento.ontology.context import file
+    from memento.ontology.reference import write_context
 
-    click.echo(file(), nl=False)
+    click.echo(write_context(), nl=False)
 
 
 def _merged(chosen: Chosen, file: Path, **details: Any) -> None:

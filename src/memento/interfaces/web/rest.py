@@ -20,7 +20,7 @@ from flask import Blueprint, Response, request
 
 from memento.codec import decode, encode
 from memento.errors import InputError
-from memento.intake.portable import Record, note_row, parsed
+from memento.intake import Record, parse_note_row, parse_rows
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.model.picture import pictured
@@ -217,9 +217,9 @@ def _read_note_rows() -> ImportNotes:
     if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
-        notes = tuple(note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1))
+        notes = tuple(parse_note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1))
     else:
-        notes = tuple(parsed(data, "the body", "json"))
+        notes = tuple(parse_rows(data, "the body", "json"))
     return ImportNotes(notes, consolidate, namespace=namespace())
 
 

@@ -7,13 +7,12 @@ from functools import partial
 
 from memento import settings
 from memento.access import Right
-from memento.cases import credit, described, forget, metrics, navigate, retrieve
-from memento.cases.bank import embedded
-from memento.cases.credit import Writer
-from memento.cases.domain import Domain
-from memento.cases.entities import called, entities_of, entities_of_each
-from memento.cases.keep import keep, made
-from memento.cases.rewards import agreed, checked, reward_of
+from memento.cases import credit, lifecycle, metrics, navigate, retrieve
+from memento.cases.bank import embed_tasks
+from memento.cases.credit import check_reward, compute_reward, reconcile_reward
+from memento.cases.domain import Domain, Writer
+from memento.cases.lifecycle import make_case, save_cases
+from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import InputError
 from memento.iris import IRI, cases_iri, namespace_of
 from memento.model import (
@@ -44,7 +43,7 @@ def domain_of(
     """
     scope = context.scope(namespace, right)
     name = settings.namespace_checked(context.access.namespace(domain, scope.namespace))
-    return scope, name, context.service.domains.of(cases_iri(scope.tenant, name))
+    return scope, name, context.service.domains.open(cases_iri(scope.tenant, name))
 
 
 def writer_of(scope: Scope, context: Context) -> Writer:
@@ -57,8 +56,8 @@ def earned_by(
 ) -> float:
     """Return the one number of a verdict; raise `InputError` when there is none, or a part is out of range."""
     if reward is not None:
-        return agreed(reward, outcome)
-    return reward_of(outcome, context.settings.cases, efficiency=efficiency, score=score)
+        return reconcile_reward(reward, outcome)
+    return compute_reward(outcome, context.settings.cases, efficiency=efficiency, score=score)
 
 
 @handles(operations.AddCases)
@@ -76,11 +75,13 @@ def add_cases(operation: operations.AddCases, context: Context) -> tuple[IRI, ..
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         writer = writer_of(scope, context)
-        concerned = entities_of_each([(row.task, row.about) for row in rows], scope, context.stores)
-        cases = [made(row, about, domain.graph, writer.at, options) for row, about in zip(rows, concerned, strict=True)]
+        concerned = find_entities_each([(row.task, row.about) for row in rows], scope, context.stores)
+        cases = [
+            make_case(row, about, domain.graph, writer.at, options) for row, about in zip(rows, concerned, strict=True)
+        ]
         iris = tuple(one.case.iri for one in cases)
-        keep(cases, Change(), domain, writer)
-        forget.prune(domain, options, writer)
+        save_cases(cases, Change(), domain, writer)
+        lifecycle.prune_cases(domain, options, writer)
     return iris
 
 
@@ -94,8 +95,8 @@ def retrieve_cases(operation: operations.RetrieveCases, context: Context) -> Cas
         raise InputError(f"k must be from 1 to {results}, not {k}")
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
-        concerned = entities_of(operation.task, operation.about, scope, context.stores)
-        query = retrieve.Asked(
+        concerned = find_entities(operation.task, operation.about, scope, context.stores)
+        query = retrieve.CaseQuery(
             task=operation.task,
             k=k or options.k,
             about=concerned,
@@ -104,12 +105,12 @@ def retrieve_cases(operation: operations.RetrieveCases, context: Context) -> Cas
             explore=operation.explore,
         )
         writer = writer_of(scope, context)
-        found, vector = retrieve.retrieve(query, domain, name, writer.at, context.stores, options)
+        found, vector = retrieve.find_cases(query, domain, name, writer.at, context.stores, options)
         if not len(domain.bank):
             found = replace(found, reason=f"the domain {name!r} has no cases: `cases status` lists those that have")
         if not _keeps_looks(domain, context):
             return found
-        return credit.keep(found, vector, concerned, domain, writer, options.retrievals)
+        return credit.save_retrieval(found, vector, concerned, domain, writer, options.retrievals)
 
 
 @handles(operations.RetrieveCasesEach)
@@ -121,7 +122,7 @@ def retrieve_cases_each(operation: operations.RetrieveCasesEach, context: Contex
     for number, task in enumerate(operation.tasks, start=1):
         context.require_text(task, f"task {number}")
     domain_of(operation.domain, operation.namespace, context)
-    embedded(operation.tasks, context.stores)
+    embed_tasks(operation.tasks, context.stores)
     return tuple(
         retrieve_cases(
             operations.RetrieveCases(
@@ -141,7 +142,7 @@ def retrieve_cases_each(operation: operations.RetrieveCasesEach, context: Contex
 @handles(operations.RewardCases)
 def reward_cases(operation: operations.RewardCases, context: Context) -> Credited:
     """Share the credit of a task among the cases that were shown for it."""
-    single = {IRI(iri): checked(value) for iri, value in (operation.single or {}).items()}
+    single = {IRI(iri): check_reward(value) for iri, value in (operation.single or {}).items()}
     has_verdict = not (single and operation.outcome is None and operation.reward is None and operation.score is None)
     earned = None
     if has_verdict:
@@ -149,9 +150,9 @@ def reward_cases(operation: operations.RewardCases, context: Context) -> Credite
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         writer = writer_of(scope, context)
-        debt = credit.owed(operation.retrieval, earned, single, domain, writer)
+        debt = credit.assign_credit(operation.retrieval, earned, single, domain, writer)
         writer.write(debt.change, "cases.reward", [debt.retrieval, *(pair.case for pair in debt.pairs)])
-        return credit.settled(debt, domain, writer)
+        return credit.apply_credit(debt, domain, writer)
 
 
 @handles(operations.GetCase)
@@ -159,7 +160,7 @@ def get_case(operation: operations.GetCase, context: Context) -> CaseShown:
     """Look one case up."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return described.described(operation.case, domain, name, context.stores)
+        return lifecycle.describe_case(operation.case, domain, name, context.stores)
 
 
 @handles(operations.ListCases)
@@ -168,7 +169,7 @@ def list_cases(operation: operations.ListCases, context: Context) -> tuple[CaseS
     context.require_page(operation.limit, operation.offset)
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return described.listed(operation.limit, operation.offset, domain, name, context.stores)
+        return lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores)
 
 
 @handles(operations.ForgetCase)
@@ -176,9 +177,9 @@ def forget_case(operation: operations.ForgetCase, context: Context) -> IRI:
     """Hide a case, or erase it."""
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        iri = forget.forget(operation.case, domain, writer_of(scope, context))
+        iri = lifecycle.hide_case(operation.case, domain, writer_of(scope, context))
         if operation.erase:
-            forget.erase([iri], domain, writer_of(scope, context))
+            lifecycle.erase_cases([iri], domain, writer_of(scope, context))
         return iri
 
 
@@ -194,9 +195,9 @@ def navigate_cases(operation: operations.NavigateCases, context: Context) -> Nav
         context.require_text(task, "task")
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context)
-        named = partial(called, scope=scope, parts=context.stores)
-        entities, words = navigate.within_pan(operation.pan, domain.bank, named)
-        look = navigate.Look(
+        named = partial(find_entities_by_name, scope=scope, parts=context.stores)
+        entities, words = navigate.parse_pan(operation.pan, domain.bank, named)
+        look = navigate.Viewpoint(
             zoom=operation.zoom,
             tilt=tilt,
             limit=operation.limit,
@@ -204,7 +205,7 @@ def navigate_cases(operation: operations.NavigateCases, context: Context) -> Nav
             entities=tuple(entities),
             words=tuple(words),
             task=task,
-            about=entities_of(task, (), scope, context.stores) if task else (),
+            about=find_entities(task, (), scope, context.stores) if task else (),
             since=None if operation.since is None else instant(operation.since, "since", zone),
             until=None if operation.until is None else instant(operation.until, "until", zone),
             previous=IRI(operation.previous) if operation.previous else None,
@@ -217,7 +218,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
     """Measure a domain."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return metrics.metrics(domain, name, context.stores, context.settings.cases)
+        return metrics.measure_domain(domain, name, context.stores, context.settings.cases)
 
 
 @handles(operations.CaseStatus)
@@ -226,10 +227,10 @@ def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatu
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         bank, learner = domain.bank, domain.learner
-        good, bad = learner.labelled
+        good, bad = learner.label_counts
         weight = learner.weight
         judged = bank.reward[bank.alive]
-        names = (namespace_of(graph) for graph in context.service.domains.names(scope.tenant))
+        names = (namespace_of(graph) for graph in context.service.domains.graphs_of(scope.tenant))
         return CaseStatus(
             domain=name,
             cases=len(bank),
@@ -254,7 +255,7 @@ def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI
     options = replace(context.settings.cases, limit=operation.keep)
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        return forget.prune(domain, options, writer_of(scope, context))
+        return lifecycle.prune_cases(domain, options, writer_of(scope, context))
 
 
 def _keeps_looks(domain: Domain, context: Context) -> bool:

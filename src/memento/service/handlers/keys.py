@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memento.consolidation.task import Task, in_order, order
+from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
@@ -230,14 +230,14 @@ def _place_turn(item: ToRemember, written: Written, scope: Scope, context: Conte
         return Change()
     session = Session(iri=session_iri(scope.graph, item.session), name=item.session)
     note = replace(written.note, session=session.iri)
-    task = in_order(Task(note=note, scope=scope, received=now(), session=session), context.stores)
+    task = place_in_session(Task(note=note, scope=scope, received=now(), session=session), context.stores)
     assert task.note.position is not None
     turn = (
         (note.iri, TYPE, MEM.Turn, scope.graph),
         (note.iri, MEM.session, session.iri, scope.graph),
         (note.iri, MEM.position, task.note.position, scope.graph),
     )
-    return Change((*turn, *quads(session, scope.graph))) + order(task)
+    return Change((*turn, *quads(session, scope.graph))) + link_turns(task)
 
 
 def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:

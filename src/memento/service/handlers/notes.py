@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memento.archive import forgetting, library
 from memento.consolidation import amend, queue
-from memento.consolidation.task import task_of
+from memento.consolidation.task import make_task
 from memento.keys.inherit import Better
 from memento.model import Forgotten, Imported, Noted, NoteRow, NoteStatus, Source, Undone
 from memento.operations import notes
@@ -32,7 +32,7 @@ def note(operation: notes.Note, context: Context) -> Noted:
         idempotency_key=operation.idempotency_key,
     )
     context.require_text(operation.content, "content")
-    task = task_of(row, context.scope(operation.namespace, "write"), now(), zone)
+    task = make_task(row, context.scope(operation.namespace, "write"), now(), zone)
     return take_note(task, context.service, wait=operation.wait)
 
 
@@ -41,7 +41,7 @@ def note_status(operation: notes.NoteStatus, context: Context) -> NoteStatus:
     """Look up how far a note has come."""
     scope = context.scope(operation.namespace)
     with context.service.writing:  # what it says was written is then found by a recall, too
-        return queue.status_of(operation.iri, scope, context.stores)
+        return queue.load_status(operation.iri, scope, context.stores)
 
 
 @handles(notes.Retry)
@@ -50,12 +50,12 @@ def retry(operation: notes.Retry, context: Context) -> tuple[NoteStatus, ...]:
     context.access.needs("write")
     context.require_writable()
     states = []
-    for one in queue.waiting(context.stores, ("pending", "failed")):
+    for one in queue.list_waiting(context.stores, ("pending", "failed")):
         if one.scope.tenant != context.access.tenant or not context.access.sees(one.scope.namespace):
             continue
-        if task := queue.task_again(one, context.stores):
+        if task := queue.load_task(one, context.stores):
             retry_note(task, context.service.new_agents(), context.service)
-            states.append(queue.status_of(one.note, one.scope, context.stores))
+            states.append(queue.load_status(one.note, one.scope, context.stores))
     return tuple(states)
 
 
@@ -68,7 +68,7 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     noted: list[Noted] = []
     for begin in range(0, len(rows), _BATCH):
         batch = rows[begin : begin + _BATCH]
-        tasks = [task_of(row, scope, now(), context.service.zone, keep=not operation.consolidate) for row in batch]
+        tasks = [make_task(row, scope, now(), context.service.zone, keep=not operation.consolidate) for row in batch]
         noted += take_batch(tasks, scope, context.service)
         if context.progress:
             context.progress(len(noted), len(rows))

@@ -9,14 +9,12 @@ from contextlib import ExitStack, contextmanager
 from memento.archive.library import named
 from memento.cases import credit, runs
 from memento.cases import plan as plans
-from memento.cases import run as one_run
-from memento.cases.entities import entities_of
-from memento.cases.execute import ANSWER, Ended, Execution, Shown
-from memento.cases.forget import prune
-from memento.cases.keep import finished, keep
+from memento.cases.execute import ANSWER, Examples, Execution, RunResult
+from memento.cases.lifecycle import make_case_of_run, prune_cases, save_cases
+from memento.cases.retrieve import find_entities
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, mint
-from memento.llm import chats_of
+from memento.llm.chat import chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
     CasesFound,
@@ -51,7 +49,7 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context, "write")
         if operation.retrieval is not None:
-            credit.known(operation.retrieval, domain, context.stores)
+            credit.require_retrieval(operation.retrieval, domain, context.stores)
         writer = writer_of(scope, context)
         trajectory = Trajectory(
             iri=mint("trajectory"),
@@ -60,12 +58,12 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
             progress="pending",
             action=mint("action") if operation.plan else None,
             retrieval=named(operation.retrieval) if operation.retrieval else None,
-            about=entities_of(operation.task, operation.about, scope, context.stores),
+            about=find_entities(operation.task, operation.about, scope, context.stores),
             derived_from=tuple(dict.fromkeys(map(named, operation.derived_from))),
         )
-        change = one_run.begun(operation.task, operation.plan, trajectory, domain.graph)
+        change = runs.begin_run(operation.task, operation.plan, trajectory, domain.graph)
         writer.write(change, "cases.start", [trajectory.iri], operation.task)
-        return one_run.read(trajectory.iri, domain, context.stores).told(name)
+        return runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
 
 
 @handles(operations.TaskRun)
@@ -73,8 +71,8 @@ def task_run(operation: operations.TaskRun, context: Context) -> TaskRun:
     """Look a task up with its steps."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        case = one_run.case_of(operation.run, domain, context.stores)
-        return one_run.read(operation.run, domain, context.stores).told(name, case)
+        case = runs.find_case_of_run(operation.run, domain, context.stores)
+        return runs.load_run(operation.run, domain, context.stores).to_task_run(name, case)
 
 
 @handles(operations.RecordStep)
@@ -83,7 +81,7 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
     context.require_text(operation.task, "task of the step")
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        kept = one_run.pending(operation.run, domain, context.stores)
+        kept = runs.load_pending_run(operation.run, domain, context.stores)
         place = operation.step
         if place is None:
             place = max((one.step for one, _ in kept.steps), default=-1) + 1
@@ -94,9 +92,9 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
             result=operation.result or None,
             tools=tuple(operation.tools),
         )
-        change = one_run.stepped(kept, done, [named(one) for one in operation.derived_from], domain.graph)
+        change = runs.replace_step(kept, done, [named(one) for one in operation.derived_from], domain.graph)
         writer_of(scope, context).write(change, "cases.step", [kept.trajectory.iri])
-        return one_run.read(operation.run, domain, context.stores).told(name)
+        return runs.load_run(operation.run, domain, context.stores).to_task_run(name)
 
 
 @handles(operations.CompleteCase)
@@ -106,8 +104,8 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
     options = context.settings.cases
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        kept, writer = one_run.pending(operation.run, domain, context.stores), writer_of(scope, context)
-        plan = operation.plan or kept.plan or one_run.plan_of(kept)
+        kept, writer = runs.load_pending_run(operation.run, domain, context.stores), writer_of(scope, context)
+        plan = operation.plan or kept.plan or runs.write_plan(kept)
         if not plan.strip():
             raise InputError("a case needs a plan: give one, or record the steps of the task")
         verdict = Verdict(
@@ -118,15 +116,15 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
             score=operation.score,
             reason=operation.reason,
         )
-        case = finished(kept, plan, verdict, domain.graph)
-        ends = one_run.ended(kept, options.record_chars, options.pack, domain.graph)
+        case = make_case_of_run(kept, plan, verdict, domain.graph)
+        ends = runs.end_run(kept, options.record_chars, options.pack, domain.graph)
         retrieval = kept.trajectory.retrieval
         debt = None
-        if retrieval and credit.exists(retrieval, domain, context.stores):
-            debt = credit.owed(retrieval, earned, {}, domain, writer)
-        keep([case], ends + debt.change if debt else ends, domain, writer, "cases.complete")
-        credited = credit.settled(debt, domain, writer) if debt else None
-        pruned = prune(context.service.domains.of(domain.graph), options, writer)
+        if retrieval and credit.has_retrieval(retrieval, domain, context.stores):
+            debt = credit.assign_credit(retrieval, earned, {}, domain, writer)
+        save_cases([case], ends + debt.change if debt else ends, domain, writer, "cases.complete")
+        credited = credit.apply_credit(debt, domain, writer) if debt else None
+        pruned = prune_cases(context.service.domains.open(domain.graph), options, writer)
         return Completed(case=case.case.iri, reward=earned, credited=credited, pruned=pruned)
 
 
@@ -137,7 +135,7 @@ def task_runs(operation: operations.TaskRuns, context: Context) -> tuple[TaskRun
     states: list[StepState] = [operation.state] if operation.state else ["pending", "done"]
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        found = runs.listed(states, domain, name, context.stores)
+        found = runs.list_runs(states, domain, name, context.stores)
     return tuple(found[operation.offset : operation.offset + operation.limit])
 
 
@@ -178,11 +176,11 @@ def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
             progress="pending",
             action=mint("action"),
             retrieval=None if steps and operation.retrieval is None else found.retrieval,
-            about=entities_of(task, operation.about, scope, context.stores),
+            about=find_entities(task, operation.about, scope, context.stores),
         )
-        change = runs.begun(task, plans.numbered(draft.steps), draft.steps, trajectory, domain.graph)
+        change = runs.begin_planned_run(task, plans.number_steps(draft.steps), draft.steps, trajectory, domain.graph)
         writer.write(change, "cases.plan", [trajectory.iri], task)
-        run = one_run.read(trajectory.iri, domain, context.stores).told(name)
+        run = runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
     return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
 
 
@@ -192,7 +190,7 @@ def execute_task(operation: operations.ExecuteTask, context: Context) -> Execute
     _require_tools(context)
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        run = one_run.pending(operation.run, domain, context.stores).told(name)
+        run = runs.load_pending_run(operation.run, domain, context.stores).to_task_run(name)
     if not run.steps:
         raise InputError("the run has no steps to carry out: plan the task with `plan_task`, or record pending steps")
     cases = _cases_for(run, operation, context)
@@ -236,10 +234,10 @@ def _draft(task: str, steps: Sequence[str], found: CasesFound, context: Context)
         return plans.Draft(steps=own, by="caller", reason="the caller's own plan")
     with _open_chats(context) as chats:
         if chats is None:
-            return plans.by_template(task, found, context.settings.cases.template_from)
+            return plans.plan_by_template(task, found, context.settings.cases.template_from)
         with ExitStack() as stack:
             offered = stack.enter_context(_open_tools(context)).offered if context.owns_folder() else {}
-            return plans.by_model(chats[0], task, found, offered, most=context.settings.executor.steps)
+            return plans.plan_by_model(chats[0], task, found, offered, most=context.settings.executor.steps)
 
 
 def _cases_shown(
@@ -248,11 +246,11 @@ def _cases_shown(
     """Return the cases that an earlier look-up showed; raise `NotFound`."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        credit.known(retrieval, domain, context.stores)
-        return runs.shown_for(task, IRI(retrieval), name, domain, context.stores)
+        credit.require_retrieval(retrieval, domain, context.stores)
+        return runs.load_examples(task, IRI(retrieval), name, domain, context.stores)
 
 
-def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context) -> Shown:
+def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context) -> Examples:
     """Return the cases that a run is planned again with: those it was planned with, or else those that are like it now."""
 
     def find() -> CasesFound:
@@ -261,20 +259,20 @@ def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context
             return retrieve_cases(wanted, context)
         with context.service.writing:
             _, name, domain = domain_of(operation.domain, operation.namespace, context)
-            return runs.shown_for(run.task, run.retrieval, name, domain, context.stores)
+            return runs.load_examples(run.task, run.retrieval, name, domain, context.stores)
 
     def follow(found: CasesFound) -> None:
         with context.service.writing:
             scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-            kept = one_run.pending(run.iri, domain, context.stores)
+            kept = runs.load_pending_run(run.iri, domain, context.stores)
             if kept.trajectory.retrieval is None and found.retrieval:
-                change = runs.followed(run.iri, found, domain.graph)
+                change = runs.follow_examples(run.iri, found, domain.graph)
                 writer_of(scope, context).write(change, "cases.plan", [run.iri])
 
-    return Shown(find, follow, context.settings.cases.template_from)
+    return Examples(find, follow, context.settings.cases.template_from)
 
 
-def _complete(run: IRI, ended: Ended, operation: operations.ExecuteTask, context: Context) -> Completed:
+def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, context: Context) -> Completed:
     done = [one.task for one in ended.steps if one.state == "done" and one.task != ANSWER]
     tried = [one.task for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
     outcome: Outcome = "success" if ended.ending == "done" else "partial" if done else "failure"
@@ -283,9 +281,9 @@ def _complete(run: IRI, ended: Ended, operation: operations.ExecuteTask, context
         operations.CompleteCase(
             run,
             outcome,
-            plan=plans.numbered((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
+            plan=plans.number_steps((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
             efficiency=saved if outcome == "success" else None,
-            reason=plans.short(ended.reason),
+            reason=plans.shorten(ended.reason),
             domain=operation.domain,
             namespace=operation.namespace,
         ),
@@ -297,8 +295,8 @@ def _write_step(run: IRI, step: TaskStep, operation: operations.ExecuteTask, con
     """Write one step as it is now."""
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        kept = one_run.pending(run, domain, context.stores)
-        writer_of(scope, context).write(one_run.stepped(kept, step, (), domain.graph), "cases.step", [run])
+        kept = runs.load_pending_run(run, domain, context.stores)
+        writer_of(scope, context).write(runs.replace_step(kept, step, (), domain.graph), "cases.step", [run])
 
 
 def _require_tools(context: Context) -> None:

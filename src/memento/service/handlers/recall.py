@@ -131,7 +131,7 @@ def manifest(operation: operations.Manifest, context: Context) -> Manifest:
 
 def manifest_text(context: Context, namespace: str | None) -> str:
     """Return the text of the map as it is kept, without waiting for one; empty where none is drawn yet, which then begins."""
-    kept = context.service.maps.kept(context.scope(namespace), want=True)
+    kept = context.service.maps.peek(context.scope(namespace), want=True)
     return kept.text if kept else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memento.consolidation.context import load_contents
 from memento.model import Activated, Archived, Association, Fading, Followed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
@@ -78,7 +79,8 @@ def archive(operation: operations.Archive, context: Context) -> Archived:
         exhausted = energy.exhausted(scope, now(), context.stores, context.settings.living)
         if not operation.dry_run:
             energy.archive(exhausted, scope, now(), context.stores)
-    return Archived(memories=exhausted, dry_run=operation.dry_run)
+        contents = load_contents(exhausted, scope, context.stores)
+    return Archived(memories=exhausted, dry_run=operation.dry_run, contents=contents)
 
 
 @handles(operations.Unarchive)

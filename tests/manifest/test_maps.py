@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento import open_memento
-from memento.manifest.drawn import drawn
+from memento.manifest.maps import draw_manifest
 from memento.model import Manifest
 from memento.python import Memento
 from memento.time import now
@@ -35,7 +35,7 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
 
 
 def mapped(memento: Memento) -> Manifest:
-    return drawn(memento.scope(), now(), memento.service.stores)
+    return draw_manifest(memento.scope(), now(), memento.service.stores)
 
 
 def test_what_hangs_together_is_a_region_and_the_user_is_not_on_the_map(memento: Memento) -> None:

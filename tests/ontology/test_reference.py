@@ -8,26 +8,26 @@ from pathlib import Path
 
 from memento import assets
 from memento.iris import MEM
-from memento.ontology import context, diagrams, page
-from memento.ontology.terms import shapes, terms
+from memento.ontology import reference
+from memento.ontology.reference import load_shapes, load_terms
 
 ROOT = Path(__file__).parents[2]
-PAGE = page.page()
+PAGE = reference.write_page()
 
 
 def test_the_committed_page_and_context_are_those_of_the_ontology() -> None:
     assert (ROOT / "docs" / "ontology.md").read_text(encoding="utf-8") == PAGE, "run `make docs`"
-    assert assets.read("ontology/context.jsonld").decode() == context.file(), "run `make docs`"
+    assert assets.read("ontology/context.jsonld").decode() == reference.write_context(), "run `make docs`"
 
 
 def test_the_page_has_every_term_with_its_comment_and_every_shape_with_its_messages() -> None:
     text = assets.read("ontology/memento.ttl").decode()
     named = set(re.findall(r"^mem:(\w+) a ", text, flags=re.M))
 
-    assert {term.name for term in terms()} == named
-    assert all(term.heading and term.label and term.comment in PAGE for term in terms())
-    assert all(rule.message in PAGE for shape in shapes() for rule in shape.rules)
-    assert len(shapes()) > 20
+    assert {term.name for term in load_terms()} == named
+    assert all(term.heading and term.label and term.comment in PAGE for term in load_terms())
+    assert all(rule.message in PAGE for shape in load_shapes() for rule in shape.rules)
+    assert len(load_shapes()) > 20
 
 
 def test_every_link_of_the_page_leads_to_one_heading() -> None:
@@ -39,7 +39,7 @@ def test_every_link_of_the_page_leads_to_one_heading() -> None:
 
 
 def test_a_property_is_drawn_where_it_starts_and_where_it_leads() -> None:
-    drawn = diagrams.diagram("What is believed")
+    drawn = reference.draw_diagram("What is believed")
 
     assert drawn.startswith("classDiagram\n")
     assert "  Memory --> Note : extractedFrom" in drawn
@@ -48,9 +48,9 @@ def test_a_property_is_drawn_where_it_starts_and_where_it_leads() -> None:
 
 
 def test_the_context_has_every_term_typed_by_its_range_and_no_prefix() -> None:
-    told = json.loads(context.file())["@context"]
+    told = json.loads(reference.write_context())["@context"]
 
-    assert {term.name for term in terms()} < set(told)
+    assert {term.name for term in load_terms()} < set(told)
     assert told["validAt"] == {"@id": MEM.validAt, "@type": "http://www.w3.org/2001/XMLSchema#dateTime"}
     assert told["about"]["@type"] == "@id"
     assert told["content"] == MEM.content

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from memento.llm.forms import read, strict_schema
+from memento.llm.chat import parse_form, strict_schema
 
 
 class Inner(BaseModel):
@@ -39,7 +39,7 @@ FOUND = Outer(inner=[Inner(title="x", kind="b")])
     ],
 )
 def test_a_form_is_found_in_what_a_model_may_say(text: str) -> None:
-    assert read(text, Outer) == FOUND
+    assert parse_form(text, Outer) == FOUND
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_form_is_found_in_what_a_model_may_say(text: str) -> None:
     ],
 )
 def test_a_misfit_says_where_and_what(text: str, wrong: str) -> None:
-    found = read(text, Outer)
+    found = parse_form(text, Outer)
 
     assert isinstance(found, str)
     assert wrong in found
@@ -62,12 +62,12 @@ def test_a_misfit_says_where_and_what(text: str, wrong: str) -> None:
 @settings(max_examples=50)
 @given(st.text(alphabet='{}[]":,a1 `<think>\n'))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    assert isinstance(read(text, Outer), str | Outer)
+    assert isinstance(parse_form(text, Outer), str | Outer)
 
 
 @pytest.mark.parametrize("text", ['{"inner":' * 20_000, "{" * 20_000, '{"inner":[' + "[" * 20_000])
 def test_text_that_never_closes_its_brackets_is_read_without_an_error(text: str) -> None:
-    assert read(text, Outer) == "It is not JSON."
+    assert parse_form(text, Outer) == "It is not JSON."
 
 
 class Cat(BaseModel):

@@ -49,28 +49,28 @@ class Record:
     fields: Mapping[str, object]
 
     def text(self, *names: str) -> str | None:
-        """The text of a field, or None when it is absent or blank."""
+        """Return the text of a field, or None when it is absent or blank."""
         name, value = self._first(names)
         if value is not None and not isinstance(value, str):
             raise self.wrong(name, "text", value)
         return value if value and value.strip() else None
 
     def required(self, *names: str) -> str:
-        """The text of a field that must be there and not blank."""
+        """Return the text of a field that must be there and not blank."""
         text = self.text(*names)
         if text is None:
             raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
         return text
 
     def label(self, *names: str) -> str | None:
-        """A name that may be written as text or as a whole number: `3` and `"3"` are the same."""
+        """Return a name that may be written as text or as a whole number: `3` and `"3"` are the same."""
         name, value = self._first(names)
         if isinstance(value, bool) or not isinstance(value, str | int | None):
             raise self.wrong(name, "text or a whole number", value)
         return str(value) if value is not None and str(value).strip() else None
 
     def count(self, *names: str) -> int | None:
-        """A whole number from 0 on."""
+        """Return a whole number from 0 on."""
         name, value = self._first(names)
         if value is None:
             return None
@@ -79,7 +79,7 @@ class Record:
         return value
 
     def flag(self, name: str, default: bool) -> bool:
-        """True or false."""
+        """Return true or false."""
         value = self.fields.get(name)
         if value is None:
             return default
@@ -88,7 +88,7 @@ class Record:
         return value
 
     def instant(self, *names: str) -> datetime | None:
-        """An ISO 8601 date or time; one without an offset stays naive."""
+        """Return an ISO 8601 date or time; one without an offset stays naive."""
         name, value = self._first(names)
         if value is None:
             return None
@@ -101,7 +101,7 @@ class Record:
         raise self.wrong(name, "an ISO 8601 time such as 2025-01-31T09:00:00Z", value)
 
     def wrong(self, name: str, wanted: str, value: object) -> InputError:
-        """The error for a field that is not what it should be."""
+        """Make the error for a field that is not what it should be."""
         # What is in a list or an object may be a note.
         shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
         return InputError(
@@ -112,40 +112,40 @@ class Record:
         return next(((name, value) for name in names if (value := self.fields.get(name)) is not None), (names[0], None))
 
 
-def rows(path: Path) -> list[NoteRow]:
+def read_rows(path: Path) -> list[NoteRow]:
     """
-    The notes of a file, in its order.
+    Read the notes of a file, in its order.
 
     Raises:
         InputError: the file cannot be read, is not UTF-8, or has a row that is no note; names file, line and field.
     """
-    return parsed(contents(path), path.name, KINDS.get(path.suffix.lower()))
+    return parse_rows(read_file(path), path.name, KINDS.get(path.suffix.lower()))
 
 
-def parsed(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
+def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
     """
-    The notes in a file's or a request's bytes, in their order.
+    Parse the notes in a file's or a request's bytes, in their order.
 
     Args:
         name: what errors call it.
         kind: what it holds; without it, `{` or `[` as the first character means JSON.
 
     Raises:
-        InputError: as `rows`.
+        InputError: as `read_rows`.
 
-    >>> [row.content for row in parsed(b"I moved to Berlin.\\n\\nI work at Google.")]
+    >>> [row.content for row in parse_rows(b"I moved to Berlin.\\n\\nI work at Google.")]
     ['I moved to Berlin.', 'I work at Google.']
-    >>> parsed(b'{"text": "Hi", "turn": 3}')[0].position
+    >>> parse_rows(b'{"text": "Hi", "turn": 3}')[0].position
     3
     """
-    text = decoded(data, name)
+    text = decode_text(data, name)
     if (kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")) == "text":
-        return [NoteRow(content=paragraph) for paragraph in paragraphs(text)]
-    return [note_row(record) for record in records(text, name)]
+        return [NoteRow(content=paragraph) for paragraph in split_paragraphs(text)]
+    return [parse_note_row(record) for record in split_records(text, name)]
 
 
-def note_row(record: Record) -> NoteRow:
-    """One object as a row; raises `InputError` when it has no content or a field of the wrong type."""
+def parse_note_row(record: Record) -> NoteRow:
+    """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.required("content", "text"),
         at=record.instant("at", "timestamp"),
@@ -157,48 +157,48 @@ def note_row(record: Record) -> NoteRow:
     )
 
 
-def records(text: str, name: str) -> Iterator[Record]:
+def split_records(text: str, name: str) -> Iterator[Record]:
     """
-    The objects of a JSON array or of JSON lines; blank lines are passed over.
+    Yield the objects of a JSON array or of JSON lines; blank lines are passed over.
 
     Raises:
         InputError: something is no JSON, or no object.
 
-    >>> [record.where for record in records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
+    >>> [record.where for record in split_records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
     ['corpus.jsonl line 1', 'corpus.jsonl line 3']
     """
     if text.lstrip().startswith("["):
-        values = _json(text, name)
+        values = _parse_json(text, name)
         assert isinstance(values, list)
-        yield from (_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
+        yield from (_to_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
         return
     # Not splitlines(): U+2028 and its like may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name} line {number}"
-            yield _record(_json(line, where), where)
+            yield _to_record(_parse_json(line, where), where)
 
 
-def paragraphs(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     """
-    The paragraphs, without the blank lines that part them.
+    Split a text into its paragraphs, without the blank lines between them.
 
-    >>> paragraphs("one\\ntwo\\n \\n\\nthree\\n")
+    >>> split_paragraphs("one\\ntwo\\n \\n\\nthree\\n")
     ['one\\ntwo', 'three']
     """
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
 
 
-def contents(path: Path) -> bytes:
-    """The bytes of a file; raises `InputError` when it cannot be read."""
+def read_file(path: Path) -> bytes:
+    """Read the bytes of a file; raises `InputError` when it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def decoded(data: bytes, name: str) -> str:
-    """UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
+def decode_text(data: bytes, name: str) -> str:
+    """Decode UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,7 +206,7 @@ def decoded(data: bytes, name: str) -> str:
         raise InputError(f"{name} line {line}: not UTF-8 text") from error
 
 
-def _json(text: str, where: str) -> object:
+def _parse_json(text: str, where: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -216,7 +216,7 @@ def _json(text: str, where: str) -> object:
         raise InputError(f"{where}: not usable JSON: {error}") from error
 
 
-def _record(value: object, where: str) -> Record:
+def _to_record(value: object, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
     return Record(where, value)
