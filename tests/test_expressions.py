@@ -271,7 +271,7 @@ def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None
 
 
 def quads(memento: Memento) -> set[str]:
-    lines = b"".join(export_pieces("nquads", memento.context).pieces).decode().splitlines()
+    lines = b"".join(export_pieces("nquads", memento.context, namespace=None).pieces).decode().splitlines()
     import re
 
     return {re.sub(r"_:\w+", "_:b", line) for line in lines if line}

@@ -54,7 +54,7 @@ def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
 def test_decay_writes_one_instant_and_never_compounds(memento: Memento) -> None:
     week = now() - timedelta(days=7)
     tea, coffee = told(memento, "I like tea."), told(memento, "I drink coffee at work.")
-    graph = memento.scope().graph
+    graph = memento.context.scope(None).graph
     for iri in (tea, coffee):
         aged(memento, iri, week)
     first = memento.decay()
@@ -215,7 +215,7 @@ def test_a_relation_of_ones_own_and_what_is_erased_leave_a_graph_that_fits_its_s
     memento.forget(cup, erase=True)
 
     assert drawn == memento.check() == ()
-    assert not [quad for quad in memento.service.stores.graph.quads(memento.scope().graph) if cup in quad]
+    assert not [quad for quad in memento.service.stores.graph.quads(memento.context.scope(None).graph) if cup in quad]
 
 
 def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento: Memento, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento:
 
         assert (row.weight, row.depth) == (1.1, 0.05)
         assert [path.relations for path in other.trace(row.memory, namespace="arts")] == [("beside",)]
-        assert len(other.service.stores.indexes.fadings.of(other.scope("arts").graph).marks) == 1
+        assert len(other.service.stores.indexes.fadings.of(other.context.scope("arts").graph).marks) == 1
         assert other.check() == ()
 
 
@@ -265,10 +265,10 @@ def aged(memento: Memento, iri: IRI, at: datetime) -> None:
     """As if the memory had been told then and not been touched since."""
     from memento.model import Change
 
-    graph = memento.scope().graph
+    graph = memento.context.scope(None).graph
     memento.service.stores.commit(
         Change(((iri, MEM.energy, 0.5, graph), (iri, MEM.energyAt, at, graph))),
-        memento.scope(),
+        memento.context.scope(None),
     )
 
 
@@ -276,6 +276,6 @@ def spent(memento: Memento, iri: IRI) -> None:
     """As if it had no energy left."""
     from memento.model import Change
 
-    graph = memento.scope().graph
+    graph = memento.context.scope(None).graph
     before = [quad for quad in memento.service.stores.graph.quads(graph) if quad[0] == iri and quad[1] == MEM.energy]
-    memento.service.stores.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.scope())
+    memento.service.stores.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.context.scope(None))

@@ -89,7 +89,7 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
         return draw_manifest(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("memento.manifest.maps.draw_manifest", slow)
-    told.service.maps._want([told.scope()])
+    told.service.maps._want([told.context.scope(None)])
     assert begun.wait(10)
     told.note("I like tea.")
 

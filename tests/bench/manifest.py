@@ -123,7 +123,7 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
     found: dict[str, list[float]] = {"first map": [timed(lambda: memento.manifest(fresh=True))[1]]}
     found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
     found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
-    scope, parts = memento.scope(), memento.service.stores
+    scope, parts = memento.context.scope(None), memento.service.stores
     found["indexes held"], found["portion held"] = [], []
     for _ in range(times):
         with parts.indexes.lock:

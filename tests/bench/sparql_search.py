@@ -136,7 +136,7 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
     memento.service.stores.graph.load(f"{axioms} {tree}".encode(), data_iri("local", "places"))
     first, seconds = timed(memento.infer)
     spent["note and query, much inferred"] = noted(memento, count)
-    refresh, scope = memento.service.stores.inferences.refresh, memento.scope()
+    refresh, scope = memento.service.stores.inferences.refresh, memento.context.scope(None)
     spent["nothing new to infer"] = [timed(lambda: refresh(scope, now()))[1] for _ in range(count)]
     spent["a note inferred from"] = touching(memento, count)
     print(f"{places:,} facts, {first.triples:,} inferred from them in {seconds:.2f} s", flush=True)
@@ -148,7 +148,7 @@ def touching(memento: Memento, count: int) -> list[float]:
     spent: list[float] = []
     for number in range(count):
         memento.note(f"I have tasted cake number {number} of {id(spent)}.")
-        spent.append(timed(lambda: memento.service.stores.inferences.refresh(memento.scope(), now()))[1])
+        spent.append(timed(lambda: memento.service.stores.inferences.refresh(memento.context.scope(None), now()))[1])
     return spent
 
 

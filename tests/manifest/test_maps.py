@@ -35,7 +35,7 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
 
 
 def mapped(memento: Memento) -> Manifest:
-    return draw_manifest(memento.scope(), now(), memento.service.stores)
+    return draw_manifest(memento.context.scope(None), now(), memento.service.stores)
 
 
 def test_what_hangs_together_is_a_region_and_the_user_is_not_on_the_map(memento: Memento) -> None:

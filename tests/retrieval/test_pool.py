@@ -84,7 +84,7 @@ def test_a_small_namespace_is_searched_whole_among_many_others(home: Path) -> No
         for text in ("I bake bread on Sundays.", "The oven is broken.", "Rye needs a sourdough."):
             memento.note(text, namespace="kitchen")
         view = memento.service.stores.indexes
-        inside = view.nodes.within([memento.scope("kitchen").graph], "memory")
+        inside = view.nodes.within([memento.context.scope("kitchen").graph], "memory")
         asked = view.embedder.embed(["bread"])
 
         nodes, _ = view.vectors["memory"].search(asked, 10, inside)

@@ -122,7 +122,7 @@ def test_a_search_of_the_past_brings_back_what_was_true_then(told: Memento) -> N
 
 def test_as_of_keeps_what_was_true_at_a_time_as_far_as_was_believed_at_another(told: Memento) -> None:
     """Every time of each axis, against what recall's own filter of the indexes says."""
-    graphs = told.scope().memory_graphs
+    graphs = told.context.scope(None).memory_graphs
     nodes = told.service.stores.indexes.nodes
     times = [BEGIN - timedelta(days=1), BEGIN, BEGIN + timedelta(days=50), BEGIN + timedelta(days=100), now()]
     for valid_on in (None, *times):

@@ -68,10 +68,6 @@ class Memento(Memory):
         """Whether the next question is answered as fast as any: the embedder is loaded, and one was asked."""
         return self.service.stores.warm
 
-    def scope(self, namespace: str | None = None) -> Scope:
-        """Return whose memory a call with this namespace asks, and where."""
-        return self.context.scope(namespace)
-
     def warm_up(self) -> None:
         """Load the embedder and answer a question, so that the first one is as fast as the next."""
         warm_up(self.service)

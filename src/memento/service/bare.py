@@ -73,7 +73,7 @@ class Bare(Graphs):
         query: Asked,
         *,
         timeout_s: float | None = None,
-        namespace: str | None = None,
+        namespace: str | None,
         waiting: Waiting | None = None,
     ) -> Answer:
         """Run a query over the whole dataset; without any dataset given, FROM is the query's own."""

@@ -30,7 +30,7 @@ class Reach:
     """What a call reaches: the memory as its caller may see it, and the namespace that the request names."""
 
     memory: Memento
-    namespace: str | None = None
+    namespace: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ def export(operation: operations.Export, context: Context) -> Exported:
 
 
 def export_pieces(
-    form: str, context: Context, *, vectors: bool = False, audit: bool = False, namespace: str | None = None
+    form: str, context: Context, *, vectors: bool = False, audit: bool = False, namespace: str | None
 ) -> Leaving:
     """
     Return an export a piece at a time; what is written after this call is not in it.
@@ -87,7 +87,7 @@ def take_in(
     *,
     data: str | None = None,
     check: bool = True,
-    namespace: str | None = None,
+    namespace: str | None,
 ) -> Merged:
     """
     Take in a document that can be read again from its beginning; `name` is what errors call it.

@@ -95,7 +95,7 @@ def _host(operation: Operation[Any], context: Context) -> Host:
         options=context.settings.sexpr,
         count_current=count_current,
         export=lambda only: export_pieces("nquads", context, namespace=namespace if only else None).pieces,
-        load=lambda document: take_in(document, "the expression", "nquads", context),
+        load=lambda document: take_in(document, "the expression", "nquads", context, namespace=None),
     )
 
 
