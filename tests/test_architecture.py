@@ -67,7 +67,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
 @pytest.mark.parametrize(
     ("library", "rooms"),
     [
-        ("pyoxigraph", {"graph"}),
+        ("pyoxigraph", {"graph", "sparql"}),
         ("pyshacl", {"graph"}),
         ("rdflib", {"graph"}),
         ("sqlite3", {"search", "interfaces"}),  # web: the blocks of the proxy, which no index knows

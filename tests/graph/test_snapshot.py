@@ -11,10 +11,11 @@ import pytest
 
 from memento.errors import GraphError, InputError
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.snapshot import GRAPH_FORMATS, ROW_FORMATS, Misread, Snapshots, answered, opened
-from memento.graph.trial import copied
+from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM
 from memento.model import Change
+from memento.sparql.update.trial import copy_snapshot
+from memento.sparql.worker.evaluate import GRAPH_FORMATS, ROW_FORMATS, QuerySyntaxError, open_snapshot, write_answer
 
 A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
 ONE = (IRI("urn:x"), MEM.name, "one", A)
@@ -45,7 +46,7 @@ def said(
     base: str | None = None,
 ) -> str:
     parts: list[bytes] = []
-    answered(store, sparql, media, parts.append, default_graphs=readable, named_graphs=readable, base=base)
+    write_answer(store, sparql, media, parts.append, default_graphs=readable, named_graphs=readable, base=base)
     return b"".join(parts).decode()
 
 
@@ -58,8 +59,8 @@ def test_a_snapshot_holds_what_was_written_before_and_stays_as_it_is(graph: Oxig
     with snapshots.lease() as before:
         graph.apply(Change(removes=(ONE,)))
         with snapshots.lease() as after:
-            assert "one" in said(opened(before), NAMES)
-            assert "one" not in said(opened(after), NAMES)
+            assert "one" in said(open_snapshot(before), NAMES)
+            assert "one" not in said(open_snapshot(after), NAMES)
 
 
 def test_it_is_taken_anew_only_when_something_was_written(graph: Oxigraph, snapshots: Snapshots) -> None:
@@ -100,8 +101,8 @@ def test_none_is_left_after_a_drop_nor_at_the_end_nor_by_a_process_that_was_kill
 
 def test_a_copy_is_written_to_without_changing_the_store(graph: Oxigraph, snapshots: Snapshots, tmp_path: Path) -> None:
     with snapshots.lease() as folder, snapshots.scratch() as scratch:
-        copied(opened(folder), scratch).update("CLEAR ALL")
-        assert sum(1 for _ in opened(folder))
+        copy_snapshot(open_snapshot(folder), scratch).update("CLEAR ALL")
+        assert sum(1 for _ in open_snapshot(folder))
         assert graph.select("search/statements", [A], node=IRI("urn:x"))
     assert folders(tmp_path) == 1
 
@@ -113,7 +114,7 @@ def test_a_store_in_memory_has_none_and_says_so(tmp_path: Path) -> None:
 
 def test_an_answer_is_held_to_its_dataset(graph: Oxigraph, snapshots: Snapshots) -> None:
     with snapshots.lease() as folder:
-        store = opened(folder)
+        store = open_snapshot(folder)
         for sparql in (NAMES, f"SELECT * FROM <{B}> {{ ?s ?p ?o }}", f"SELECT * {{ GRAPH <{B}> {{ ?s ?p ?o }} }}"):
             assert "two" not in said(store, sparql)
             assert said(store, sparql, ()).count("\n") == 1
@@ -175,7 +176,7 @@ def test_a_cast_of_two_values_is_the_callers_fault() -> None:
     ],
 )
 def test_what_cannot_be_read_is_told_by_its_place(sparql: str, line: int, column: int) -> None:
-    with pytest.raises(Misread) as raised:
+    with pytest.raises(QuerySyntaxError) as raised:
         said(ox.Store(), sparql)
 
     assert (raised.value.line, raised.value.column) == (line, column)
@@ -193,4 +194,4 @@ def test_what_the_reader_of_an_answer_raises_ends_it_and_comes_out_again() -> No
         raise Enough
 
     with pytest.raises(Enough):
-        answered(ox.Store(), "ASK {}", "text/csv", refuse, default_graphs=None, named_graphs=None)
+        write_answer(ox.Store(), "ASK {}", "text/csv", refuse, default_graphs=None, named_graphs=None)

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from memento.errors import Conflict, InputError, NotFound, TooLong
 from memento.graph import delta as deltas
-from memento.graph.acts import Terms, operation_of
 from memento.graph.delta import Delta
-from memento.graph.trial import copied, stated, tried
 from memento.iris import IRI
 from memento.model import Dataset
-from memento.sparql.operations import operations
-from memento.sparql.plan import Using, planned
-from memento.sparql.tokens import tokens
+from memento.sparql.query.tokens import tokenise
+from memento.sparql.update.parse import Using, parse_operations, plan_operations
+from memento.sparql.update.trial import collect_data, copy_snapshot, try_operations
+from memento.sparql.worker.jobs import TrialOptions, operation_from_plain
 
 PLAIN = Dataset()
 DATA = """
@@ -45,12 +44,18 @@ def twin(store: ox.Store) -> ox.Store:
 
 
 def changes(
-    sparql: str, store: ox.Store, dataset: Dataset = PLAIN, terms: Terms | None = None, using: Using | None = None
+    sparql: str,
+    store: ox.Store,
+    dataset: Dataset = PLAIN,
+    terms: TrialOptions | None = None,
+    using: Using | None = None,
 ) -> Delta:
     """What an update would change, as a worker says it."""
-    acts = planned(operations(sparql, tuple(tokens(sparql))), dataset, using or Using(), "http://base/")
-    travelled = [operation_of(json.loads(json.dumps(asdict(act)))) for act in acts]
-    return Delta.unpacked(tried(travelled, store, lambda: twin(store), terms or Terms(base="http://base/")).packed())
+    acts = plan_operations(parse_operations(sparql, tuple(tokenise(sparql))), dataset, using or Using(), "http://base/")
+    travelled = [operation_from_plain(json.loads(json.dumps(asdict(act)))) for act in acts]
+    return Delta.unpack(
+        try_operations(travelled, store, lambda: twin(store), terms or TrialOptions(base="http://base/")).pack()
+    )
 
 
 def shown(store: ox.Store) -> tuple[set[str], set[str]]:
@@ -66,7 +71,7 @@ def same_as_the_engine(sparql: str, data: str = DATA) -> None:
     found = changes(sparql, store)
 
     assert shown(store) == before, "the snapshot changed"
-    deltas.apply(found, store)
+    deltas.apply_delta(found, store)
     engines.update(sparql, base_iri="http://base/")
     assert shown(store) == shown(engines)
 
@@ -156,7 +161,7 @@ def test_whatever_the_update_the_engine_comes_to_the_same(sparql: str) -> None:
         found = changes(sparql, store)
     except NotFound:
         return
-    deltas.apply(found, store)
+    deltas.apply_delta(found, store)
 
     assert shown(store)[0] == shown(engines)[0]
 
@@ -171,12 +176,12 @@ def test_whatever_the_update_the_engine_comes_to_the_same(sparql: str) -> None:
 )
 def test_given_data_come_to_the_same_whatever_snapshot_they_are_read_beside(sparql: str) -> None:
     store, engines = stored(), stored()
-    acts = planned(operations(sparql, tuple(tokens(sparql))), PLAIN, Using(), None)
-    found = deltas.exact(stated(acts, Terms()), store)
-    tries = tried(acts, store, lambda: twin(store), Terms())
+    acts = plan_operations(parse_operations(sparql, tuple(tokenise(sparql))), PLAIN, Using(), None)
+    found = deltas.minimise_delta(collect_data(acts, TrialOptions()), store)
+    tries = try_operations(acts, store, lambda: twin(store), TrialOptions())
 
     assert (found.added, found.removed, set(found.touched)) == (tries.added, tries.removed, set(tries.touched))
-    deltas.apply(found, store)
+    deltas.apply_delta(found, store)
     engines.update(sparql)
     assert shown(store) == shown(engines)
 
@@ -216,8 +221,8 @@ def test_the_graphs_that_a_request_chooses_take_the_place_of_all() -> None:
 
 def test_what_would_be_a_blank_node_is_an_iri_where_none_is_wanted() -> None:
     update = "INSERT DATA { _:x <urn:p> _:x } ; INSERT { ?s <urn:q> ?o . [] <urn:r> ?s } WHERE { ?s <urn:p> ?o }"
-    found = changes(update, stored(""), terms=Terms(no_blanks=True))
-    quads = list(deltas.parsed(found.adds))
+    found = changes(update, stored(""), terms=TrialOptions(no_blanks=True))
+    quads = list(deltas.parse_quads(found.adds))
 
     assert len(quads) == 3
     assert b"_:" not in found.adds
@@ -237,7 +242,7 @@ def test_it_names_every_graph_that_it_would_write_whether_that_changes_anything_
 
 def test_a_graph_that_is_emptied_comes_back_quad_by_quad_only_where_that_is_asked() -> None:
     whole = changes("CLEAR GRAPH <urn:g>", stored())
-    listed = changes("CLEAR GRAPH <urn:g>", stored(), terms=Terms(listed="urn:g"))
+    listed = changes("CLEAR GRAPH <urn:g>", stored(), terms=TrialOptions(listed="urn:g"))
 
     assert (whole.removed, whole.removes, whole.cleared) == (2, b"", ("urn:g",))
     assert (listed.removed, listed.removes.count(b"\n"), listed.cleared) == (2, 2, ())
@@ -268,7 +273,7 @@ def test_a_graph_that_is_emptied_comes_back_quad_by_quad_only_where_that_is_aske
 def test_what_fails_says_why_and_changes_nothing(sparql: str, kind: type[Exception], told: str) -> None:
     store = stored()
     with pytest.raises(kind) as caught:
-        changes(sparql, store, terms=Terms(most=5))
+        changes(sparql, store, terms=TrialOptions(most=5))
 
     assert told in str(caught.value)
     assert shown(store) == shown(stored())
@@ -279,16 +284,16 @@ def test_a_copy_of_a_snapshot_is_written_and_the_snapshot_stays(tmp_path: Path) 
     made.extend(ox.parse(DATA, ox.RdfFormat.TRIG))
     made.backup(tmp_path / "snapshot")
     snapshot = ox.Store.read_only(str(tmp_path / "snapshot"))
-    acts = planned(
-        operations(
+    acts = plan_operations(
+        parse_operations(
             text := "CLEAR ALL ; INSERT { <urn:x> <urn:n> ?n } WHERE { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } }",
-            tuple(tokens(text)),
+            tuple(tokenise(text)),
         ),
         PLAIN,
         Using(),
         None,
     )
-    found = tried(acts, snapshot, lambda: copied(snapshot, tmp_path / "copy"), Terms())
+    found = try_operations(acts, snapshot, lambda: copy_snapshot(snapshot, tmp_path / "copy"), TrialOptions())
 
     assert b'"0"' in found.adds
     assert (tmp_path / "copy").exists()

@@ -8,7 +8,7 @@ from shutil import copytree
 
 import pyoxigraph as ox
 
-from memento.graph import whole
+from memento.graph import integrity as whole
 
 
 def made(folder: Path) -> list[Path]:
@@ -33,7 +33,7 @@ def test_a_store_that_is_sound_has_no_damage_and_its_files_stay_as_they_are(tmp_
     made(tmp_path / "store")
     before = {path.name: path.read_bytes() for path in (tmp_path / "store").glob("*.sst")}
 
-    assert whole.damage(tmp_path / "store") is None
+    assert whole.find_damage(tmp_path / "store") is None
     assert {path.name: path.read_bytes() for path in (tmp_path / "store").glob("*.sst")} == before
 
 
@@ -46,14 +46,14 @@ def test_damage_to_any_table_is_told_with_its_name_and_no_folder(tmp_path: Path)
         with (copy / table.name).open("r+b") as file:
             file.seek(table.stat().st_size // 2)
             file.write(bytes(random.Random(2).randbytes(64)))
-        said.append(whole.read(copy))
+        said.append(whole.read_to_end(copy))
 
     assert len(tables) == 7  # the texts, and six orders
     assert all("cannot be read" in one for one in said), said
     assert "index by object " in " ".join(said)
-    told = whole.damage(tmp_path / "0")
+    told = whole.find_damage(tmp_path / "0")
     assert told and str(tmp_path) not in told and tables[0].name in told
 
 
 def test_what_is_no_store_is_damage(tmp_path: Path) -> None:
-    assert whole.damage(tmp_path / "nothing")
+    assert whole.find_damage(tmp_path / "nothing")

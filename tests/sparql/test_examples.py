@@ -11,13 +11,13 @@ import pytest
 
 from conftest import OFFLINE
 from memento import assets
-from memento.graph.binding import bound
-from memento.graph.plain import parsed_quads
+from memento.graph.binding import bind_query
 from memento.iris import IRI, data_iri
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings
-from memento.sparql.examples import EXAMPLES, examples
+from memento.sparql.query.description import EXAMPLES, load_examples
+from trig import parse_trig
 
 EDITOR = IRI("urn:memento:memory:01934b06-3fb0-7fca-900b-e0d2bebe2b43")
 COMPANY = """
@@ -35,19 +35,19 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     opened = open_memento(tmp_path_factory.mktemp("danny"), configured=replace(OFFLINE, gate=GateSettings(on=False)))
     assert isinstance(opened, Memento)
     with opened:
-        opened._parts.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+        opened._parts.graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
         opened._parts.graph.load(COMPANY.encode(), data_iri("local", "company"))
         opened.rebuild()
         yield opened
 
 
 def rows(memento: Memento, query: str, /, **slots: object) -> list[dict[str, str]]:
-    body, _ = memento.query(bound(f"library/{query}", slots), accept="text/csv")  # type: ignore[arg-type]
+    body, _ = memento.query(bind_query(f"library/{query}", slots), accept="text/csv")  # type: ignore[arg-type]
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
 def test_there_are_a_dozen_and_each_runs_as_it_is_shown(danny: Memento) -> None:
-    shown = examples()
+    shown = load_examples()
 
     assert len(shown) == len(EXAMPLES) == 12
     for one in shown:

@@ -18,7 +18,7 @@ from conftest import OFFLINE
 from memento.errors import Forbidden, GraphError, InputError, MementoError, TimedOut, TooMuch
 from memento.service import Memento, open_memento
 from memento.settings import LimitsSettings, SparqlSettings
-from memento.sparql.federation import Endpoints, addresses
+from memento.sparql.query.federation import Endpoints, resolve_host
 
 CITIES = {
     "head": {"vars": ["city", "name", "size"]},
@@ -175,20 +175,20 @@ def test_an_endpoint_where_nobody_is_is_an_error(allowing: Memento) -> None:
 
 
 def test_a_service_within_another_and_too_many_are_refused(elsewhere: Elsewhere) -> None:
-    endpoints = Endpoints.of(SparqlSettings(services=elsewhere.url))
+    endpoints = Endpoints.from_settings(SparqlSettings(services=elsewhere.url))
     block = f"SERVICE <{elsewhere.url}> {{ {{}} ?s ?p ?o }}"
 
     with pytest.raises(InputError, match="within another"):
-        endpoints.asked(f"ASK {{ SERVICE <{elsewhere.url}> {{ {block} }} }}", LimitsSettings())
+        endpoints.answer_services(f"ASK {{ SERVICE <{elsewhere.url}> {{ {block} }} }}", LimitsSettings())
     with pytest.raises(InputError, match="4 endpoints"):
-        endpoints.asked(f"ASK {{ {block * 5} }}", LimitsSettings())
+        endpoints.answer_services(f"ASK {{ {block * 5} }}", LimitsSettings())
     assert elsewhere.queries == []
 
 
 def test_a_query_keeps_its_lines_and_may_grow_beyond_the_limit(elsewhere: Elsewhere) -> None:
     elsewhere.body = json.dumps({"head": {"vars": []}, "results": {"bindings": [{}]}}).encode()
     limits = LimitsSettings()
-    text, wider = Endpoints.of(SparqlSettings(services=elsewhere.url)).asked(
+    text, wider = Endpoints.from_settings(SparqlSettings(services=elsewhere.url)).answer_services(
         f"ASK {{\n SERVICE <{elsewhere.url}>\n {{\n }}\n}}", limits
     )
 
@@ -205,6 +205,6 @@ def test_a_name_must_stand_for_public_addresses_alone() -> None:
         pytest.skip("this machine does not know its own name")
 
     with pytest.raises(GraphError, match="not public"):
-        addresses(name, 80)
-    assert addresses("127.0.0.1", 80)
-    assert addresses("localhost", 80)
+        resolve_host(name, 80)
+    assert resolve_host("127.0.0.1", 80)
+    assert resolve_host("localhost", 80)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memento.errors import Forbidden, InputError, MementoError, TooLong
 from memento.settings import LimitsSettings
-from memento.sparql.guard import read
+from memento.sparql.query.guard import read_sparql
 
 LIMITS = LimitsSettings()
 EVIL = "<http://127.0.0.1:1/>"
@@ -18,7 +18,7 @@ EVIL = "<http://127.0.0.1:1/>"
 
 def passes(sparql: str) -> bool:
     try:
-        read(sparql, LIMITS)
+        read_sparql(sparql, LIMITS)
     except MementoError:
         return False
     return True
@@ -41,7 +41,7 @@ def passes(sparql: str) -> bool:
     ],
 )
 def test_a_query_that_only_reads_passes(sparql: str) -> None:
-    read(sparql, LIMITS)
+    read_sparql(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_query_that_only_reads_passes(sparql: str) -> None:
 )
 def test_what_reaches_out_is_forbidden_in_every_spelling(sparql: str) -> None:
     with pytest.raises(Forbidden, match=r"line [12], column"):
-        read(sparql, LIMITS)
+        read_sparql(sparql, LIMITS)
     with pytest.raises(Forbidden):
-        read(sparql, LIMITS, services=["http://example.org/other"])
+        read_sparql(sparql, LIMITS, services=["http://example.org/other"])
 
 
 @pytest.mark.parametrize(
@@ -94,29 +94,29 @@ def test_what_reaches_out_is_forbidden_in_every_spelling(sparql: str) -> None:
     ],
 )
 def test_the_form_is_read(sparql: str, form: str) -> None:
-    assert read(sparql, LIMITS).form == form
+    assert read_sparql(sparql, LIMITS).form == form
 
 
 def test_the_dataset_is_read_with_every_name_resolved() -> None:
     sparql = "BASE <http://b/x/> PREFIX g: <urn:g:> SELECT * FROM <../y> FROM g:\\.a from named <\\u0061:b> { }"
 
-    found = read(sparql, LIMITS)
+    found = read_sparql(sparql, LIMITS)
 
     assert found.default_graphs == ("http://b/y", "urn:g:.a")
     assert found.named_graphs == ("a:b",)
-    assert read("ASK { ?from ?p 'FROM <urn:a>' } # FROM <urn:b>", LIMITS).default_graphs is None
+    assert read_sparql("ASK { ?from ?p 'FROM <urn:a>' } # FROM <urn:b>", LIMITS).default_graphs is None
 
 
 def test_functions_are_read_with_every_name_resolved() -> None:
     sparql = "PREFIX f: <urn:f#> ASK { FILTER(f:a(1) && <urn:b>(f:c, ?x) || CONCAT('<urn:no>(', ?y) = 1) ?s f:p ?o }"
 
-    assert read(sparql, LIMITS).functions == ("urn:f#a", "urn:b")
+    assert read_sparql(sparql, LIMITS).functions == ("urn:f#a", "urn:b")
 
 
 def test_an_allowed_service_is_read_with_its_place() -> None:
     sparql = "PREFIX m: <urn:m#> SELECT * { ?s ?p ?o . SERVICE SILENT m:search { ?m m:matches '}' { } } FILTER(?s) }"
 
-    [service] = read(sparql, LIMITS, services=["urn:m#search"]).services
+    [service] = read_sparql(sparql, LIMITS, services=["urn:m#search"]).services
 
     assert service.iri == "urn:m#search"
     assert service.is_silent
@@ -127,7 +127,7 @@ def test_an_allowed_service_is_read_with_its_place() -> None:
 @pytest.mark.parametrize("sparql", ["ASK { SERVICE <urn:m> ?x }", "ASK { SERVICE <urn:m> {", "ASK { SERVICE <urn:m>"])
 def test_a_service_without_a_group_is_no_sparql(sparql: str) -> None:
     with pytest.raises(InputError, match="line 1, column 7"):
-        read(sparql, LIMITS, services=["urn:m"])
+        read_sparql(sparql, LIMITS, services=["urn:m"])
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_service_without_a_group_is_no_sparql(sparql: str) -> None:
 )
 def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str) -> None:
     with pytest.raises(InputError, match="IRI or as a comparison"):
-        read(sparql, LIMITS)
+        read_sparql(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_an_iri_that_could_hide_something_from_the_guard_is_refused(sparql: str)
     ],
 )
 def test_an_iri_that_hides_nothing_passes_however_it_is_read(sparql: str) -> None:
-    read(sparql, LIMITS)
+    read_sparql(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_an_iri_that_hides_nothing_passes_however_it_is_read(sparql: str) -> Non
 )
 def test_what_is_no_sparql_or_absurdly_deep_is_refused_with_its_place(sparql: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        read(sparql, LIMITS)
+        read_sparql(sparql, LIMITS)
 
 
 def test_a_query_over_the_limit_is_too_long() -> None:
     with pytest.raises(TooLong, match="262144"):
-        read("ASK {} #" + "x" * 262_144, LIMITS)
+        read_sparql("ASK {} #" + "x" * 262_144, LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_query_over_the_limit_is_too_long() -> None:
     ],
 )
 def test_a_long_query_passes(sparql: str) -> None:
-    read(sparql, LIMITS)
+    read_sparql(sparql, LIMITS)
 
 
 @pytest.mark.parametrize(

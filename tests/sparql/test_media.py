@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import NotAcceptable
-from memento.sparql.guard import Form
-from memento.sparql.media import GRAPHS, ROWS, chosen
+from memento.sparql.query.guard import Form
+from memento.sparql.query.prepare import GRAPH_MEDIA, ROW_MEDIA, choose_media_type
 
 
 @pytest.mark.parametrize(
@@ -28,19 +28,19 @@ from memento.sparql.media import GRAPHS, ROWS, chosen
     ],
 )
 def test_the_best_offered_media_type_is_taken(accept: str, form: Form, media: str) -> None:
-    assert chosen(accept, form) == media
+    assert choose_media_type(accept, form) == media
 
 
 @pytest.mark.parametrize("accept", ["image/png", "text/csv;q=0", "*/*;q=0", ",", "text/turtle"])
 def test_a_media_type_that_cannot_be_had_is_an_error_that_lists_those_that_can(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="text/csv"):
-        chosen(accept, "select")
+        choose_media_type(accept, "select")
 
 
 @given(st.text(max_size=40))
 def test_no_header_raises_anything_else(accept: str) -> None:
     try:
-        assert chosen(accept, "construct") in GRAPHS
-        assert chosen(accept, "select") in ROWS
+        assert choose_media_type(accept, "construct") in GRAPH_MEDIA
+        assert choose_media_type(accept, "select") in ROW_MEDIA
     except NotAcceptable:
         pass

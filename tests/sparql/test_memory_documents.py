@@ -11,13 +11,13 @@ import pytest
 
 from conftest import OFFLINE
 from memento import assets
-from memento.graph.inference.stated import RULES
-from memento.graph.plain import parsed_quads
+from memento.graph.inference.rules import RULES
 from memento.iris import data_iri
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings
-from memento.sparql.examples import EXAMPLES
+from memento.sparql.query.description import EXAMPLES
+from trig import parse_trig
 
 DOCS = Path(__file__).parents[2] / "docs"
 SPARQL, INFERENCE = ((DOCS / name).read_text(encoding="utf-8") for name in ("memory-in-sparql.md", "inference.md"))
@@ -35,7 +35,7 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     assert isinstance(opened, Memento)
     [axioms] = blocks(INFERENCE, "turtle")
     with opened:
-        opened._parts.graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+        opened._parts.graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
         opened._parts.graph.load(axioms.replace("urn:memento:entity:…", GOOGLE).encode(), data_iri("local", "page"))
         opened.rebuild()
         yield opened

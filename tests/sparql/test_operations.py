@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memento.errors import InputError
-from memento.sparql.operations import Written, operations
-from memento.sparql.tokens import tokens
+from memento.sparql.query.tokens import tokenise
+from memento.sparql.update.parse import WrittenOperation, parse_operations
 
 
-def cut(sparql: str) -> list[Written]:
-    return operations(sparql, tuple(tokens(sparql)))
+def cut(sparql: str) -> list[WrittenOperation]:
+    return parse_operations(sparql, tuple(tokenise(sparql)))
 
 
 def test_each_operation_has_the_declarations_before_it_and_its_place() -> None:

@@ -22,10 +22,9 @@ from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM
 from memento.model import Change
 from memento.settings import LimitsSettings, SparqlSettings
-from memento.sparql.asking import Asked, job
-from memento.sparql.jobs import Answer, Query
-from memento.sparql.pool import Pool
-from memento.sparql.run import Gone
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.worker.jobs import Answer, Query
+from memento.sparql.worker.pool import ClientGone, Pool
 
 A = IRI("urn:memento:graph:local:a")
 TIGHT = SparqlSettings(workers=3, share=1, query_s=5.0, memory_mb=64, rows=20_000, bytes=2_000_000, queue=4, wait_s=5.0)
@@ -83,7 +82,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 
 def asked(sparql: str) -> Query:
-    return job(Asked(sparql=sparql, accept="text/csv"), None, LimitsSettings())
+    return prepare_query(QueryRequest(sparql=sparql, accept="text/csv"), None, LimitsSettings())
 
 
 def told(pool: Pool, sparql: str, caller: str = "somebody", *, seconds: float | None = None) -> str:
@@ -104,7 +103,7 @@ def busy(pool: Pool, caller: str, sparql: str = FOREVER) -> Callable[[], None]:
     def run() -> None:
         try:
             pool.run(asked(sparql), caller=caller, waiting=client)
-        except Gone as error:
+        except ClientGone as error:
             ended.append(error)
 
     thread = threading.Thread(target=run)
@@ -172,7 +171,7 @@ def test_nobody_gets_more_time_than_the_setting_has(tmp_path: Path) -> None:
 def test_a_query_that_takes_too_much_ends_and_says_of_what(pool: Pool, sparql: str, limit: str) -> None:
     with pytest.raises(TooMuch, match=limit):
         # Not through the guard, which takes none that is so deep.
-        b"".join(pool.run(replace(asked("ASK {}"), sparql=sparql, media="text/csv", weight=2), caller="a").chunks)
+        b"".join(pool.run(replace(asked("ASK {}"), sparql=sparql, media="text/csv", cost=2), caller="a").chunks)
     assert works(pool)
 
 
@@ -228,7 +227,7 @@ def test_a_worker_that_somebody_kills_while_it_waits_is_not_missed(pool: Pool) -
 def test_a_client_that_leaves_frees_its_worker(pool: Pool) -> None:
     for _ in range(3):
         busy(pool, "a")()
-    with pytest.raises(Gone):
+    with pytest.raises(ClientGone):
         gone = Client()
         gone.has_left = True
         pool.run(asked("ASK {}"), caller="a", waiting=gone)
@@ -310,7 +309,7 @@ def test_a_full_queue_is_said_at_once_with_when_to_come_again(tmp_path: Path) ->
 
 def left(pool: Pool, client: Client) -> None:
     """A query of somebody who leaves before it ends, wherever it is then."""
-    with pytest.raises((Gone, Busy)):
+    with pytest.raises((ClientGone, Busy)):
         pool.run(asked(FOREVER), caller="greedy", waiting=client)
 
 
@@ -415,6 +414,8 @@ def test_many_threads_get_their_own_answers(pool: Pool) -> None:
 
 
 def test_an_answer_names_its_media_type(pool: Pool) -> None:
-    answer: Answer = pool.run(job(Asked(sparql="DESCRIBE <urn:x>"), None, LimitsSettings()), caller="a")
+    answer: Answer = pool.run(
+        prepare_query(QueryRequest(sparql="DESCRIBE <urn:x>"), None, LimitsSettings()), caller="a"
+    )
 
     assert answer.media == "text/turtle"

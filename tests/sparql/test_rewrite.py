@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from memento.errors import Forbidden, GraphError, InputError, MementoError
 from memento.iris import IRI
 from memento.settings import LimitsSettings
-from memento.sparql.blocks import Search
-from memento.sparql.guard import read
-from memento.sparql.rewrite import SERVICES, is_plain, rewritten
+from memento.sparql.query.blocks import SearchBlock
+from memento.sparql.query.guard import read_sparql
+from memento.sparql.query.rewrite import SERVICES, is_without_memory, rewrite_query
 
 PREFIX = (
     "PREFIX mem: <http://purl.org/memento/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX ex: <http://e/> "
@@ -34,10 +34,10 @@ class Told:
 
     def __init__(self, rows: Sequence[tuple[IRI, float]] = ROWS, failure: Exception | None = None) -> None:
         self.rows, self.failure = rows, failure
-        self.searches: list[tuple[str, Search]] = []
+        self.searches: list[tuple[str, SearchBlock]] = []
         self.compared: list[tuple[str, bool]] = []
 
-    def recalled(self, question: str, asked: Search) -> Sequence[tuple[IRI, float]]:
+    def recalled(self, question: str, asked: SearchBlock) -> Sequence[tuple[IRI, float]]:
         self.searches.append((question, asked))
         if self.failure:
             raise self.failure
@@ -49,7 +49,7 @@ class Told:
 
 
 def put_in(sparql: str, told: Told | None = None) -> str:
-    edited, _ = rewritten(read(PREFIX + sparql, LimitsSettings(), services=SERVICES), told or Told())
+    edited, _ = rewrite_query(read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), told or Told())
     return edited.text
 
 
@@ -89,12 +89,12 @@ def test_a_block_becomes_the_rows_of_a_recall_however_it_is_written(block: str) 
 
 
 def test_prefixes_and_bases_are_those_of_the_query() -> None:
-    named = read(
+    named = read_sparql(
         'BASE <http://purl.org/> PREFIX m: <memento/> ASK { SERVICE m:search { ?m <memento/matches> "q" } }',
         LimitsSettings(),
         services=SERVICES,
     )
-    edited, _ = rewritten(named, Told())
+    edited, _ = rewrite_query(named, Told())
 
     assert "SERVICE" not in edited.text
 
@@ -214,8 +214,8 @@ def test_another_service_stays_forbidden() -> None:
 def test_a_query_without_memory_in_it_is_known_as_such() -> None:
     plain, asking = "ASK { ?m mem:score ?s }", "ASK { FILTER(mem:similarity(?m, 'a') > 0.5) }"
 
-    assert is_plain(read(PREFIX + plain, LimitsSettings(), services=SERVICES))
-    assert not is_plain(read(PREFIX + asking, LimitsSettings(), services=SERVICES))
+    assert is_without_memory(read_sparql(PREFIX + plain, LimitsSettings(), services=SERVICES))
+    assert not is_without_memory(read_sparql(PREFIX + asking, LimitsSettings(), services=SERVICES))
 
 
 @pytest.mark.parametrize(
@@ -235,11 +235,11 @@ def test_what_memories_are_compared_with_is_known_beforehand(sparql: str, compar
 
 def test_an_error_of_the_engine_is_found_at_its_place_in_what_was_written() -> None:
     sparql = f"SELECT * {{\n {BLOCK}\n ?m ?p ?o . wrong\n}}"
-    edited, _ = rewritten(read(PREFIX + sparql, LimitsSettings(), services=SERVICES), Told())
+    edited, _ = rewrite_query(read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), Told())
     at = edited.text.index("wrong")
     line, column = edited.text[:at].count("\n") + 1, at - edited.text.rfind("\n", 0, at)
 
-    assert edited.original(line, column) == (3, 13)
+    assert edited.original_place(line, column) == (3, 13)
 
 
 # The rows may stand somewhere else than the block did; the answer is the same.

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.graph.snapshot import ROW_FORMATS, answered
-from memento.sparql.rows import counter
+from memento.sparql.worker.evaluate import ROW_FORMATS, row_counter, write_answer
 
 texts = st.text(st.sampled_from('},{"\r\n\t<result>\\ x'), max_size=12)
 
@@ -19,7 +18,7 @@ texts = st.text(st.sampled_from('},{"\r\n\t<result>\\ x'), max_size=12)
 def test_every_row_counts_once(media: str, rows: list[str], cuts: int) -> None:
     values = " ".join(str(ox.Literal(text)) for text in rows)
     parts: list[bytes] = []
-    answered(
+    write_answer(
         ox.Store(),
         f"SELECT ?text ?n {{ VALUES ?text {{ {values} }} BIND(1 AS ?n) }}",
         media,
@@ -28,7 +27,7 @@ def test_every_row_counts_once(media: str, rows: list[str], cuts: int) -> None:
         named_graphs=None,
     )
     body = b"".join(parts)
-    count = counter(media)
+    count = row_counter(media)
     seen = [count(body[begin : begin + cuts]) for begin in range(0, len(body), cuts)]
 
     # JSON counts what stands between rows, CSV and TSV the header too.

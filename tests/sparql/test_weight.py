@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from memento.settings import LimitsSettings
-from memento.sparql.guard import read
-from memento.sparql.weight import LIGHT, LIKELY, UNKNOWN, weight
+from memento.sparql.query.guard import read_sparql
+from memento.sparql.query.prepare import cost_class
+from memento.sparql.worker.jobs import CHEAP, LIKELY, UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("sparql", "promised"),
     [
-        ("ASK {}", LIGHT),
-        ("ASK { ?s ?p ?o }", LIGHT),
-        ("SELECT * WHERE { ?s ?p ?o } LIMIT 10", LIGHT),
-        ("SELECT ?p ?o { <urn:s> ?p ?o }", LIGHT),
-        ("PREFIX : <urn:x> SELECT * { GRAPH ?g { ?s :p 'x' } } LIMIT 1000", LIGHT),
+        ("ASK {}", CHEAP),
+        ("ASK { ?s ?p ?o }", CHEAP),
+        ("SELECT * WHERE { ?s ?p ?o } LIMIT 10", CHEAP),
+        ("SELECT ?p ?o { <urn:s> ?p ?o }", CHEAP),
+        ("PREFIX : <urn:x> SELECT * { GRAPH ?g { ?s :p 'x' } } LIMIT 1000", CHEAP),
         ("ASK { ?s ?p ?s }", LIKELY),
         ("SELECT * { <urn:s> ?p ?o . ?o ?q ?r }", LIKELY),
         ("SELECT * { ?s a <urn:t> ; ?p ?o FILTER(?o > 3) } LIMIT 5", LIKELY),
@@ -35,4 +36,4 @@ from memento.sparql.weight import LIGHT, LIKELY, UNKNOWN, weight
     ],
 )
 def test_only_what_must_be_short_is_light(sparql: str, promised: int) -> None:
-    assert weight(read(sparql, LimitsSettings())) == promised
+    assert cost_class(read_sparql(sparql, LimitsSettings())) == promised

@@ -19,10 +19,10 @@ from memento.cases.domain import Domain, Domains
 from memento.cases.form import form
 from memento.errors import BackendError, NotFound
 from memento.graph.mapping import quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
 from memento.model.cases import State
-from memento.ports import Row
 from memento.search.vectors import digest
 
 _AT_ONCE = 20  # look-ups that go together

@@ -13,9 +13,9 @@ from memento.backends import Backends
 from memento.cases import run as runs
 from memento.cases.domain import Domain
 from memento.errors import NotFound
+from memento.graph.store import Row
 from memento.iris import IRI
 from memento.model import CaseShown, TaskStep, Verdict
-from memento.ports import Row
 
 
 def described(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:

@@ -20,7 +20,7 @@ from memento.backends import Backends
 from memento.consolidation.resolve import said_of
 from memento.consolidation.task import Beside, Task, order
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attributed, node, quads
+from memento.graph.mapping import attribute_note, node, quads
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
 from memento.model import (
     Change,
@@ -187,7 +187,7 @@ def _run_of(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | N
 def _pending(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
     """What lies in the graph of a note that waits."""
     graph = scope.graph
-    found = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
+    found = [*quads(note, graph), attribute_note(note.iri, scope.user, graph)]
     if session:
         found += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     return tuple(found)

@@ -67,14 +67,14 @@ def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:
     return (new, MEM.invalidates, old, graph)
 
 
-def attributed(note: IRI, user: IRI, graph: IRI) -> Quad:
+def attribute_note(note: IRI, user: IRI, graph: IRI) -> Quad:
     """That a note comes from the user."""
     return (note, PROV.wasAttributedTo, user, graph)
 
 
-def _declared(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
+def _list_properties(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
     hints = get_type_hints(cls)
     return [(item.metadata["predicate"], item, hints[item.name]) for item in fields(cls) if item.name != "iri"]
 
 
-_PROPERTIES = {cls: _declared(cls) for cls in get_args(Node)}
+_PROPERTIES = {cls: _list_properties(cls) for cls in get_args(Node)}

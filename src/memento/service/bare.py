@@ -25,12 +25,12 @@ from memento.iris import mint
 from memento.model import Dataset
 from memento.service.graphs import Graphs
 from memento.settings import Settings
-from memento.sparql.asking import Asked, job
-from memento.sparql.change import Errand, GraphStore, is_absolute
-from memento.sparql.description import Statistics
-from memento.sparql.federation import Endpoints
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.pool import Pool
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.update.graph_store import GraphStore, WriteRequest, is_absolute
+from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.worker.pool import Pool
 
 
 class Bare(Graphs):
@@ -60,7 +60,7 @@ class Bare(Graphs):
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
-        self._endpoints = Endpoints.of(settings.sparql)
+        self._endpoints = Endpoints.from_settings(settings.sparql)
         self._writing = threading.Lock()
 
     def seen_by(self, access: Access) -> Self:
@@ -80,7 +80,7 @@ class Bare(Graphs):
     ) -> tuple[bytes, str]:
         """The answer to a query over the whole dataset, and its media type; without any dataset given, FROM is the query's own."""
         answer = self.answer(
-            Asked(
+            QueryRequest(
                 sparql=sparql,
                 accept=accept,
                 default_graphs=tuple(default_graphs) if default_graphs else None,
@@ -95,16 +95,16 @@ class Bare(Graphs):
 
     def answer(
         self,
-        asked: Asked,
+        asked: QueryRequest,
         *,
         timeout_s: float | None = None,
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """The same as it comes; see `Memento.answer`."""
         self._unspaced(namespace)
-        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
-        found = job(replace(asked, sparql=sparql), None, limits)
+        sparql, limits = self._endpoints.answer_services(asked.sparql, self.settings.limits)
+        found = prepare_query(replace(asked, sparql=sparql), None, limits)
         return self._workers.run(found, caller=OWNER.caller, timeout_s=timeout_s, waiting=waiting)
 
     def named_graph(self, name: str, address: str) -> str:
@@ -137,12 +137,12 @@ class Bare(Graphs):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
-        return Errand(
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
+        return WriteRequest(
             dataset=self._dataset(namespace, "write"),
             caller=self._caller,
-            commit=self._graph.amend,
+            commit=self._graph.apply_delta,
             base=base,
             timeout_s=timeout_s,
             waiting=waiting,

@@ -15,7 +15,6 @@ from memento.archive.backup.putting import put, readied
 from memento.archive.backup.taking import Taken, take
 from memento.backends import Keeper, reopen
 from memento.errors import Damaged, Forbidden, InputError, MementoError
-from memento.graph.exact import Exact
 from memento.iris import IRI
 from memento.model import BackedUp, Difference, Restored
 from memento.ports import Progress
@@ -110,7 +109,7 @@ class Care(Exchanging):
     def _taken(self) -> Taken:
         return Taken(
             home=self.home,
-            store=Exact(self._parts.graph),
+            store=self._parts.graph,
             vectors=self._parts.indexes.file,
             fingerprint=self._parts.embedder.fingerprint,
             still=self._writing,

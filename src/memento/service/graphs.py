@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memento.model import Changed, Dataset
-from memento.sparql.change import Errand, GraphStore, Sent, target
-from memento.sparql.description import Statistics, described, void
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.plan import Using
+from memento.sparql.query.description import Statistics, describe_dataset, describe_service
+from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, resolve_target
+from memento.sparql.update.parse import Using
+from memento.sparql.worker.jobs import Answer, WaitingClient
 
 
 class Graphs(ABC):
@@ -61,7 +61,7 @@ class Graphs(ABC):
         base: str | None = None,
         timeout_s: float | None = None,
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """The same, for a door that knows who waits and what relative IRIs are relative to."""
         errand = self._errand(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
@@ -94,7 +94,7 @@ class Graphs(ABC):
         *,
         accept: str = "",
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """The same as it comes, for whoever can pass on a part."""
         dataset = self._dataset(namespace, "read")
@@ -120,7 +120,7 @@ class Graphs(ABC):
             Forbidden, ShapeViolation, TooLong, Busy, TimedOut, TooMuch: as `update`.
         """
         return self.uploaded(
-            [Sent(content=io.BytesIO(document), media=media)], graph, replaces=True, namespace=namespace
+            [SentDocument(content=io.BytesIO(document), media=media)], graph, replaces=True, namespace=namespace
         )
 
     def post_graph(
@@ -133,7 +133,7 @@ class Graphs(ABC):
     ) -> Changed:
         """Add what a document says to a graph, to that of the namespace by default; raises as `put_graph`."""
         return self.uploaded(
-            [Sent(content=io.BytesIO(document), media=media)], graph, replaces=False, namespace=namespace
+            [SentDocument(content=io.BytesIO(document), media=media)], graph, replaces=False, namespace=namespace
         )
 
     def delete_graph(self, graph: str, *, namespace: str | None = None) -> Changed:
@@ -148,17 +148,19 @@ class Graphs(ABC):
 
     def uploaded(
         self,
-        documents: Sequence[Sent],
+        documents: Sequence[SentDocument],
         graph: str | None,
         *,
         replaces: bool,
         base: str | None = None,
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """Several documents for one graph, for a door that has them as they come."""
         errand = self._errand(namespace, base=base, waiting=waiting)
-        return self._store.upload(documents, target(graph, errand.dataset, empties=replaces), errand, replaces=replaces)
+        return self._store.upload(
+            documents, resolve_target(graph, errand.dataset, empties=replaces), errand, replaces=replaces
+        )
 
     def dropped(
         self,
@@ -166,11 +168,11 @@ class Graphs(ABC):
         *,
         base: str | None = None,
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """The same as `delete_graph`, for a door that knows who waits."""
         errand = self._errand(namespace, base=base, waiting=waiting)
-        return self._store.drop(target(graph, errand.dataset, empties=True), errand)
+        return self._store.drop(resolve_target(graph, errand.dataset, empties=True), errand)
 
     def description(self, endpoint: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
         """
@@ -180,13 +182,13 @@ class Graphs(ABC):
             NotAcceptable: no offered media type fits.
         """
         dataset = self._dataset(namespace, "read")
-        counts = self._statistics.of(dataset, self._store.writes, self._caller)
-        return described(endpoint, dataset, counts, accept, may_write=self._may_write)
+        counts = self._statistics.count(dataset, self._store.writes, self._caller)
+        return describe_service(endpoint, dataset, counts, accept, may_write=self._may_write)
 
     def void(self, endpoint: str, *, accept: str = "", namespace: str | None = None) -> tuple[bytes, str]:
         """How much the graphs hold that the caller sees; as `description`."""
         dataset = self._dataset(namespace, "read")
-        return void(endpoint, self._statistics.of(dataset, self._store.writes, self._caller), accept)
+        return describe_dataset(endpoint, self._statistics.count(dataset, self._store.writes, self._caller), accept)
 
     @abstractmethod
     def named_graph(self, name: str, address: str) -> str:
@@ -212,8 +214,8 @@ class Graphs(ABC):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
         """What the caller may write, and how it is committed; raises `Forbidden` without the right to write."""
 
     @property

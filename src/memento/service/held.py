@@ -31,9 +31,9 @@ from memento.manifest.kept import Maps
 from memento.model import Degraded, Scope
 from memento.service.listing import Listing
 from memento.settings import Settings
-from memento.sparql.description import Statistics
-from memento.sparql.federation import Endpoints
-from memento.sparql.pool import Pool
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.worker.pool import Pool
 from memento.strength.reinforcement import Reinforcement
 from memento.time import now
 from memento.worker import Worker
@@ -77,7 +77,7 @@ class Held:
         self._maps = Maps(backends, settings.manifest)
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
-        self._endpoints = Endpoints.of(settings.sparql)
+        self._endpoints = Endpoints.from_settings(settings.sparql)
         self._listing = Listing(backends)
         self._put_off_here: set[IRI] = set()
         self._domains = Domains(backends, settings.cases)

@@ -12,7 +12,7 @@ import threading
 from memento.backends import Backends
 from memento.iris import IRI, audit_iri, data_iri, provenance_iri
 from memento.model import Scope
-from memento.sparql.asking import Visible
+from memento.sparql.query.prepare import VisibleGraphs
 
 
 class Listing:
@@ -23,9 +23,9 @@ class Listing:
         self._lock = threading.Lock()
         self._writes = -1
         self._graphs: tuple[IRI, ...] = ()
-        self._seen: dict[tuple[Scope, bool, bool, tuple[IRI, ...]], Visible] = {}
+        self._seen: dict[tuple[Scope, bool, bool, tuple[IRI, ...]], VisibleGraphs] = {}
 
-    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> Visible:
+    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> VisibleGraphs:
         """
         What a reader of a scope may see.
 
@@ -58,9 +58,9 @@ class Listing:
 
 def _visible(
     scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
-) -> Visible:
+) -> VisibleGraphs:
     free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
     default = (*scope.readable, *free, *derived)
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_admin else ()
-    return Visible(default=default, named=(*default, *provenance, *audit))
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))

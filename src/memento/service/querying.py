@@ -8,9 +8,9 @@ from dataclasses import replace
 from memento.errors import Forbidden
 from memento.model import Inferred, Scope
 from memento.service.questions import Inside, Questions
-from memento.sparql.asking import Asked, Visible, job
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.rewrite import SERVICES
+from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
+from memento.sparql.query.rewrite import SERVICES
+from memento.sparql.worker.jobs import Answer, WaitingClient
 from memento.time import now
 
 
@@ -48,7 +48,7 @@ class Querying(Questions):
             TimedOut, TooMuch: it took more time, memory, rows or bytes than it may; names the limit.
         """
         answer = self.answer(
-            Asked(
+            QueryRequest(
                 sparql=sparql,
                 accept=accept,
                 default_graphs=tuple(default_graphs) if default_graphs else None,
@@ -64,11 +64,11 @@ class Querying(Questions):
 
     def answer(
         self,
-        asked: Asked,
+        asked: QueryRequest,
         *,
         timeout_s: float | None = None,
         namespace: str | None = None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """
         The same as it comes, for whoever can pass on a part; raises as `query`, and from the chunks what comes later.
@@ -77,8 +77,8 @@ class Querying(Questions):
             waiting: who may leave before the end; the query ends then.
         """
         scope = self._in(namespace)
-        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits, others=SERVICES)
-        found = job(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
+        sparql, limits = self._endpoints.answer_services(asked.sparql, self.settings.limits, others=SERVICES)
+        found = prepare_query(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             self._parts.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)
@@ -97,7 +97,7 @@ class Querying(Questions):
             raise Forbidden("inference is switched off: set inference.on = true")
         return self._parts.inferences.current(scope, now())
 
-    def _visible(self, scope: Scope) -> Visible:
+    def _visible(self, scope: Scope) -> VisibleGraphs:
         """The graphs that the caller may read by SPARQL."""
         inferred = (scope.inferred,) if self.settings.inference.on else ()
         derived = (*inferred, *self._case_graphs(scope))

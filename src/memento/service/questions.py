@@ -15,7 +15,7 @@ from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.likeness import table, table_of
 from memento.service.held import Held
 from memento.settings import Settings
-from memento.sparql.blocks import Search
+from memento.sparql.query.blocks import SearchBlock
 from memento.time import instant
 
 
@@ -68,7 +68,7 @@ class Inside:
         """Where a time without an offset is meant."""
         return self.memento._zone
 
-    def recalled(self, question: str, asked: Search) -> Sequence[tuple[IRI, float]]:
+    def recalled(self, question: str, asked: SearchBlock) -> Sequence[tuple[IRI, float]]:
         """What a recall of the same question brings back, and how well each memory answers it."""
         most = self.memento.settings.limits.results
         if asked.k is not None and not 1 <= asked.k <= most:

@@ -15,9 +15,9 @@ from memento.iris import IRI, audit_iri, data_iri, mint
 from memento.model import Change, Dataset, Update
 from memento.service.graphs import Graphs
 from memento.service.querying import Querying
-from memento.sparql.change import Errand, GraphStore, is_absolute
-from memento.sparql.jobs import Waiting
-from memento.sparql.memories import effect
+from memento.sparql.update.effects import judge_effect
+from memento.sparql.update.graph_store import GraphStore, WriteRequest, is_absolute
+from memento.sparql.worker.jobs import WaitingClient
 from memento.time import now
 
 
@@ -62,10 +62,10 @@ class Updating(Querying, Graphs):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
         dataset = self._dataset(namespace, "write")
-        return Errand(
+        return WriteRequest(
             dataset=dataset,
             caller=self._caller,
             commit=lambda delta: self._committed(delta, dataset),
@@ -77,7 +77,7 @@ class Updating(Querying, Graphs):
     def _committed(self, delta: Delta, dataset: Dataset) -> None:
         """Write a change that may be made, with what goes along; the lock for writers is held."""
         assert dataset.tenant is not None
-        done = effect(delta, dataset, self._parts, self.settings.limits.update_nodes)
+        done = judge_effect(delta, dataset, self._parts, self.settings.limits.update_nodes)
         written = Update(
             iri=mint("update"),
             at=now(),

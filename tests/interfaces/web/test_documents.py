@@ -12,14 +12,13 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from exchange.test_exchange import everything
 
+from archive.exchange.test_exchange import everything
 from conftest import OFFLINE
 from doors import serving
 from memento.archive.exchange import leaving
 from memento.client import Client
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
-from memento.graph.exact import Exact
 from memento.service import Memento, open_memento
 from memento.time import now
 
@@ -130,7 +129,7 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     own = ("urn:row", "urn:says", "urn:memento:data:local:own")
     row, says, graph = map(ox.NamedNode, own)
     long = (ox.Quad(row, says, ox.Literal(f"{number} {'x' * 2000}"), graph) for number in range(6000))
-    Exact(memento._parts.graph).extend(long, [])
+    memento._parts.graph.extend(long, [])
     connection = http.client.HTTPConnection(client.address.removeprefix("http://"))
     connection.request("GET", "/memory/export?format=nquads")
     answer = connection.getresponse()

@@ -16,7 +16,7 @@ from memento import assets
 from memento.interfaces.web import yasgui
 from memento.interfaces.web.app import create_app
 from memento.service import Memento, open_memento
-from memento.sparql.examples import EXAMPLES as OF_MEMORY
+from memento.sparql.query.description import EXAMPLES as OF_MEMORY
 
 ROOT = Path(__file__).parents[2]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"

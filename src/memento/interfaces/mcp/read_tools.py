@@ -139,10 +139,10 @@ def timeline(reach: Reach, asked: TimelineArguments) -> Told:
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
-    from memento.sparql.asking import Asked  # the shim lists this tool and must not wait for the store
+    from memento.sparql.query.prepare import QueryRequest  # the shim lists this tool and must not wait for the store
 
     answer = reach.memory.answer(
-        Asked(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
+        QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
     try:
         if answer.media == "text/turtle":

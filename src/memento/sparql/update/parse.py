@@ -1,0 +1,422 @@
+"""
+The operations of an update, cut apart at its tokens: the templates, the pattern, the dataset and the graphs of each.
+
+*But:* it knows the outline of an update and nothing of what is inside the braces: the engine says whether that is SPARQL.
+
+*Source:* SPARQL 1.1 Query Language, https://www.w3.org/TR/sparql11-query/#sparqlGrammar, productions 3 and 29 to 52.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from memento.errors import Forbidden, InputError
+from memento.graph.delta import DEFAULT
+from memento.graph.terms import resolve_iri
+from memento.iris import data_iri
+from memento.model import Dataset
+from memento.sparql.query.tokens import Token
+from memento.sparql.worker.jobs import ALL, NAMED, Clear, Create, Modify, Operation, Transfer
+
+_GRAPH_VERBS = ("CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenOperation:
+    """
+    One operation as it is written, from `line` and `column` on.
+
+    `verb` is LOAD, one of those that manage graphs, or INSERT for all that has templates. `graphs` are the names that follow the
+    verb, as tokens: of graphs, or the words DEFAULT, NAMED and ALL. In the templates the IRI `marker` + name stands for a variable;
+    `variables` are the names. `using` and `using_named` are None where there is neither clause.
+    """
+
+    verb: str
+    prologue: str
+    text: str
+    line: int
+    column: int
+    is_silent: bool = False
+    graphs: tuple[Token, ...] = ()
+    deletes: str = ""
+    inserts: str = ""
+    where: str = ""
+    marker: str = ""
+    variables: tuple[str, ...] = ()
+    with_graph: Token | None = None
+    using: tuple[Token, ...] | None = None
+    using_named: tuple[Token, ...] | None = None
+
+
+def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperation]:
+    """
+    The operations of an update in their order; none for an empty one.
+
+    Raises:
+        InputError: something stands where no operation can; names line and column.
+    """
+    reader = _Reader(sparql, tokens)
+    found: list[WrittenOperation] = []
+    while reader.read_prologue():
+        found.append(reader.read_operation())
+        if not reader.skip("sign", ";"):
+            break
+    if reader.token is not None:
+        raise reader.unexpected("; or the end of the update")
+    return found
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What has been read of one operation."""
+
+    deletes: str = ""
+    inserts: str = ""
+    where: str = ""
+    is_silent: bool = False
+    graphs: tuple[Token, ...] = ()
+    with_graph: Token | None = None
+    using: tuple[Token, ...] | None = None
+    using_named: tuple[Token, ...] | None = None
+
+
+class _Reader:
+    """A place among the tokens, and what was declared before it."""
+
+    def __init__(self, sparql: str, tokens: Sequence[Token]) -> None:
+        self._sparql, self._tokens, self._at = sparql, tokens, 0
+        self._prologue: list[str] = []
+        self._labels: set[str] = set()  # of the blank nodes of earlier INSERT DATA
+        self._marker = f"urn:memento:variable:{secrets.token_hex(8)}:"
+        self._variables: dict[str, None] = {}
+
+    @property
+    def token(self) -> Token | None:
+        """The next token, None at the end."""
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def read_prologue(self) -> bool:
+        """Read the declarations before an operation; whether there is one."""
+        while (word := self._next_word()) in ("BASE", "PREFIX"):
+            begin = self._at
+            self._at += 1
+            if word == "PREFIX":
+                self._expect("name", "a prefix")
+            self._expect("iri", "an IRI")
+            self._prologue.append(" ".join(token.text for token in self._tokens[begin : self._at]))
+        return self.token is not None
+
+    def read_operation(self) -> WrittenOperation:
+        """Read one operation."""
+        first = self._tokens[self._at]
+        verb, parts = self._next_word(), _Parts()
+        self._variables = {}
+        if verb in ("INSERT", "DELETE", "WITH"):
+            self._read_templates(parts)
+        elif verb in (*_GRAPH_VERBS, "LOAD"):
+            self._read_graph_operation(verb, parts)
+        else:
+            raise self.unexpected("an operation such as INSERT or DELETE")
+        return WrittenOperation(
+            verb="INSERT" if verb in ("DELETE", "WITH") else verb,
+            prologue="\n".join(self._prologue),
+            text=self._sparql[first.start : self._tokens[self._at - 1].end],
+            line=first.line,
+            column=first.column,
+            is_silent=parts.is_silent,
+            graphs=parts.graphs,
+            deletes=parts.deletes,
+            inserts=parts.inserts,
+            where=parts.where,
+            marker=self._marker,
+            variables=tuple(self._variables),
+            with_graph=parts.with_graph,
+            using=parts.using,
+            using_named=parts.using_named,
+        )
+
+    def skip(self, kind: str, text: str) -> bool:
+        """Step over a token if it is the next one."""
+        token = self.token
+        is_next = token is not None and token.kind == kind and token.text.upper() == text
+        self._at += is_next
+        return is_next
+
+    def unexpected(self, wanted: str) -> InputError:
+        """What is wrong with the next token."""
+        if self.token is None:
+            return InputError(f"the update ends where {wanted} must follow")
+        token = self.token
+        return InputError(
+            f"line {token.line}, column {token.column} of the update: expected {wanted}, not {token.text[:40]!r}"
+        )
+
+    def _read_templates(self, parts: _Parts) -> None:
+        if self.skip("word", "WITH"):
+            parts.with_graph = self._read_graph()
+        verb = self._next_word()
+        self._at += 1
+        if verb in ("INSERT", "DELETE") and self.skip("word", "DATA"):
+            begin, data = self._at, self._read_template()
+            parts.deletes, parts.inserts = (data, "") if verb == "DELETE" else ("", data)
+            return self._raise_if_label_reused(begin)
+        if verb == "DELETE" and self._next_word() == "WHERE":
+            self._at += 1
+            begin = self._at
+            parts.deletes = self._read_template()
+            parts.where = self._text_between(begin, self._at)
+            return None
+        if verb == "DELETE":
+            parts.deletes = self._read_template()
+            if self.skip("word", "INSERT"):
+                parts.inserts = self._read_template()
+        elif verb == "INSERT":
+            parts.inserts = self._read_template()
+        else:
+            self._at -= 1
+            raise self.unexpected("DELETE or INSERT")
+        return self._read_pattern(parts)
+
+    def _read_pattern(self, parts: _Parts) -> None:
+        using: list[Token] = []
+        named: list[Token] = []
+        while self.skip("word", "USING"):
+            (named if self.skip("word", "NAMED") else using).append(self._read_graph())
+        if using or named:
+            parts.using, parts.using_named = tuple(using), tuple(named)
+        if not self.skip("word", "WHERE"):
+            raise self.unexpected("USING or WHERE")
+        begin = self._at
+        self._skip_block()
+        parts.where = self._text_between(begin, self._at)
+
+    def _read_graph_operation(self, verb: str, parts: _Parts) -> None:
+        self._at += 1
+        parts.is_silent = self.skip("word", "SILENT")
+        if verb == "LOAD":
+            parts.graphs = (self._read_graph(),)
+            if self.skip("word", "INTO"):
+                self.skip("word", "GRAPH")
+                parts.graphs += (self._read_graph(),)
+        elif verb in ("COPY", "MOVE", "ADD"):
+            parts.graphs = (self._read_graph_or("DEFAULT"),)
+            if not self.skip("word", "TO"):
+                raise self.unexpected("TO")
+            parts.graphs += (self._read_graph_or("DEFAULT"),)
+        elif verb == "CREATE":
+            if not self.skip("word", "GRAPH"):
+                raise self.unexpected("GRAPH")
+            parts.graphs = (self._read_graph(),)
+        else:
+            is_word = self._next_word() in ("DEFAULT", "NAMED", "ALL")
+            if not is_word and self._next_word() != "GRAPH":
+                raise self.unexpected("GRAPH, DEFAULT, NAMED or ALL")
+            parts.graphs = (self._read_graph_or("DEFAULT", "NAMED", "ALL"),)
+
+    def _read_graph_or(self, *words: str) -> Token:
+        if self._next_word() in words:
+            self._at += 1
+            return self._tokens[self._at - 1]
+        self.skip("word", "GRAPH")
+        return self._read_graph()
+
+    def _read_graph(self) -> Token:
+        token = self.token
+        if token is None or token.kind not in ("iri", "name"):
+            raise self.unexpected("the IRI of a graph")
+        self._at += 1
+        return token
+
+    def _read_template(self) -> str:
+        """What the braces hold, with IRIs in the place of its variables."""
+        begin = self._at
+        self._skip_block()
+        inside = self._tokens[begin + 1 : self._at - 1]
+        at, pieces = self._tokens[begin].end, []
+        for token in inside:
+            if token.kind == "variable":
+                self._variables[token.text[1:]] = None
+                pieces += [self._sparql[at : token.start], f" <{self._marker}{token.text[1:]}> "]
+                at = token.end
+        return "".join([*pieces, self._sparql[at : self._tokens[self._at - 1].start]])
+
+    def _skip_block(self) -> None:
+        """Step over a group in its braces; the guard has seen to it that they are balanced."""
+        if self.token is None or self.token.text != "{":
+            raise self.unexpected("{")
+        depth = 0
+        for at in range(self._at, len(self._tokens)):
+            depth += {"{": 1, "}": -1}.get(self._tokens[at].text, 0)
+            if depth == 0:
+                self._at = at + 1
+                return
+        raise self.unexpected("a group that ends")
+
+    def _raise_if_label_reused(self, begin: int) -> None:
+        here = {token.text: token for token in self._tokens[begin : self._at] if token.kind == "blank"}
+        for text in sorted(here.keys() & self._labels):
+            token = here[text]
+            raise InputError(
+                f"line {token.line}, column {token.column} of the update: {text} stands for a blank node of an earlier "
+                "INSERT DATA: give this one another label"
+            )
+        self._labels.update(here)
+
+    def _text_between(self, begin: int, end: int) -> str:
+        return self._sparql[self._tokens[begin].start : self._tokens[end - 1].end]
+
+    def _expect(self, kind: str, wanted: str) -> None:
+        if self.token is None or self.token.kind != kind:
+            raise self.unexpected(wanted)
+        self._at += 1
+
+    def _next_word(self) -> str:
+        return self.token.text.upper() if self.token is not None and self.token.kind == "word" else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Using:
+    """The graphs that a request chooses outside of its text, by `using-graph-uri` and `using-named-graph-uri`."""
+
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.default or self.named)
+
+
+def plan_operations(
+    written: Collection[WrittenOperation], dataset: Dataset, using: Using, base: str | None
+) -> list[Operation]:
+    """
+    The operations of an update for a worker; a LOAD that is SILENT is none, as it fails without a word.
+
+    Raises:
+        Forbidden: LOAD, a graph that is not the caller's, or an operation on all graphs at once where they are memories.
+        InputError: a name stands for no IRI, or the request chooses graphs beside USING or WITH.
+    """
+    planner = _Planner(dataset, using, base)
+    found = []
+    for one in written:
+        act = planner.plan_act(one)
+        if act is not None:
+            found.append(Operation(act=act, prologue=one.prologue, text=one.text, line=one.line, column=one.column))
+    return found
+
+
+def refuse_write(graph: str, dataset: Dataset) -> Forbidden:
+    """Why a graph cannot be written."""
+    own = data_iri(dataset.tenant or "", "NAME")
+    return Forbidden(
+        f"the graph <{graph}> is not yours to write: name the graph of a namespace, or a free one as <{own}>"
+        if graph
+        else f"the default graph is not yours to write: name a graph, as <{own}>"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    dataset: Dataset
+    using: Using
+    base: str | None
+
+    def plan_act(self, one: WrittenOperation) -> Modify | Clear | Create | Transfer | None:
+        match one.verb:
+            case "INSERT":
+                return self._modify(one)
+            case "LOAD":
+                self._load(one)
+                return None
+            case "CREATE":
+                return Create(graph=self._writable_graph(one, one.graphs[0]), is_silent=one.is_silent)
+            case "CLEAR" | "DROP":
+                return self._clear(one)
+            case _:
+                return self._transfer(one)
+
+    def _modify(self, one: WrittenOperation) -> Modify:
+        into = self._writable_graph(one, one.with_graph) if one.with_graph else self.dataset.into or DEFAULT
+        act = Modify(
+            deletes=one.deletes,
+            inserts=one.inserts,
+            where=one.where,
+            marker=one.marker,
+            variables=one.variables,
+            default=self.dataset.default,
+            named=self.dataset.named,
+            free_default=not self.dataset.is_plain,
+            free_named=not self.dataset.is_plain,
+            into=into,
+        )
+        if (chosen := self._choose_dataset(one)) is not None:
+            return replace(act, default=chosen.default, named=chosen.named, free_default=False, free_named=False)
+        return replace(act, default=self.dataset.among([into]), free_default=False) if one.with_graph else act
+
+    def _choose_dataset(self, one: WrittenOperation) -> Dataset | None:
+        """The graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
+        if self.using and (one.using is not None or one.with_graph):
+            raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
+        if one.using is not None and one.using_named is not None:
+            default, named = (
+                [self._readable_graph(one, token) for token in some] for some in (one.using, one.using_named)
+            )
+            return self.dataset.choosing(default, named)
+        return self.dataset.choosing(self.using.default, self.using.named) if self.using else None
+
+    def _load(self, one: WrittenOperation) -> None:
+        if self.dataset.is_plain and one.is_silent:
+            return
+        raise Forbidden(
+            f"line {one.line}, column {one.column} of the update: LOAD is refused, as nothing is fetched from here; "
+            "fetch the document yourself and send it to the graph store"
+        )
+
+    def _clear(self, one: WrittenOperation) -> Clear:
+        word = _keyword(one.graphs[0])
+        if word in (NAMED, ALL, "DEFAULT") and not self.dataset.is_plain:
+            raise Forbidden(
+                f"line {one.line}, column {one.column} of the update: {one.verb} {word} is refused, as it would empty memories "
+                f"without naming them: name the graph, as {one.verb} GRAPH <{self.dataset.into}>"
+            )
+        graph = word if word in (NAMED, ALL) else self._writable_graph(one, one.graphs[0])
+        return Clear(graph=graph, is_drop=one.verb == "DROP", is_silent=one.is_silent)
+
+    def _transfer(self, one: WrittenOperation) -> Transfer:
+        source, target = one.graphs
+        drops, replaces = one.verb == "MOVE", one.verb != "ADD"
+        for token, is_emptied in ((source, drops), (target, replaces)):
+            if is_emptied and _keyword(token) and not self.dataset.is_plain:
+                raise Forbidden(
+                    f"line {one.line}, column {one.column} of the update: {one.verb} is refused, as it would empty the default "
+                    f"graph, where memories are, without naming it: write <{self.dataset.into}>"
+                )
+        return Transfer(
+            source=self._writable_graph(one, source) if drops else self._readable_graph(one, source),
+            target=self._writable_graph(one, target),
+            replaces=replaces,
+            drops=drops,
+            is_silent=one.is_silent,
+        )
+
+    def _writable_graph(self, one: WrittenOperation, token: Token) -> str:
+        graph = self._resolve_graph(one, token)
+        if not self.dataset.writes(graph):
+            raise refuse_write(graph, self.dataset)
+        return graph
+
+    def _readable_graph(self, one: WrittenOperation, token: Token) -> str:
+        graph = self._resolve_graph(one, token)
+        if not self.dataset.reads(graph):
+            raise Forbidden(f"line {token.line}, column {token.column} of the update: <{graph}> is not yours to read")
+        return graph
+
+    def _resolve_graph(self, one: WrittenOperation, token: Token) -> str:
+        if _keyword(token):
+            return self.dataset.into or DEFAULT
+        return resolve_iri(one.prologue, token.text, self.base)
+
+
+def _keyword(token: Token) -> str:
+    return token.text.upper() if token.kind == "word" else ""
