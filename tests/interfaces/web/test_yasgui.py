@@ -145,7 +145,7 @@ def test_an_example_that_needs_no_iri_finds_something(web: FlaskClient, example:
     answer = web.post("/sparql", data={"query": example.text}, headers={"Accept": "text/csv, application/n-triples"})
 
     assert answer.status_code == 200, answer.text
-    # One asks about a time before these notes; the others have a world of their own in tests/sparql/test_examples.py.
+    # One asks about a time before these notes; the others have a world of their own in tests/sparql/query/test_description.py.
     apart = {"as_of", *(name.partition("/")[2] for name in OF_MEMORY)}
     if not example.sample and example.name not in apart:
         assert answer.text.count("\n") > 1

@@ -382,7 +382,7 @@ def test_a_worker_ends_with_its_owner_whatever_it_does(tmp_path: Path) -> None:
         "    print(*pool.processes, flush=True)\n"
         "    time.sleep(60)\n"
     )
-    path = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    path = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
     owner = subprocess.Popen([sys.executable, "-c", script, str(tmp_path), *path], stdout=subprocess.PIPE, text=True)
     assert owner.stdout
     with owner.stdout:

@@ -1,4 +1,4 @@
-"""Which media type an answer has."""
+"""Which media type an answer has, and what the shape of a query promises of its cost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import NotAcceptable
-from memento.sparql.query.guard import Form
-from memento.sparql.query.prepare import GRAPH_MEDIA, ROW_MEDIA, choose_media_type
+from memento.settings import LimitsSettings
+from memento.sparql.query.guard import Form, read_sparql
+from memento.sparql.query.prepare import GRAPH_MEDIA, ROW_MEDIA, choose_media_type, cost_class
+from memento.sparql.worker.jobs import CHEAP, LIKELY, UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,32 @@ def test_no_header_raises_anything_else(accept: str) -> None:
         assert choose_media_type(accept, "select") in ROW_MEDIA
     except NotAcceptable:
         pass
+
+
+@pytest.mark.parametrize(
+    ("sparql", "promised"),
+    [
+        ("ASK {}", CHEAP),
+        ("ASK { ?s ?p ?o }", CHEAP),
+        ("SELECT * WHERE { ?s ?p ?o } LIMIT 10", CHEAP),
+        ("SELECT ?p ?o { <urn:s> ?p ?o }", CHEAP),
+        ("PREFIX : <urn:x> SELECT * { GRAPH ?g { ?s :p 'x' } } LIMIT 1000", CHEAP),
+        ("ASK { ?s ?p ?s }", LIKELY),
+        ("SELECT * { <urn:s> ?p ?o . ?o ?q ?r }", LIKELY),
+        ("SELECT * { ?s a <urn:t> ; ?p ?o FILTER(?o > 3) } LIMIT 5", LIKELY),
+        ("DESCRIBE <urn:s>", LIKELY),
+        ("SELECT * { ?s ?p ?o }", UNKNOWN),
+        ("SELECT * { ?s ?p ?o } LIMIT 100000", UNKNOWN),
+        ("SELECT * { ?s ?p ?o } ORDER BY ?o LIMIT 1", UNKNOWN),
+        ("SELECT (COUNT(*) AS ?n) { ?s ?p ?o } LIMIT 1", UNKNOWN),
+        ("SELECT DISTINCT ?p { ?s ?p ?o } LIMIT 1", UNKNOWN),
+        ("ASK { ?s <urn:p>* ?o }", UNKNOWN),
+        ("ASK { ?s <urn:p>/<urn:q> ?o }", UNKNOWN),
+        ("ASK { ?s ?p ?o FILTER(REGEX(?o, 'x')) }", UNKNOWN),
+        ("SELECT * { { SELECT * { ?s ?p ?o } } } LIMIT 1", UNKNOWN),
+        ("ASK { " + "?s ?p ?o . " * 30 + "}", UNKNOWN),
+        ("CLEAR ALL", UNKNOWN),
+    ],
+)
+def test_only_what_must_be_short_is_cheap(sparql: str, promised: int) -> None:
+    assert cost_class(read_sparql(sparql, LimitsSettings())) == promised

@@ -19,7 +19,7 @@ from memento.settings import GateSettings
 from memento.sparql.query.description import EXAMPLES
 from trig import parse_trig
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 SPARQL, INFERENCE = ((DOCS / name).read_text(encoding="utf-8") for name in ("memory-in-sparql.md", "inference.md"))
 GOOGLE = "urn:memento:entity:018d0c59-5fb1-7772-8ee3-7136aa901dac"
 
