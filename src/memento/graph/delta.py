@@ -53,13 +53,13 @@ class Delta:
         return not (self.removed or self.added or self.cleared or self.dropped or self.created)
 
     def pack(self) -> bytes:
-        """The delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
+        """Return the delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
         rest = {name: value for name, value in asdict(self).items() if name not in ("removes", "adds")}
         return b"".join([self.removes, _MARK, self.adds, pack_rest(rest)])
 
     @classmethod
     def unpack(cls, data: bytes) -> Delta:
-        """What `pack` gave."""
+        """Read a delta from the bytes that `pack` made."""
         begin, end = (0 if data.startswith(_MARK) else data.index(b"\n" + _MARK) + 1), data.rindex(b"#{")
         rest: dict[str, Any] = json.loads(data[end + 1 :])
         lists: dict[str, Any] = {
@@ -68,39 +68,39 @@ class Delta:
         return cls(removes=data[:begin], adds=data[begin + len(_MARK) : end], **lists)
 
     def __add__(self, more: Change) -> Delta:
-        """The same and some quads of our own, which are not counted: what is written down about it, what it takes along."""
+        """Return the delta with some quads of our own, which are not counted: what is recorded about it, what it takes along."""
         removes, adds = (serialise_quads(to_quads(found)) for found in (more.removes, more.adds))
         return replace(self, removes=self.removes + removes, adds=self.adds + adds)
 
 
 def pack_rest(rest: dict[str, Any]) -> bytes:
-    """The last line of a packed delta: all but its quads. No IRI has a brace, so that nothing else looks like it."""
+    """Return the last line of a packed delta: all but its quads. No IRI has a brace, so that nothing else looks like it."""
     return b"#" + json.dumps(rest).encode()
 
 
 def parse_quads(quads: bytes) -> Iterable[ox.Quad]:
-    """The quads of one side of a delta."""
+    """Read the quads of one side of a delta."""
     return ox.parse(quads, ox.RdfFormat.N_QUADS)
 
 
 def serialise_quads(quads: Iterable[ox.Quad]) -> bytes:
-    """One side of a delta."""
+    """Write one side of a delta as N-Quads."""
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
 
 
 def graph_of(quad: ox.Quad) -> str:
-    """The name of a quad's graph."""
+    """Return the name of a quad's graph."""
     return DEFAULT if isinstance(quad.graph_name, ox.DefaultGraph) else quad.graph_name.value
 
 
 def select_quads(quads: bytes, graphs: Iterable[str]) -> list[ox.Quad]:
-    """The quads of one side of a delta that lie in some graphs."""
+    """Return the quads of one side of a delta that are in some graphs."""
     wanted = set(graphs)
     return [quad for quad in parse_quads(quads) if graph_of(quad) in wanted]
 
 
 def to_change(removes: Iterable[ox.Quad], adds: Iterable[ox.Quad]) -> Change:
-    """Quads as our own, for the indexes; the languages of literals and datatypes that we do not use are lost."""
+    """Return quads as a change of our own, for the indexes; the languages of literals and datatypes that we do not use are lost."""
     return Change(tuple(to_own_quad(quad) for quad in adds), tuple(to_own_quad(quad) for quad in removes))
 
 
@@ -128,7 +128,7 @@ def apply_delta(delta: Delta, store: ox.Store) -> None:
 
 
 def minimise_delta(delta: Delta, store: ox.Store) -> Delta:
-    """The same without what is not there to go, or there already: for one that was made without a look at the store."""
+    """Return a delta, made without a look at the store, without what is not there to go, or there already."""
     removes = [quad for quad in parse_quads(delta.removes) if quad in store]
     adds = [quad for quad in parse_quads(delta.adds) if quad not in store]
     created = tuple(graph for graph in delta.created if not store.contains_named_graph(ox.NamedNode(graph)))
@@ -143,7 +143,7 @@ def minimise_delta(delta: Delta, store: ox.Store) -> Delta:
 
 
 def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[str]:
-    """The operations that take some quads, numbered from `begin`, out of the store or put them in."""
+    """Return the operations that take some quads, numbered from `begin`, out of the store or put them in."""
     named = [number for number, quad in enumerate(quads, begin) if graph_of(quad) != DEFAULT]
     rest = [number for number, quad in enumerate(quads, begin) if graph_of(quad) == DEFAULT]
     bound = " ".join(f"BIND(<{_FUNCTION}{one}>(?i) AS ?{one})" for one in "spo")
@@ -159,16 +159,16 @@ def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[st
 
 
 def _part_functions(quads: Sequence[ox.Quad]) -> _Functions:
-    """What gives the parts of a quad by its number."""
+    """Return the functions that give the parts of a quad by its number."""
 
-    def numbered(part: Callable[[ox.Quad], object]) -> Callable[..., ox.NamedNode]:
+    def part_of(part: Callable[[ox.Quad], object]) -> Callable[..., ox.NamedNode]:
         return lambda number: part(quads[int(number.value)])  # type: ignore[return-value]
 
     return {
-        ox.NamedNode(f"{_FUNCTION}s"): numbered(lambda quad: quad.subject),
-        ox.NamedNode(f"{_FUNCTION}p"): numbered(lambda quad: quad.predicate),
-        ox.NamedNode(f"{_FUNCTION}o"): numbered(lambda quad: quad.object),
-        ox.NamedNode(f"{_FUNCTION}g"): numbered(lambda quad: quad.graph_name),
+        ox.NamedNode(f"{_FUNCTION}s"): part_of(lambda quad: quad.subject),
+        ox.NamedNode(f"{_FUNCTION}p"): part_of(lambda quad: quad.predicate),
+        ox.NamedNode(f"{_FUNCTION}o"): part_of(lambda quad: quad.object),
+        ox.NamedNode(f"{_FUNCTION}g"): part_of(lambda quad: quad.graph_name),
     }
 
 

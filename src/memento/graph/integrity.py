@@ -32,7 +32,7 @@ Pattern = tuple[Any, Any, Any, Any]
 
 
 def find_damage(folder: Path) -> str | None:
-    """What is wrong with the files of a store that nobody writes to, as a snapshot or a backup; None when all of it can be read."""
+    """Read a store that nobody writes to, as a snapshot or a backup, to its end; return what is damaged, None when nothing is."""
     words = [sys.executable, "-I", "-S", "-c", _BOOT, "\n".join(sys.path), str(folder)]
     # What the engine says when it dies might quote a text.
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -65,7 +65,7 @@ def read_to_end(folder: Path) -> str:
 
 
 def _plan_lookups(store: ox.Store) -> tuple[int, dict[str, Iterable[Pattern]]]:
-    """How many quads there are, in the order that holds each graph together, and what is to be looked up in each of the others."""
+    """Count the quads in the order that holds each graph together, and list what is to be looked up in each of the others."""
     terms: dict[Any, Any] = {}  # one object for each: a quad brings new ones
     subjects, by_predicate, by_object = set(), set(), set()
     count = 0

@@ -41,7 +41,7 @@ _NO_DAMAGE = (
 """What the engine says when the files themselves are as they were: another process has them, or the machine is in the way."""
 
 MANY = 10_000
-"""Lines of what can be derived anew from which on they are written as files."""
+"""Lines of what can be derived again from which on they are written as files."""
 
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
@@ -53,7 +53,7 @@ class Oxigraph:
     def __init__(self, folder: Path | None = None) -> None:
         """
         Args:
-            folder: where the store lies, made if it is not there; None keeps it in memory.
+            folder: where the store is, made if it is not there; None keeps it in memory.
 
         Raises:
             Damaged: the files are not as they should be.
@@ -204,7 +204,7 @@ class Oxigraph:
 
     def derive(self, graph: IRI, gone: Sequence[Line], come: Sequence[Line]) -> None:
         """
-        Take lines out of one named graph and put others in: what can be derived anew, and is nobody's statement.
+        Take lines out of one named graph and put others in: what can be derived again, and is nobody's statement.
 
         Up to `MANY` lines are one atomic write; more come as files, several times faster.
         """
@@ -292,7 +292,7 @@ class _WriteTurn:
 
 def rewrite(folder: Path) -> None:
     """
-    Write a closed store's files anew, with nothing in them but its quads: the engine never lets go of text it has once stored.
+    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored.
 
     A kill at any point leaves the old store or the new one. Takes about ten seconds for a million quads.
 

@@ -24,7 +24,7 @@ _DIGITS = 6
 
 
 def digest_iri(iri: str) -> int:
-    """The number that stands for an IRI in a table."""
+    """Return the number that stands for an IRI in a table."""
     return int.from_bytes(blake2b(iri.encode(), digest_size=_KEY_BYTES).digest(), "little")
 
 
@@ -38,7 +38,7 @@ class SimilarityTable:
         self._scores: Sequence[float] = view[count * _KEY_BYTES :].cast("f")
 
     def score(self, iri: str) -> float | None:
-        """The cosine of what an IRI names, −1 to 1; None for what is not in the table."""
+        """Return the cosine of what an IRI names, −1 to 1; None for what is not in the table."""
         wanted = digest_iri(iri)
         place = bisect_left(self._keys, wanted)
         return self._scores[place] if place < len(self._keys) and self._keys[place] == wanted else None

@@ -2,11 +2,11 @@
 Snapshots of a store: taken beside it by its owner, opened by the workers that evaluate foreign SPARQL, and gone when nobody needs
 them.
 
-*Guarantees:* a snapshot holds every write that was acknowledged before it was asked for. It is taken anew only when the store has
+*Guarantees:* a snapshot holds every write that was acknowledged before it was asked for. It is taken again only when the store has
 changed since. `drop` leaves none behind, so that none keeps what was erased; nor does the end of the process, nor the next start.
 
 *But:* a snapshot is hard links to the store's own files. It costs milliseconds, and shares with them the text that the engine
-keeps in its files until they are written anew (`oxigraph.rewrite`). A store in memory has no files and so no snapshots.
+keeps in its files until they are rewritten (`oxigraph.rewrite`). A store in memory has no files and so no snapshots.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Snapshots:
     @contextmanager
     def lease(self, *, stale: bool = False) -> Iterator[Path]:
         """
-        A folder that holds all that was written before the call, to be opened until the end of the block.
+        Lend a folder that holds all that was written before the call, until the end of the block.
 
         Args:
             stale: whether one that was taken earlier will do, for whoever does not look at what it holds.
@@ -63,7 +63,7 @@ class Snapshots:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """
-        A path beside the snapshots at which a worker may make a copy of one, to write to; it is deleted at the end of the block.
+        Lend a path beside the snapshots for a copy of one that a worker may write to; it is deleted at the end of the block.
 
         Raises:
             GraphError: the folder cannot be made.

@@ -30,7 +30,7 @@ class Store(Protocol):
 
     @property
     def is_on_disk(self) -> bool:
-        """Whether it has files of its own in this machine's file system, to be backed up."""
+        """Whether it has files on this machine that can be backed up."""
         ...
 
     @property

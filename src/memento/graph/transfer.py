@@ -1,5 +1,6 @@
 """
-A document held apart in a store of its own until it is known to be right, and then poured into the real one, whole.
+Parts of a dataset on their way in and out: a document held in a store apart until it is known to be right, and then poured into the
+real one; what one namespace needs to be whole; vectors beside what they are of.
 
 *Guarantees:* nothing of the document is in the real store before `pour`; then all of it is, or nothing.
 """
@@ -49,7 +50,7 @@ class StagingStore:
         self, quads: Iterable[ox.Quad], placed: Callable[[str], IRI | None], renamed: Mapping[str, IRI]
     ) -> Counter[str]:
         """
-        Take the quads in, each into the graph that the name of its own is `placed` in ("" outside of any); None passes it over.
+        Take the quads in, each into the graph that its name is `placed` in ("" outside of any); None passes it over.
 
         Args:
             renamed: nodes that go by another name here.
@@ -64,7 +65,7 @@ class StagingStore:
         graphs: dict[str, ox.NamedNode | None] = {}
         vectors = ox.NamedNode(VECTORS)
 
-        def moved() -> Iterator[ox.Quad]:
+        def relocate_quads() -> Iterator[ox.Quad]:
             for quad in quads:
                 name = (
                     "" if isinstance(quad.graph_name, ox.DefaultGraph) else str(getattr(quad.graph_name, "value", ""))
@@ -85,7 +86,7 @@ class StagingStore:
                 yield ox.Quad(subject, quad.predicate, value, graph)  # type: ignore[arg-type]  # a node stays a node
 
         with translate_failures():
-            self._store.bulk_extend(moved())
+            self._store.bulk_extend(relocate_quads())
         return counted
 
     def add(self, quads: Iterable[Quad]) -> None:
@@ -94,7 +95,7 @@ class StagingStore:
             self._store.add(ox.Quad(to_node(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
 
     def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
-        """(subject, graph) of all in graphs whose names begin so."""
+        """Return (subject, graph) of all in graphs whose names begin so."""
         found = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
         return [place for place in found if place[1].startswith(begin)]
 
@@ -131,7 +132,7 @@ class StagingStore:
         return len(gone)
 
     def fresh(self, real: Store) -> Counter[tuple[IRI, IRI]]:
-        """(subject, graph) → how many quads the real store does not have yet."""
+        """Return (subject, graph) → how many quads the real store does not have yet."""
         counted: Counter[tuple[IRI, IRI]] = Counter()
         with translate_failures():
             for quad in self._quads():
@@ -139,20 +140,20 @@ class StagingStore:
                     counted[_iri_of(quad.subject), _graph_of(quad)] += 1
         return counted
 
-    def said(self, subject: IRI) -> dict[IRI, list[Value]]:
-        """What the document says of a node: predicate → values."""
+    def describe(self, subject: IRI) -> dict[IRI, list[Value]]:
+        """Return what the document says of a node: predicate → values."""
         found: dict[IRI, list[Value]] = {}
         for quad in self._statements_about(subject):
             found.setdefault(IRI(quad.predicate.value), []).append(to_value(quad.object))
         return found
 
     def list_of_type(self, type_: IRI) -> Iterator[tuple[IRI, IRI]]:
-        """(subject, graph) of the nodes of a type."""
+        """Yield (subject, graph) of the nodes of a type."""
         for quad in self._store.quads_for_pattern(None, ox.NamedNode(TYPE), ox.NamedNode(type_)):
             yield _iri_of(quad.subject), _graph_of(quad)
 
     def vector(self, subject: IRI) -> dict[str, str]:
-        """What the document says of the vectors of a node: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`."""
+        """Return what the document says of a node's vectors: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`."""
         quads = self._store.quads_for_pattern(ox.NamedNode(subject), None, None, ox.NamedNode(VECTORS))
         return {
             quad.predicate.value.removeprefix(MEM.base): quad.object.value
@@ -164,7 +165,7 @@ class StagingStore:
         self, subjects: Sequence[IRI], real: Store, graphs: Collection[IRI], progress: Callable[[int], None]
     ) -> list[Violation]:
         """
-        What of these nodes would break a shape, were the document in the real store; some 10 ms for a memory and its note.
+        Return the faults that these nodes would have, were the document in the real store; some 10 ms for a memory and its note.
 
         Args:
             graphs: those of the real store that count.
@@ -173,7 +174,7 @@ class StagingStore:
         found: list[Violation] = []
         batch: dict[IRI, set[ox.Quad]] = {}
         count = 0
-        by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # what hangs together is together
+        by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # what belongs together is together
         for done, subject in enumerate(by_age):
             batch[subject] = set(self._merge_statements(subject, real, graphs))
             count += len(batch[subject])
@@ -189,8 +190,8 @@ class StagingStore:
 
     def _judge_batch(self, batch: Mapping[IRI, set[ox.Quad]], real: Store, graphs: Collection[IRI]) -> list[Violation]:
         """
-        The faults of some nodes, judged beside what they point at, what points at them where shapes look back, and the types of
-        what these point at.
+        Return the faults of some nodes, judged beside what they point at, what points at them where shapes look back, and the types
+        of what these point at.
         """
         if not batch:
             return []
@@ -214,7 +215,7 @@ class StagingStore:
             yield from real.match(subject, graph=graph)
 
     def _statements_about(self, subject: IRI) -> Iterator[ox.Quad]:
-        """What memories say of a node; somebody's own RDF may say of it what it likes."""
+        """Yield what memories say of a node; somebody's own RDF may say of it what it likes."""
         for quad in self._store.quads_for_pattern(to_node(subject), None, None):
             if not str(getattr(quad.graph_name, "value", "")).startswith((VECTORS, _FREE)):
                 yield quad
@@ -262,7 +263,7 @@ class NodeVectors:
 
 
 def add_vectors(quads: Statements, vector_of: Callable[[IRI], NodeVectors | None]) -> Iterator[ox.Quad]:
-    """The quads, and after those of each subject what it has in vectors; those of one subject must stand together."""
+    """Yield the quads, and after those of each subject what it has in vectors; those of one subject must stand together."""
     for subject, said in groupby(quads, key=lambda quad: quad.subject):
         graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph = ox.DefaultGraph()
         for quad in said:
@@ -279,8 +280,8 @@ def add_vectors(quads: Statements, vector_of: Callable[[IRI], NodeVectors | None
 
 def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None) -> list[Statements]:
     """
-    What some memory graphs need to be whole: themselves; the runs that made what is in them, and the agents of those; and of the
-    graph `beside` them what they point at, as entities that all namespaces share, and what that points at.
+    Return what some memory graphs need to be whole: themselves; the runs that made what is in them, and the agents of those; and of
+    the graph `beside` them what they point at, as entities that all namespaces share, and what that points at.
     """
     known = {_to_iri(quad.subject) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.subject)}
     made, agents = _find_runs(real, known, provenance)
@@ -292,7 +293,7 @@ def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None
 
 
 def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI], set[IRI]]:
-    """The runs that are about something known, and who did them."""
+    """Return the runs that are about something known, and who did them."""
     made, agents = set(), set()
     for run, said in groupby(real.match(graph=provenance), key=lambda quad: quad.subject):
         quads = [quad for quad in said if _is_iri(quad.object)]

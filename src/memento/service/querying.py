@@ -9,7 +9,7 @@ from memento.errors import Forbidden
 from memento.model import Inferred, Scope
 from memento.service.questions import Inside, Questions
 from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
-from memento.sparql.query.rewrite import SERVICES
+from memento.sparql.query.rewrite import SERVICES, MemoryAccess
 from memento.sparql.worker.jobs import Answer, WaitingClient
 from memento.time import now
 
@@ -78,7 +78,9 @@ class Querying(Questions):
         """
         scope = self._in(namespace)
         sparql, limits = self._endpoints.answer_services(asked.sparql, self.settings.limits, others=SERVICES)
-        found = prepare_query(replace(asked, sparql=sparql), self._visible(scope), limits, Inside(self, scope))
+        inside = Inside(self, scope)
+        memory = MemoryAccess(zone=inside.zone, recall=inside.recalled, compare=inside.likeness)
+        found = prepare_query(replace(asked, sparql=sparql), self._visible(scope), limits, memory)
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             self._parts.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
         return self._workers.run(found, caller=self._access.caller, timeout_s=timeout_s, waiting=waiting)

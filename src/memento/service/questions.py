@@ -58,7 +58,7 @@ class Questions(Held):
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """`sparql.rewrite.Memory`: the memory of one scope, asked from inside a query."""
+    """What `sparql.query.rewrite.MemoryAccess` takes: the memory of one scope, asked from inside a query."""
 
     memento: Questions
     scope: Scope
@@ -85,7 +85,7 @@ class Inside:
         )
         return [(one.item, one.score) for one in retrieval.ranked(found, self.memento._parts, chosen)]
 
-    def likeness(self, asked: str, *, is_iri: bool) -> bytes:
+    def likeness(self, asked: str, is_iri: bool) -> bytes:
         """How like a text, or a memory or entity, every memory and entity of the scope is."""
         if is_iri:
             return table_of(IRI(asked), self.scope, self.memento._parts)

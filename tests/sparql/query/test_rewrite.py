@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, tzinfo
+from datetime import UTC
 
 import pyoxigraph as ox
 import pytest
@@ -17,7 +17,7 @@ from memento.iris import IRI
 from memento.settings import LimitsSettings
 from memento.sparql.query.blocks import SearchBlock
 from memento.sparql.query.guard import read_sparql
-from memento.sparql.query.rewrite import SERVICES, is_without_memory, rewrite_query
+from memento.sparql.query.rewrite import SERVICES, MemoryAccess, is_without_memory, rewrite_query
 
 PREFIX = (
     "PREFIX mem: <http://purl.org/memento/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX ex: <http://e/> "
@@ -30,8 +30,6 @@ BLOCK = 'SERVICE mem:search { ?m mem:matches "a question" ; mem:score ?s }'
 class Told:
     """A memory that has one answer to everything, and takes note of what it was asked."""
 
-    zone: tzinfo = UTC
-
     def __init__(self, rows: Sequence[tuple[IRI, float]] = ROWS, failure: Exception | None = None) -> None:
         self.rows, self.failure = rows, failure
         self.searches: list[tuple[str, SearchBlock]] = []
@@ -43,13 +41,19 @@ class Told:
             raise self.failure
         return self.rows
 
-    def likeness(self, asked: str, *, is_iri: bool) -> bytes:
+    def likeness(self, asked: str, is_iri: bool) -> bytes:
         self.compared.append((asked, is_iri))
         return b""
 
+    @property
+    def access(self) -> MemoryAccess:
+        return MemoryAccess(zone=UTC, recall=self.recalled, compare=self.likeness)
+
 
 def put_in(sparql: str, told: Told | None = None) -> str:
-    edited, _ = rewrite_query(read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), told or Told())
+    edited, _ = rewrite_query(
+        read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), (told or Told()).access
+    )
     return edited.text
 
 
@@ -94,7 +98,7 @@ def test_prefixes_and_bases_are_those_of_the_query() -> None:
         LimitsSettings(),
         services=SERVICES,
     )
-    edited, _ = rewrite_query(named, Told())
+    edited, _ = rewrite_query(named, Told().access)
 
     assert "SERVICE" not in edited.text
 
@@ -235,7 +239,7 @@ def test_what_memories_are_compared_with_is_known_beforehand(sparql: str, compar
 
 def test_an_error_of_the_engine_is_found_at_its_place_in_what_was_written() -> None:
     sparql = f"SELECT * {{\n {BLOCK}\n ?m ?p ?o . wrong\n}}"
-    edited, _ = rewrite_query(read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), Told())
+    edited, _ = rewrite_query(read_sparql(PREFIX + sparql, LimitsSettings(), services=SERVICES), Told().access)
     at = edited.text.index("wrong")
     line, column = edited.text[:at].count("\n") + 1, at - edited.text.rfind("\n", 0, at)
 

@@ -121,7 +121,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     """
     real = parts.graph
     one.kept += one.staged.settle(real)
-    ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.said(subject)]
+    ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.describe(subject)]
     if ended:
         parts.forget_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in one.fresh))
@@ -137,7 +137,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
         if graph in indexed:
             places.setdefault(subject, set()).add(graph)
     # What memories are about before the memories: their links need it.
-    order = sorted(places, key=lambda iri: MEM.Memory in one.staged.said(iri).get(TYPE, ()))
+    order = sorted(places, key=lambda iri: MEM.Memory in one.staged.describe(iri).get(TYPE, ()))
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
@@ -206,7 +206,7 @@ def _taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, IRI]:
     }
     runs = staged.subjects(_RUNS) if names else ()
     for run, _ in runs:
-        said = {value for values in staged.said(run).values() for value in values}
+        said = {value for values in staged.describe(run).values() for value in values}
         if copied := sorted(names[value] for value in said if isinstance(value, IRI) and value in names):
             names[run] = another(run, copied[0])
     return names
@@ -234,7 +234,7 @@ def _nodes(one: Ready) -> Iterator[Found]:
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
         for subject, graph in one.staged.list_of_type(kind):
             if one.fresh[subject, graph]:
-                yield Found(subject, graph, one.staged.said(subject))
+                yield Found(subject, graph, one.staged.describe(subject))
 
 
 def _states(one: Ready) -> dict[IRI, str]:
@@ -242,8 +242,8 @@ def _states(one: Ready) -> dict[IRI, str]:
     found = {}
     for kind in (MEM.Case, MEM.CaseRetrieval):
         for subject, graph in one.staged.list_of_type(kind):
-            states = one.staged.said(subject).get(MEM.hasState, ()) if one.fresh[subject, graph] else ()
-            tasks = [task for state in states for task in one.staged.said(IRI(str(state))).get(MEM.content, ())]
+            states = one.staged.describe(subject).get(MEM.hasState, ()) if one.fresh[subject, graph] else ()
+            tasks = [task for state in states for task in one.staged.describe(IRI(str(state))).get(MEM.content, ())]
             if tasks:
                 found[subject] = str(tasks[0])
     return found

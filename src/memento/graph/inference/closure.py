@@ -64,11 +64,11 @@ class Closure:
         return len(self._stage) - len(self._given)
 
     def values(self, predicate: Term, subject: Term) -> set[Term]:
-        """What is known of a subject by a property."""
+        """Return what is known of a subject by a property."""
         return self._values.get((predicate, subject), set())
 
     def same(self, term: Term) -> set[Term]:
-        """Every name that is stated to mean the same as a term, through others too, and the term itself."""
+        """Return every name that is stated to mean the same as a term, through others too, and the term itself."""
         found, left = {term}, [term]
         while left:
             fresh = self.values(SAME, left.pop()) - found
@@ -90,12 +90,12 @@ class Closure:
         return changed
 
     def stage(self, triple: Triple) -> int | None:
-        """How many steps a triple is away from what was given, 0 for what was; None for one that does not follow."""
+        """Return how many steps a triple is away from what was given, 0 for what was; None for one that does not follow."""
         known = [self._stage[fact] for fact in self._facts(triple) if fact in self._stage]
         return min(known) if known else None
 
     def proofs(self, triple: Triple) -> list[tuple[Rule, tuple[Triple, ...]]]:
-        """The rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
+        """Return the rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
         own = self.stage(triple)
         found = {
             (rule, premises): None
@@ -149,7 +149,7 @@ class Closure:
                 raise Overflow(f"more than {self._most} facts follow")
 
     def _conclusions(self, fact: Fact) -> Iterator[tuple[Fact, tuple[Fact, ...]]]:
-        """Everything that follows in one step from a fact and others that are there."""
+        """Yield everything that follows in one step from a fact and others that are there."""
         predicate, subject, value = fact
         # Lists: what is drawn from them may be put among them at once.
         for rule, is_second in self._by_body.get(predicate, ()):
@@ -170,7 +170,7 @@ class Closure:
         return head, premises
 
     def _derivations(self, fact: Fact) -> Iterator[Derivation]:
-        """Every way in which a fact follows in one step from facts that are there."""
+        """Yield every way in which a fact follows in one step from facts that are there."""
         predicate, subject, value = fact
         for rule in self._by_head.get(predicate, ()):
             if isinstance(rule, JoinRule):
@@ -190,7 +190,7 @@ class Closure:
         return min(stages) if stages else None
 
     def _facts(self, triple: Triple) -> tuple[Fact, ...]:
-        """The facts that stand for a triple: two for a transitive property."""
+        """Return the facts that stand for a triple: two for a transitive property."""
         subject, predicate, value = triple
         entered = self.rules.fact_of(triple)
         return (entered, (predicate, subject, value)) if predicate in self.rules.edges else (entered,)

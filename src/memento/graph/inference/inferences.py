@@ -1,9 +1,21 @@
 """
-The graphs of inferences of all readers, brought up to date when somebody reads one.
+The graphs of inferences of all readers, brought up to date when somebody reads one: what is inferred, with proofs, as lines to
+write.
 
-A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built anew.
+A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built again.
 Whoever is about to read a graph of inferences calls `refresh`, which looks at those nodes again and writes what is different into
-that graph, so that a query sees what follows from every write before it.
+that graph, so that a query sees what follows from every write before it. Each inferred triple has a statement to point at, and an
+inference for each way in which it follows:
+
+    ex:lisbon ex:partOf ex:europe .
+    <urn:memento:inference:…> a mem:Inference ; mem:rule "prp-trp" ;
+        mem:concludes <urn:memento:statement:…> ; mem:premise <urn:memento:statement:…> , …  .
+    <urn:memento:statement:…> a rdf:Statement ; rdf:subject ex:lisbon ; rdf:predicate ex:partOf ; rdf:object ex:portugal ;
+        mem:statedIn <urn:memento:data:local:places> .
+
+*Guarantees:* what is brought up to date is what would be built from the beginning. When a memory is over, forgotten or erased, what
+rested on it alone goes, however many steps away; what has another proof stays. No blank nodes; the same triple and the same proof
+have the same IRI in every store.
 
 *But:* after a start, and after a change of the axioms, the first reader waits until everything that takes part has been read.
 """
@@ -32,7 +44,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOST_TOUCHED = 20_000
-"""Nodes touched since the last time from which on it is quicker to build anew."""
+"""Nodes touched since the last time from which on it is quicker to build all again."""
 _MOST_READERS = 8
 """Readers whose facts are kept in memory; a further one lets go of the one that was built first."""
 
@@ -74,13 +86,13 @@ class Inferences:
                     one.touched.update(listed)
 
     def current(self, scope: Scope, now: datetime) -> Inferred:
-        """What is in the graph of inferences of a scope, once it is brought up to date; raises `GraphError`."""
+        """Bring the graph of inferences of a scope up to date and return what is in it; raises `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
             return _summarise(scope, self._kept[scope.inferred])
 
     def kin(self, scope: Scope, now: datetime) -> Kin:
-        """What is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        """Return what is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
             found = self._kept[scope.inferred].found
@@ -108,7 +120,7 @@ class Inferences:
                 raise
 
     def forget(self, tenant: str) -> None:
-        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made anew."""
+        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made again."""
         with self._lock:
             for graph in self._graph.graphs():
                 if graph.startswith(inferred_iri(tenant, "")):
@@ -174,7 +186,7 @@ class Inferences:
             return found.is_outdated(nodes)
 
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
-        """The graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
+        """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
         free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
         return (*scope.memory_graphs, scope.self_graph, *free)
 
@@ -236,24 +248,24 @@ class Materialisation:
         return dict(Counter(proof[0] for proofs in self._page.proofs.values() for proof in proofs))
 
     def kin(self) -> Kin:
-        """What is related to what, kept until that changes."""
+        """Return what is related to what, kept until that changes."""
         if self._kin is None:
             self._kin = kin_of(self._closure.facts, self.reader)
         return self._kin
 
     def is_outdated(self, nodes: Iterable[Term]) -> bool:
-        """Whether a change to some nodes may have changed the axioms, so that all is to be built anew."""
+        """Tell whether a change to some nodes may have changed the axioms, so that all must be built again."""
         known = {one.triple[0] for one in self._axioms}
         return any(node in known or node.startswith("_:") or self.reader.states_axioms(node) for node in nodes)
 
     def concerns(self, nodes: Iterable[Term], now: datetime) -> bool:
-        """Whether some nodes take part, or did."""
+        """Tell whether some nodes take part, or did."""
         known = (node in self._said or self.reader.contribution_of(node, self.rules, now) != _NOTHING for node in nodes)
         return any(known)
 
     def follow(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
         """
-        The lines to remove and to add after some nodes have changed, or after time has gone by.
+        Return the lines to remove and to add after some nodes have changed, or after time has gone by.
 
         Args:
             nodes: everything of which something may be stated now that was not before, or no longer.
@@ -272,7 +284,7 @@ class Materialisation:
         return self._page.take_changes(self._supports)
 
     def due(self, now: datetime) -> bool:
-        """Whether a memory has ended since the last time."""
+        """Tell whether a memory has ended since the last time."""
         return bool(self._ends) and self._ends[0][0] <= now
 
     def _apply(self, said: dict[Term, Contribution]) -> None:
@@ -341,7 +353,7 @@ class Materialisation:
             self._leaning.get(name, set()).discard(node)
 
     def _proofs(self, triple: Triple) -> tuple[Proof, ...]:
-        """Every way in which a triple follows; none when it is stated, or is a statement about names."""
+        """Return every way in which a triple follows; none when it is stated, or is a statement about names."""
         if triple in self._stated or triple[1] == SAME_AS:
             return ()
         told = [("slot", because) for because in self._from_slots.get(triple, ())]
@@ -352,7 +364,7 @@ class Materialisation:
         return (*sorted(told), *derived)
 
     def _different(self, predicate: Term, subject: Term) -> list[Term]:
-        """The values of a property of a subject, one for each thing: of two names that are stated to be the same, the first."""
+        """Return the values of a property of a subject, one for each thing: of two names that mean the same, the first."""
         found: list[Term] = []
         known: set[Term] = set()
         for value in sorted(self._closure.values(predicate, subject)):
@@ -389,17 +401,17 @@ _STATED_IN, _DERIVED_FROM = f"<{MEM.statedIn}>", f"<{PROV.wasDerivedFrom}>"
 
 
 def statement_iri(triple: Triple) -> Term:
-    """The IRI of a triple that is spoken of."""
+    """Return the IRI of a triple that is spoken of."""
     return _mint_iri("statement", triple)
 
 
 def inference_iri(triple: Triple, proof: Proof) -> Term:
-    """The IRI of one way in which a triple follows."""
+    """Return the IRI of one way in which a triple follows."""
     return _mint_iri("inference", (*triple, proof[0], *(term for premise in proof[1] for term in premise)))
 
 
 def contradiction_iri(subject: Term, predicate: Term, values: Collection[Term]) -> Term:
-    """The IRI of several values where there can be one."""
+    """Return the IRI of several values where there can be one."""
     return _mint_iri("contradiction", (subject, predicate, *sorted(values)))
 
 
@@ -443,7 +455,7 @@ class ProofGraph:
         self._again.update(triples)
 
     def take_changes(self, supports: Callable[[Triple], Collection[Support]]) -> tuple[list[Line], list[Line]]:
-        """The lines to remove and to add since the last call."""
+        """Return the lines to remove and to add since the last call."""
         for triple in self._again:
             before = self._described.pop(triple, ())
             after = _statement_lines(triple, supports(triple)) if self._spoken_of[triple] > 0 else ()
@@ -510,7 +522,7 @@ class Kin:
 
 
 def kin_of(facts: Iterable[Fact], reader: PremiseReader) -> Kin:
-    """The kin that facts tell of; texts and classes are nobody's."""
+    """Collect who is related to whom by some facts; texts and classes are nobody's."""
     beside: dict[IRI, set[IRI]] = {}
     for fact in facts:
         triple = triple_of(fact)

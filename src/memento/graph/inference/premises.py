@@ -65,7 +65,7 @@ class PremiseReader:
         self._with_memories = {ox.NamedNode(graph) for graph in with_memories}
 
     def axioms(self) -> dict[Axiom, list[Support]]:
-        """Every axiom that the graphs state, and those that come with the rules, with where it stands."""
+        """Return every axiom that the graphs state, and those that come with the rules, with where it stands."""
         found: dict[Axiom, list[Support]] = {one: [Support(f"<{ONTOLOGY}>")] for one in load_builtin_axioms()}
         for graph in self.graphs:
             for one in _read_axioms(self._store, graph):
@@ -93,7 +93,7 @@ class PremiseReader:
         return {node: Contribution(tuple(stated)) for node, stated in found.items() if node not in told} | told
 
     def states_axioms(self, node: Term) -> bool:
-        """Whether a node is the subject of an axiom, so that the rules may change with it."""
+        """Tell whether a node is the subject of an axiom, so that the rules may change with it."""
         subject = _to_node(node)
         return any(
             quad.predicate.value in _STATED_BY_PREDICATE
@@ -103,7 +103,7 @@ class PremiseReader:
         )
 
     def contribution_of(self, node: Term, rules: Rules, now: datetime) -> Contribution:
-        """What a node contributes now; nothing when it is not there, or is a memory that does not hold."""
+        """Return what a node contributes now; nothing when it is not there, or is a memory that does not hold."""
         stated: list[tuple[Triple, Support]] = []
         told: list[tuple[Triple, tuple[Triple, ...]]] = []
         grounds: list[tuple[Triple, Support]] = []
@@ -134,11 +134,11 @@ class PremiseReader:
                     told.append((triple, because))
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
-        # A memory that lies in two graphs tells the same twice.
+        # A memory that is in two graphs says the same twice.
         return Contribution(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
 
     def names(self, node: Term) -> list[str]:
-        """What a node is called, by the usual properties for that."""
+        """Return what a node is called, by the usual properties for that."""
         found = {
             str(getattr(quad.object, "value", "")): None
             for graph in self.graphs
@@ -148,7 +148,7 @@ class PremiseReader:
         return [name for name in found if name]
 
     def _end_of(self, node: Term) -> datetime | None:
-        """When a memory is over or forgotten; None for what does not end."""
+        """Return when a memory is over or forgotten; None for what does not end."""
         subject = _to_node(node)
         return _earliest_end(
             _to_triple(quad)
@@ -160,7 +160,7 @@ class PremiseReader:
     def _read_slots(
         self, node: Term, triples: Sequence[Triple], rules: Rules
     ) -> Iterator[tuple[Triple, tuple[Triple, ...], list[Term]]]:
-        """What a memory's slot amounts to: the triple, the axiom and the triples it rests on, and the entity it is read as."""
+        """Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity it is read as."""
         own = {triple[1]: triple for triple in triples}
         subject, slot, value = (own.get(f"<{MEM[name]}>") for name in ("subject", "slot", "slotValue"))
         if not (subject and slot and value) or slot[2] not in rules.slots:
@@ -173,7 +173,7 @@ class PremiseReader:
                 yield (subject[2], term, value[2]), (axiom, subject, slot, value), []
 
     def _find_named(self, value: Term, about: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-        """The entities among what a memory is about that go by a value: that it is about each, and that this is called so."""
+        """Yield the entities among what a memory is about that go by a value: that it is about each, and that this is called so."""
         wanted = _literal_text(value).casefold()
         for triple in about:
             names = (
@@ -191,7 +191,7 @@ class PremiseReader:
 
 
 def load_builtin_axioms() -> list[Axiom]:
-    """The axioms of `ontology/rules.ttl`, which need not be stated."""
+    """Return the axioms of `ontology/rules.ttl`, which need not be stated."""
     store = ox.Store()
     store.load(read("ontology/rules.ttl"), format=ox.RdfFormat.TURTLE, to_graph=ox.NamedNode(ONTOLOGY))
     return list(_read_axioms(store, ox.NamedNode(ONTOLOGY)))
@@ -212,7 +212,7 @@ def _read_axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
 
 
 def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[Term, ...]:
-    """The members of an RDF list; none when it is broken or too long."""
+    """Return the members of an RDF list; none when it is broken or too long."""
     found: list[Term] = []
     while isinstance(head, ox.NamedNode | ox.BlankNode) and head != ox.NamedNode(RDF.nil):
         first = next(store.quads_for_pattern(head, ox.NamedNode(RDF.first), None, graph), None)
@@ -225,7 +225,7 @@ def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[T
 
 
 def _takes_part(triple: Triple, rules: Rules) -> bool:
-    """Whether rules use a triple; what has no name takes no part."""
+    """Tell whether rules use a triple; what has no name takes no part."""
     subject, predicate, value = triple
     if subject.startswith("_:") or value.startswith(("_:", "<<")):
         return False
@@ -245,7 +245,7 @@ def _to_term(term: Term) -> ox.NamedNode | ox.Literal:
 
 
 def _literal_text(term: Term) -> str:
-    """The text of a literal as N-Triples writes it."""
+    """Return the text of a literal as N-Triples writes it."""
     [quad] = ox.parse(f"<urn:s> <urn:p> {term} .", ox.RdfFormat.N_TRIPLES)
     return str(getattr(quad.object, "value", ""))
 

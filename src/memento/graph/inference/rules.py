@@ -1,5 +1,6 @@
 """
-Axioms as rules: which facts lead to which, and for which properties facts are to be read at all.
+Axioms as rules: which facts lead to which, for which properties facts are to be read at all, and the sentence that says what each
+rule does.
 
 A fact is (predicate, subject, object), each a term as N-Triples writes it. Two kinds of predicates are no properties: the class
 `a <C>`, and those that begin with `=`: `=same`, and the `=edge <p>` that a transitive property is made of.
@@ -79,7 +80,7 @@ class Rules:
     slots: dict[str, list[tuple[Term, Triple]]] = field(default_factory=dict)
 
     def fact_of(self, triple: Triple) -> Fact:
-        """A stated triple as the fact that the rules start from."""
+        """Return a stated triple as the fact that the rules start from."""
         subject, predicate, value = triple
         if predicate == TYPE:
             return (f"a {value}", subject, value)
@@ -87,12 +88,12 @@ class Rules:
 
 
 def edge_predicate(predicate: Term) -> str:
-    """The predicate of what a transitive property is made of."""
+    """Return the predicate of what a transitive property is made of."""
     return f"=edge {predicate}"
 
 
 def triple_of(fact: Fact) -> Triple | None:
-    """The triple that a fact stands for; None for `=same`, which stands for a triple in one of two directions."""
+    """Return the triple that a fact stands for; None for `=same`, which stands for a triple in one of two directions."""
     predicate, subject, value = fact
     if predicate.startswith("a "):
         return (subject, TYPE, value)
@@ -102,7 +103,7 @@ def triple_of(fact: Fact) -> Triple | None:
 
 
 def rules_of(axioms: Iterable[Axiom]) -> Rules:
-    """The rules that some axioms amount to; those about the vocabularies of RDF, RDFS and OWL themselves are passed over."""
+    """Return the rules that some axioms amount to; those about the vocabularies of RDF, RDFS and OWL themselves are passed over."""
     stated = [one for one in axioms if not _is_reserved(one)]
     edges = frozenset(one.triple[0] for one in stated if _has_type(one, OWL.TransitiveProperty))
     found: list[Rule] = []
@@ -171,7 +172,7 @@ def _chain_rules(one: Axiom, edges: frozenset[Term]) -> list[Rule]:
 
 
 def _substitution_rules(properties: Sequence[Term], edges: frozenset[Term]) -> list[Rule]:
-    """What is said of one of two names that are stated to be the same is said of the other."""
+    """Return the rules by which what is said of one of two names that mean the same is said of the other."""
     found: list[Rule] = [CopyRule("", SAME_AS, SAME), CopyRule("", SAME_AS, SAME, turned=True)]
     for term in properties:
         own = edge_predicate(term) if term in edges else term
@@ -196,7 +197,7 @@ def _predicates_of(rule: Rule) -> tuple[str, ...]:
 
 
 def _properties_of(one: Axiom) -> list[Term]:
-    """The properties that an axiom names."""
+    """Return the properties that an axiom names."""
     subject, predicate, value = one.triple
     match predicate[1:-1]:
         case RDFS.subClassOf:
@@ -226,7 +227,7 @@ RULES: Mapping[str, str] = {
 
 def describe_rule(rule: str) -> str:
     """
-    What a rule does.
+    Return what a rule does.
 
     >>> describe_rule("prp-symp")
     'What holds of a symmetric property holds the other way round too.'

@@ -1,10 +1,17 @@
 """
-What the blocks `SERVICE mem:search` and `SERVICE mem:asOf` ask for, read from their tokens.
+What the blocks `SERVICE mem:search` and `SERVICE mem:asOf` ask for, read from their tokens: the groups of a query, the constants in
+it, and the triples of a block.
 
     SERVICE mem:search { ?memory mem:matches "question" ; mem:score ?score ; mem:rank ?rank ; mem:limit 20 }
     SERVICE mem:asOf { ?memory mem:validOn "2026-03-01"^^xsd:date ; mem:believedOn ?then }
 
+A constant is a string, a number, true or false, or an IRI, written out, or a variable that `BIND` or `VALUES` of the same group
+binds to such.
+
 *Guarantees:* whatever is wrong is an `InputError` that names line and column, and what would be right.
+
+*But:* groups know braces, parentheses and a few words, and no more of the grammar: of a text that is no SPARQL they say something,
+and the engine says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -88,7 +95,7 @@ class _Block:
 
 def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> SearchBlock:
     """
-    What a block of `mem:search` asks for.
+    Read what a block of `mem:search` asks for.
 
     Args:
         zone: where a time without an offset is meant.
@@ -122,7 +129,7 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
 
 
 def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> AsOfBlock:
-    """What a block of `mem:asOf` keeps; arguments as those of `parse_search`."""
+    """Read what a block of `mem:asOf` keeps; arguments as those of `parse_search`."""
     block = _parse_block(service, reading, groups, AS_OF_FORM)
     assert block.subject is not None
     _raise_if_unknown(block, "validOn", "believedOn")
@@ -139,7 +146,7 @@ def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo
 
 
 def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) -> _Block:
-    """The triples of a block; BIND and VALUES in it are passed over, and looked at when a variable is."""
+    """Read the triples of a block; BIND and VALUES in it are passed over, and looked at when a variable is."""
     block = _Block(form, service.first, reading, groups)
     found = reading.tokens
     place = service.opening + 1
@@ -187,7 +194,7 @@ def _parse_statements(place: int, service: Service, block: _Block) -> int:
 
 
 def _skip_clause(place: int, service: Service, groups: Groups) -> int:
-    """Behind a BIND or VALUES."""
+    """Return the place behind a BIND or VALUES."""
     depth, is_open = 0, False
     for at in range(place, service.last):
         text = groups.tokens[at].text
@@ -205,7 +212,7 @@ def _variable_of(block: _Block) -> str:
 
 
 def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
-    """The values of a property that takes constants: one that is written there, or all that its variable is bound to."""
+    """Return the values of a property that takes constants: one that is written there, or all that its variable is bound to."""
     if statement.value is not None:
         return [statement.value]
     places = (statement.place, block.first)
@@ -285,7 +292,7 @@ def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> dat
 
 
 def _write_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> str | None:
-    """A time as SPARQL compares it: a constant in UTC; a variable is cast, so that a date is its first instant."""
+    """Return a time as SPARQL compares it: a constant in UTC; a variable is cast, so that a date is its first instant."""
     if statement is None:
         return None
     if statement.variable:
@@ -340,7 +347,7 @@ class Constant:
 
 
 def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
-    """The constant that begins with a token, and the place of the token after it; None where there is none."""
+    """Read the constant that begins with a token, and the place of the token after it; None where there is none."""
     found = reading.tokens
     if place >= len(found):
         return None
@@ -369,7 +376,7 @@ def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
 
 def unescape(text: str) -> str:
     r"""
-    What a string token stands for.
+    Return what a string token stands for.
 
     >>> unescape(r"'''it\'s \u00e9'''")
     "it's é"
@@ -380,7 +387,7 @@ def unescape(text: str) -> str:
 
 def find_binding(name: str, place: int, reading: Reading, groups: Groups) -> list[Constant] | None:
     """
-    What the group of a token binds a variable to by BIND or VALUES, in order; None where it does not, or not to constants alone.
+    Return what the group of a token binds a variable to by BIND or VALUES, in order; None unless it binds it to constants alone.
 
     Args:
         name: that of the variable, without its mark.
@@ -406,7 +413,7 @@ def _find_binding_in(name: str, places: Sequence[int], reading: Reading) -> list
 
 
 def _read_column(name: str, at: int, reading: Reading) -> list[Constant] | None:
-    """The constants of one column of the VALUES at a place; None when it has no such column or holds UNDEF there."""
+    """Return the constants of one column of the VALUES at a place; None when it has no such column or holds UNDEF there."""
     found = reading.tokens
     opening = next((place for place in range(at, len(found)) if found[place].text == "{"), len(found))
     columns = [token.text[1:] for token in found[at + 1 : opening] if token.kind == "variable"]
@@ -436,7 +443,7 @@ def _parse_string(reading: Reading, place: int) -> tuple[str, str]:
 
 
 def _count_string_tokens(reading: Reading, place: int) -> int:
-    """How many tokens a string takes with its language or datatype."""
+    """Return how many tokens a string takes with its language or datatype."""
     after = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else None
     if after is not None and after.text == "^^":
         return 3
@@ -502,12 +509,12 @@ class Groups:
         return self.outside if number < 0 else self.all[number]
 
     def owner(self, place: int) -> int:
-        """The number of the group that a token stands in; for a brace, of the group around it."""
+        """Return the number of the group that a token stands in; for a brace, of the group around it."""
         return self._owner[place]
 
     def scope(self, place: int) -> Iterator[list[int]]:
         """
-        The tokens whose BIND and VALUES are in force at a place: those of its own group, and those behind the group it belongs to.
+        Yield the tokens whose BIND and VALUES are in force at a place: those of its group, and those behind the group around it.
 
         What stands beside a WHERE, as the expressions of SELECT and ORDER BY, belongs to it.
         """
@@ -523,7 +530,7 @@ class Groups:
             yield [one for one in self[group.around].own if one > group.closing]
 
     def _where(self, number: int) -> int | None:
-        """The WHERE group of the query that a group is, or that all is; None for a group that is no query."""
+        """Return the WHERE group of the query that a group is, or that all is; None for a group that is no query."""
         group = self[number]
         if number >= 0 and not (group.own and self.tokens[group.own[0]].text.upper() == "SELECT"):
             return None

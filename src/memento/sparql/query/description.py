@@ -1,6 +1,6 @@
 """
-What the endpoint says of itself: languages, features, formats and functions (SPARQL Service Description), and how much the graphs
-that the caller sees hold (VoID).
+What the endpoint says about itself: languages, features, formats and functions (SPARQL Service Description), how much the graphs
+that the caller sees hold (VoID), and the example queries that a page offers.
 
 *But:* to count takes as long as it takes. What a worker cannot count in `COUNT_S` is left out, and a count may be a minute old.
 
@@ -67,7 +67,7 @@ class Statistics:
 
     def count(self, dataset: Dataset, writes: int, caller: str) -> Counts:
         """
-        The counts of the named graphs of a dataset; those that take too long are left out.
+        Count what the named graphs of a dataset hold; those that take too long are left out.
 
         Args:
             writes: how many writes there were, as `Oxigraph.writes` says.
@@ -91,7 +91,7 @@ def describe_service(
     endpoint: str, dataset: Dataset, counts: Counts, accept: str, *, may_write: bool
 ) -> tuple[bytes, str]:
     """
-    The Service Description, serialised, and its media type.
+    Describe the service, and return that serialised with its media type.
 
     Args:
         endpoint: the address of the query operation; that of updates and of the graph store lie below it.
@@ -130,7 +130,7 @@ def describe_service(
 
 
 def describe_dataset(endpoint: str, counts: Counts, accept: str) -> tuple[bytes, str]:
-    """What the dataset holds, serialised, and its media type; raises `NotAcceptable`."""
+    """Describe what the dataset holds, and return that serialised with its media type; raises `NotAcceptable`."""
     media = negotiate(accept, GRAPH_MEDIA)
     said = _describe_counts(endpoint, IRI(f"{endpoint}#dataset"), counts)
     return _serialise_triples(_group_by_subject(said), media), media
@@ -157,7 +157,7 @@ def _describe_graphs(endpoint: str, data: IRI, dataset: Dataset, counts: Counts)
 
 
 def _describe_counts(endpoint: str, data: IRI, counts: Counts) -> Sequence[tuple[IRI, IRI, Value]]:
-    """The whole with its endpoint, and each graph as a part of it."""
+    """Return the whole with its endpoint, and each graph as a part of it."""
     said: list[tuple[IRI, IRI, Value]] = [(data, TYPE, VOID.Dataset), (data, VOID.sparqlEndpoint, IRI(endpoint))]
     if counts:
         said.append((data, VOID.triples, sum(one.get("triples", 0) for one in counts.values())))
@@ -227,7 +227,7 @@ class Example:
 
 def load_examples() -> list[Example]:
     """
-    Every example.
+    Load every example.
 
     >>> load_examples()[0].title.partition(":")[0]
     'What answers a question, as it was true at one time'

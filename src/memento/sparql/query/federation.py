@@ -60,7 +60,7 @@ class Endpoints:
 
     @classmethod
     def from_settings(cls, settings: SparqlSettings) -> Endpoints:
-        """Those of the settings."""
+        """Return the endpoints that the settings allow."""
         allowed = frozenset(one.strip() for one in settings.services.split(",") if one.strip())
         return cls(allowed, settings.service_bytes, settings.query_s, threading.BoundedSemaphore(AT_ONCE))
 
@@ -68,7 +68,7 @@ class Endpoints:
         self, sparql: str, limits: LimitsSettings, others: Sequence[str] = ()
     ) -> tuple[str, LimitsSettings]:
         """
-        A query with what its endpoints answered in their place, and the limits for it, which is longer then.
+        Put what the endpoints of a query answer in their place; return it with the limits for it, which is longer then.
 
         Args:
             others: IRIs that SERVICE may name too, which stay as they are.
@@ -154,7 +154,7 @@ class Endpoints:
 
 
 def _connect(endpoint: str, until: float) -> http.client.HTTPConnection:
-    """A connection to an address that was looked at; raises `OSError`, `TimeoutError` or `GraphError`."""
+    """Connect to an address that was looked at; raises `OSError`, `TimeoutError` or `GraphError`."""
     parts = urlsplit(endpoint)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     if parts.scheme not in ("http", "https") or not host:
@@ -182,7 +182,7 @@ Address = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ..
 
 def resolve_host(host: str, port: int) -> Sequence[Address]:
     """
-    Where a host is, all of which is public unless the host is itself an address, or localhost.
+    Return the addresses of a host, all of which are public unless the host is itself an address, or localhost.
 
     Raises:
         GraphError: it is somewhere else too.
@@ -200,7 +200,7 @@ def resolve_host(host: str, port: int) -> Sequence[Address]:
 
 def is_public(address: str) -> bool:
     """
-    Whether an address is one of the Internet: not of this machine, of its network or of a cloud's inside.
+    Tell whether an address is one of the Internet: not of this machine, of its network or of a cloud's inside.
 
     >>> [is_public(one) for one in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fe80::1", "::ffff:127.0.0.1")]
     [True, False, False, False, False, False, False]
@@ -237,7 +237,7 @@ Rows = list[list[str | None]]
 
 def parse_rows(body: bytes) -> tuple[list[str], Rows]:
     """
-    The variables and the rows of SPARQL results in JSON.
+    Read the variables and the rows of SPARQL results in JSON.
 
     A blank node becomes an IRI of its own, `urn:memento:blank:…`, the same one within the answer: a query can hold no other.
 

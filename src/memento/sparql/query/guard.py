@@ -78,7 +78,7 @@ class Reading:
     named_graphs: tuple[str, ...] | None
 
     def resolve(self, token: Token) -> str | None:
-        """The IRI that an IRI or a prefixed name stands for; None where its prefix is not declared, or it is none."""
+        """Return the IRI that an IRI or a prefixed name stands for; None where its prefix is not declared, or it is none."""
         return _resolve_iri(token, self.prefixes, self.base)
 
 
@@ -203,7 +203,7 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
 
 def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
     """
-    Whether an IRI could also be a comparison with what follows: after an operand, within parentheses.
+    Tell whether an IRI could also be a comparison with what follows: after an operand, within parentheses.
 
     `<scheme://` cannot be one, as nothing may follow the second slash.
 
@@ -224,7 +224,7 @@ def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
 
 
 def _read_service(place: int, found: Sequence[Token], seen: _State, allowed: Collection[str]) -> Service:
-    """The block of the SERVICE at this place; raises `Forbidden` when it may not be called."""
+    """Return the block of the SERVICE at this place; raises `Forbidden` when it may not be called."""
     word = found[place]
     after = place + 1
     is_silent = found[after].text.upper() == "SILENT" if after < len(found) else False

@@ -1,4 +1,10 @@
-"""From a query as somebody asks it to the job that a worker does: the guard, the dataset, the media type."""
+"""
+From a query as somebody asks it to the job that a worker does: the guard, the dataset, the media type of the answer, the cost
+class.
+
+*But:* the cost class is a guess by the shape of the query, which decides only who goes first where all workers are busy
+(`worker.priority_queue`). One that is wrong costs a slice of time.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +20,14 @@ from memento.iris import IRI
 from memento.settings import LimitsSettings
 from memento.sparql.query import guard
 from memento.sparql.query.guard import Form, Reading
-from memento.sparql.query.rewrite import SERVICES, Memory, is_without_memory, rewrite_query
+from memento.sparql.query.rewrite import SERVICES, MemoryAccess, is_without_memory, rewrite_query
 from memento.sparql.query.tokens import Token
 from memento.sparql.update.upload import FORMATS
 from memento.sparql.worker.evaluate import GRAPH_FORMATS, ROW_FORMATS
 from memento.sparql.worker.jobs import CHEAP, LIKELY, UNKNOWN, Query
 
 CACHED, CACHED_CHARS = 512, 4_096
-"""How many short queries are not read anew when they come again, as those of programs do."""
+"""How many short queries are not read again when they come again, as those of programs do."""
 _one_long = threading.Lock()
 """Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
 _NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
@@ -51,10 +57,10 @@ class QueryRequest:
 
 
 def prepare_query(
-    request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, memory: Memory | None = None
+    request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, memory: MemoryAccess | None = None
 ) -> Query:
     """
-    What a worker is to do.
+    Prepare what a worker is to do.
 
     Args:
         visible: what the reader may see; None for a plain dataset, all of which anybody may.
@@ -80,7 +86,7 @@ def prepare_query(
 def _prepare(
     request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, *, has_memory: bool
 ) -> tuple[Query, Reading | None]:
-    """The job, and where memory is asked for inside the query, what was read, to be rewritten each time."""
+    """Return the job, and where memory is asked for inside the query, what was read, to be rewritten each time."""
     reading = guard.read_sparql(request.sparql, limits, services=SERVICES if has_memory else ())
     if reading.form == "update":
         raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
@@ -107,7 +113,7 @@ def choose_dataset(
     named_graphs: Sequence[str] | None = None,
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """
-    The default graphs and the named graphs that a query reads; None for both leaves them to the query itself.
+    Return the default graphs and the named graphs that a query reads; None for both leaves them to the query itself.
 
     What the request chooses wins over FROM and FROM NAMED, as the protocol has it, and is cut down to what the reader may see:
     whoever asks for invisible graphs alone reads an empty dataset. FROM with an invisible graph is refused, whether it is there or
@@ -160,7 +166,7 @@ _SEPARATORS = frozenset((".", ";", ","))
 
 
 def cost_class(reading: Reading) -> int:
-    """The weight of a query that the guard has read: 0, 1 or 2."""
+    """Return the cost class of a query that the guard has read."""
     found = reading.tokens
     if reading.form == "update" or len(found) > MOST_TOKENS:
         return UNKNOWN
@@ -185,7 +191,7 @@ def cost_class(reading: Reading) -> int:
 
 
 def _count_patterns(inside: Sequence[Token]) -> int:
-    """Triple patterns, counted by what separates them."""
+    """Count the triple patterns by what separates them."""
     terms = sum(token.kind in ("iri", "name", "variable", "string", "number", "blank") for token in inside)
     separators = sum(token.text in _SEPARATORS and after.text != "}" for token, after in pairwise(inside))
     return separators + 1 if terms else 0
@@ -225,7 +231,7 @@ class _MediaRange(NamedTuple):
     quality: float
 
     def fits(self, media: str) -> int:
-        """How closely: 0 not at all, 1 as any, 2 by its kind, 3 by its name."""
+        """Return how closely: 0 not at all, 1 as any, 2 by its kind, 3 by its name."""
         kind, _, subtype = media.partition("/")
         if self.kind == "*":
             return 1
@@ -236,7 +242,7 @@ class _MediaRange(NamedTuple):
 
 def choose_media_type(accept: str, form: Form) -> str:
     """
-    The media type for the answer to a query of this form; see `negotiate`.
+    Choose the media type for the answer to a query of this form; see `negotiate`.
 
     >>> choose_media_type("text/csv;q=0.5, application/n-quads", "select"), choose_media_type("", "describe")
     ('text/csv', 'text/turtle')
@@ -246,7 +252,7 @@ def choose_media_type(accept: str, form: Form) -> str:
 
 def negotiate(accept: str, offered: Sequence[str]) -> str:
     """
-    The offered media type that an Accept header likes best: the range that names one most closely decides how much it is liked.
+    Choose the offered media type that an Accept header likes best; the range that names one most closely decides how much.
 
     Of those liked alike it is the one that the header names first, and without a header the first of all.
 

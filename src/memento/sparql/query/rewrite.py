@@ -6,20 +6,26 @@ compares with is compared, all before the query leaves for its worker.
     →  VALUES (?memory ?score) { (<urn:memento:memory:…> 0.71) (<urn:memento:memory:…> 0.42) }
 
 *Guarantees:* text never becomes syntax: what is put in are terms as the store writes them. No SERVICE is left. Where no memory
-answers, there are no rows.
+answers, there are no rows. The patterns of a time bind nothing that the answer would show, and keep what a recall with the same two
+times looks at.
 
 *Because:* the engine joins rows quickly wherever they stand, but for two places: behind an OPTIONAL it first works that out for
 every memory there is, and beside a UNION of paths too. So the rows go in front of what does not share a variable with them, and
 the memories once more into each branch of a UNION that is about them; neither changes the answer. At 100,000 memories this is
 1 to 5 ms instead of 10 and 80 s.
+
+What has ended is a small part, and taken away as one set (MINUS) it costs 40 ms among 100,000 memories, where a look at each
+(NOT EXISTS) costs 4 s; but a set cannot depend on a time that another pattern binds. At the end of its group it leaves the engine
+free to begin with whatever is the fewest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memento.errors import BackendError, InputError, SettingsError
 from memento.graph.terms import to_term
@@ -50,31 +56,29 @@ MOST_BYTES = 64 << 20
 """All tables of one query: five of a million memories."""
 
 
-class Memory(Protocol):
-    """Whoever answers the questions inside a query, for one reader."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAccess:
+    """
+    What answers the questions inside a query, for one reader.
 
-    @property
-    def zone(self) -> tzinfo:
-        """Where a time without an offset is meant."""
-        ...
+    `zone` is where a time without an offset is meant. `recall` gives memories with their scores, best first, and raises
+    `InputError` for what recall does not take. `compare` gives the table that `graph.similarity` reads: how like a text, or a
+    memory where the second argument is True, everything is that the reader may see.
+    """
 
-    def recalled(self, question: str, asked: SearchBlock) -> Sequence[tuple[IRI, float]]:
-        """Memories with their scores, best first; raises `InputError` for what recall does not take."""
-        ...
-
-    def likeness(self, asked: str, *, is_iri: bool) -> bytes:
-        """What `graph.likeness` reads: how like a text, or a memory, everything is that the reader may see."""
-        ...
+    zone: tzinfo
+    recall: Callable[[str, SearchBlock], Sequence[tuple[IRI, float]]]
+    compare: Callable[[str, bool], bytes]
 
 
 def is_without_memory(reading: Reading) -> bool:
-    """Whether there is nothing of memory in a query."""
+    """Tell whether there is nothing of memory in a query."""
     return not reading.services and MEM.similarity not in reading.functions
 
 
-def rewrite_query(reading: Reading, memory: Memory) -> tuple[Edited, tuple[SimilarityData, ...]]:
+def rewrite_query(reading: Reading, memory: MemoryAccess) -> tuple[Edited, tuple[SimilarityData, ...]]:
     """
-    The query as a worker may see it, without SERVICE, and the tables of its comparisons.
+    Rewrite a query as a worker may see it, without SERVICE; return it with the tables of its comparisons.
 
     Raises:
         InputError: a block or a call is not as it must be; names line, column and the right form.
@@ -99,10 +103,10 @@ def rewrite_query(reading: Reading, memory: Memory) -> tuple[Edited, tuple[Simil
     return Edited(reading.sparql, tuple(edits)), _build_tables(texts, memory)
 
 
-def _build_tables(texts: Sequence[Constant], memory: Memory) -> tuple[SimilarityData, ...]:
+def _build_tables(texts: Sequence[Constant], memory: MemoryAccess) -> tuple[SimilarityData, ...]:
     tables: list[SimilarityData] = []
     for one in texts:
-        data = memory.likeness(one.value, is_iri=one.is_iri)
+        data = memory.compare(one.value, one.is_iri)
         tables.append(SimilarityData(asked=one.value, is_iri=one.is_iri, data=data))
         if sum(len(table.data) for table in tables) > MOST_BYTES:
             raise InputError(
@@ -112,7 +116,7 @@ def _build_tables(texts: Sequence[Constant], memory: Memory) -> tuple[Similarity
 
 
 def _replace_search(
-    service: Service, asked: SearchBlock, reading: Reading, groups: Groups, memory: Memory
+    service: Service, asked: SearchBlock, reading: Reading, groups: Groups, memory: MemoryAccess
 ) -> list[Edit]:
     try:
         rows = [
@@ -138,7 +142,7 @@ def _replace_search(
 
 
 def _replace_as_of(service: Service, asked: AsOfBlock, reading: Reading, groups: Groups) -> list[Edit]:
-    """The patterns of a time in the place of its block, and what they take away at the end of its group."""
+    """Return the patterns of a time in the place of its block, and what they take away at the end of its group."""
     held = as_of_patterns(asked, reading)
     end = groups.tokens[_enclosing_group(service, groups).closing].start
     edits = [_replace_block(service, held.here, reading)]
@@ -146,10 +150,10 @@ def _replace_as_of(service: Service, asked: AsOfBlock, reading: Reading, groups:
 
 
 def _recall(
-    service: Service, question: Constant, asked: SearchBlock, reading: Reading, memory: Memory
+    service: Service, question: Constant, asked: SearchBlock, reading: Reading, memory: MemoryAccess
 ) -> Sequence[tuple[IRI, float]]:
     try:
-        return memory.recalled(question.value, asked)
+        return memory.recall(question.value, asked)
     except (InputError, SettingsError) as error:  # the latter is a profile or an engine that there is not
         kind = type(error) if isinstance(error, InputError) else InputError
         raise kind(f"{reading.tokens[service.first].place}: {error}") from error
@@ -179,7 +183,7 @@ def _replace_block(service: Service, text: str, reading: Reading) -> Edit:
 
 def _find_place_of_rows(service: Service, asked: SearchBlock, groups: Groups) -> int:
     """
-    Where the rows go: as far to the front of the block's group as the answer stays the same.
+    Find where the rows go: as far to the front of the block's group as the answer stays the same.
 
     They pass by an OPTIONAL, a MINUS and a BIND when each variable that both have is bound in front of it in any case.
     """
@@ -204,7 +208,7 @@ def _enclosing_group(service: Service, groups: Groups) -> Group:
 
 
 def _list_elements(opening: int, until: int, groups: Groups) -> list[tuple[int, int]]:
-    """What a group consists of, up to a place: OPTIONAL, MINUS, BIND, FILTER, VALUES and all between them, as (first, behind)."""
+    """List what a group consists of, up to a place: OPTIONAL, MINUS, BIND, FILTER, VALUES and all between, as (first, behind)."""
     found = groups.tokens
     elements: list[tuple[int, int]] = []
     begin = at = opening + 1
@@ -224,7 +228,7 @@ def _list_elements(opening: int, until: int, groups: Groups) -> list[tuple[int, 
 
 
 def _skip_brackets(at: int, until: int, found: Sequence[Token]) -> int:
-    """Behind the brackets that follow a place; of VALUES behind its braces."""
+    """Return the place behind the brackets that follow a place; of VALUES behind its braces."""
     is_data, depth = found[at].text.upper() == "VALUES", 0
     for place in range(at, until):
         text = found[place].text
@@ -235,7 +239,7 @@ def _skip_brackets(at: int, until: int, found: Sequence[Token]) -> int:
 
 
 def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
-    """The variables of the triples among some tokens of a group: each is bound in every answer."""
+    """Return the variables of the triples among some tokens of a group: each is bound in every answer."""
     owner = groups.owner(begin)
     depth = 0
     found: set[str] = set()
@@ -248,7 +252,7 @@ def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
 
 
 def _find_branches(service: Service, memory: str, place: int, groups: Groups) -> list[int]:
-    """Where the memories are put once more: at the head of each branch of a UNION beside the rows that is surely about them."""
+    """Find where the memories are put once more: at the head of each branch of a UNION beside the rows that is about them."""
     places: list[int] = []
     left = [groups.owner(service.first)]
     while left:
@@ -281,7 +285,7 @@ FORM = 'mem:similarity(?memory, "text")'
 
 def find_compared(reading: Reading, groups: Groups) -> list[Constant]:
     """
-    What memories are compared with in a query, each once: texts, and the IRIs of memories or entities.
+    Find what memories are compared with in a query, each once: texts, and the IRIs of memories or entities.
 
     Raises:
         InputError: a call with too many or too few arguments, or whose second one is no constant; names line and column.
@@ -304,7 +308,7 @@ def _find_calls(reading: Reading) -> Iterator[int]:
 
 
 def _read_second_argument(place: int, reading: Reading, groups: Groups) -> list[Constant]:
-    """The values of the second argument of a call."""
+    """Read the values of the second argument of a call."""
     found, arguments = reading.tokens, [place + 2]
     depth, at = 1, place + 2
     while at < len(found) and depth:
@@ -347,8 +351,8 @@ class Patterns(NamedTuple):
 
 
 def as_of_patterns(asked: AsOfBlock, reading: Reading) -> Patterns:
-    """The patterns that keep the memories of one time."""
-    unused = _unused_variables(reading)
+    """Return the patterns that keep the memories of one time."""
+    new_variable = _unused_variables(reading)
     believed_on = asked.believed_on or _NOW
     valid_on = asked.valid_on or believed_on
     starts = [(MEM.validAt, asked.valid_on), (MEM.createdAt, asked.believed_on)]
@@ -357,48 +361,50 @@ def as_of_patterns(asked: AsOfBlock, reading: Reading) -> Patterns:
     here = [f"{one} <{TYPE}> <{MEM.Memory}> ."] if _shows_all(reading) or not is_set else []
     for predicate, at in starts:
         if at:
-            begin = unused()
+            begin = new_variable()
             told = f"{one} <{predicate}> {begin} . FILTER ({begin} <= {at})"
             here.append(f"FILTER EXISTS {{ {told} }}" if here else told)
-    gone = [_ended_pattern(one, MEM.expiredAt, believed_on, unused)]
+    gone = [_ended_pattern(one, MEM.expiredAt, believed_on, new_variable)]
     if not asked.believed_on:
-        gone.append(_ended_pattern(one, MEM.invalidAt, valid_on, unused))
+        gone.append(_ended_pattern(one, MEM.invalidAt, valid_on, new_variable))
     else:
-        gone += _known_patterns(one, valid_on, believed_on, unused, is_set=is_set)
+        gone += _known_patterns(one, valid_on, believed_on, new_variable, is_set=is_set)
     if is_set:
         return Patterns(" ".join(here), " ".join(f"MINUS {{ {group} }}" for group in gone))
     return Patterns(" ".join([*here, *(f"FILTER NOT EXISTS {{ {group} }}" for group in gone)]), "")
 
 
-def _ended_pattern(one: str, predicate: str, at: str, unused: Callable[[], str]) -> str:
-    end = unused()
+def _ended_pattern(one: str, predicate: str, at: str, new_variable: Callable[[], str]) -> str:
+    end = new_variable()
     return f"{one} <{predicate}> {end} . FILTER ({end} <= {at})"
 
 
-def _known_patterns(one: str, valid_on: str, believed_on: str, unused: Callable[[], str], *, is_set: bool) -> list[str]:
-    """What was over, and known to be by then: an act that ended it had been written, or none is known."""
-    act, learned = unused(), unused()
+def _known_patterns(
+    one: str, valid_on: str, believed_on: str, new_variable: Callable[[], str], *, is_set: bool
+) -> list[str]:
+    """Return the patterns of what was over, and known to be by then: an act that ended it had been written, or none is known."""
+    act, learned = new_variable(), new_variable()
     acts = f"{act} <{MEM.invalidated}> {one}"
     none = f"MINUS {{ {acts} }}" if is_set else f"FILTER NOT EXISTS {{ {acts} }}"
     told = f"{acts} ; <{MEM.at}> {learned} . FILTER ({learned} <= {believed_on})"
     return [
-        f"{_ended_pattern(one, MEM.invalidAt, valid_on, unused)} {told}",
-        f"{_ended_pattern(one, MEM.invalidAt, valid_on, unused)} {none}",
+        f"{_ended_pattern(one, MEM.invalidAt, valid_on, new_variable)} {told}",
+        f"{_ended_pattern(one, MEM.invalidAt, valid_on, new_variable)} {none}",
     ]
 
 
 def _shows_all(reading: Reading) -> bool:
-    """Whether the query shows every variable that it binds."""
+    """Tell whether the query shows every variable that it binds."""
     texts = (token.text.upper() for token in reading.tokens)
     return any(text == "*" and before in _PROJECTING for before, text in pairwise(texts))
 
 
 def _unused_variables(reading: Reading) -> Callable[[], str]:
-    """Variables that a query does not have."""
+    """Return a function that gives variables that the query does not have."""
     taken = {token.text[1:] for token in reading.tokens if token.kind == "variable"}
     numbers = iter(range(1_000_000))
 
-    def unused() -> str:
+    def new_variable() -> str:
         return next(f"?_{number}" for number in numbers if f"_{number}" not in taken)
 
-    return unused
+    return new_variable

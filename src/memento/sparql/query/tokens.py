@@ -1,8 +1,9 @@
 """
-The tokens of a SPARQL text, each with its place: what the guard and the rewriting read instead of characters.
+The tokens of a SPARQL text, each with its place, which the guard and the rewriting read instead of characters; and what is wrong at
+a place from which the engine cannot read on.
 
 *Guarantees:* linear in the length of the text, no recursion. A token ends where the engine would end it, so that nothing that the
-engine reads as a keyword lies inside a name, a string, an IRI or a comment here.
+engine reads as a keyword stands inside a name, a string, an IRI or a comment here.
 
 *Because:* the engine's grammar has no word boundaries, and takes one group of dots in a local name: `ex:a.b.c` is `ex:a.b`, a dot,
 and `c`. A tokenizer that follows the standard to the letter would hide `ex:a.b.SERVICE<x>{}` in a name.
@@ -63,7 +64,7 @@ _TOKEN = re.compile(
 
 def tokenise(sparql: str) -> Iterator[Token]:
     """
-    The tokens in their order, without space and comments.
+    Yield the tokens in their order, without space and comments.
 
     Raises:
         InputError: a string that does not end, or a character that SPARQL does not know; names line and column.
@@ -101,7 +102,7 @@ LOOK_AHEAD = 50
 
 def syntax_error_at(sparql: str, line: int, column: int) -> InputError:
     """
-    The error for a text that the engine can read no further than this place. Strings are not repeated: they may be anybody's.
+    Return the error for a text that the engine cannot read on from this place. Strings are not repeated: they may be anybody's.
 
     >>> syntax_error_at("SELECT * { ?s ex:p 1 }", 1, 12)
     InputError('line 1, column 15 of the query: the prefix ex: is not declared; write PREFIX ex: <…> before the query')

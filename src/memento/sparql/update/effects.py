@@ -3,7 +3,8 @@ What an update does to memories: whether it may, whether what is left conforms, 
 
 *Guarantees:* nothing is written here. A node of ours is described in one graph, as the indexes know it by its IRI alone.
 
-*But:* only faults that the update makes are held against it; those that were there before stay.
+*But:* only faults that the update makes are held against it; those that were there before stay. It looks at single nodes and at
+what points at them, never at a whole graph.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Effect:
 
 def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect:
     """
-    What a delta does to the memories of its tenant; what it adds to them is embedded when this returns.
+    Judge what a delta does to the memories of its tenant; what it adds to them is embedded when this returns.
 
     Args:
         most: nodes that may be touched.
@@ -132,7 +133,7 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
 
 
 def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation]:
-    """What is wrong with some nodes, each with all that is said of it and the types of all that it refers to."""
+    """Find what is wrong with some nodes, each with all that is said of it and the types of all that it refers to."""
     data = view.quads_about([*judged, *view.sample_pointing(judged, _INVERSE)])
     footing = [quad for quad in view.quads_about(targets(data)) if quad.predicate.value == TYPE]
     wanted = set(judged)
@@ -149,7 +150,7 @@ def _describe_violation(one: Violation) -> str:
 
 
 def _find_affected(touched: Sequence[IRI], after: GraphsAfter, most: int) -> list[IRI]:
-    """The nodes whose place in the indexes depends on what the update touches."""
+    """Find the nodes whose place in the indexes depends on what the update touches."""
     changed = [*after.removes, *after.adds]
     named = subjects(changed, [TYPE, MEM.name])
     turns = subjects(changed, _OF_TURNS)
@@ -165,7 +166,7 @@ def _find_affected(touched: Sequence[IRI], after: GraphsAfter, most: int) -> lis
 
 
 def _find_traces(touched: Sequence[IRI], after: GraphsAfter, tenant: str, parts: Backends) -> tuple[Quad, ...]:
-    """What is known of the making of nodes of which nothing is left."""
+    """Find what is known of the making of nodes of which nothing is left."""
     left = {quad[0] for quad in after.values(touched)}
     vanished = [iri for iri in touched if iri not in left]
     rows = parts.graph.select("library/traces", [provenance_iri(tenant)], node=vanished) if vanished else []
@@ -174,14 +175,14 @@ def _find_traces(touched: Sequence[IRI], after: GraphsAfter, tenant: str, parts:
 
 
 def _trim_description(after: GraphsAfter, tenant: str, parts: Backends) -> Change:
-    """The user's description without what only memories have told that say something else now, or nothing."""
+    """Return the user's description without what only memories have told that say something else now, or nothing."""
     reworded = subjects(after.removes, [MEM.content])
     said = [str(value) for value in values_of(after.removes, MEM.content)]
     return undescribed(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
 
 
 def _list_removed_texts(after: GraphsAfter, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ...]:
-    """The texts that are not said any more, as they are written and as they were embedded."""
+    """Return the texts that are not said any more, as they are written and as they were embedded."""
     poorer = subjects(after.removes, _TEXTS)
     if not poorer:
         return ()
@@ -218,21 +219,21 @@ class GraphsAfter:
         return any(isinstance(quad.object, ox.Triple) for quad in self.adds)
 
     def quads_now(self, nodes: Iterable[str]) -> list[ox.Quad]:
-        """What the graphs say of some nodes now."""
+        """Return what the graphs say of some nodes now."""
         return [quad for iri in nodes for quad in self._match(subject=iri)]
 
     def quads_about(self, nodes: Iterable[str]) -> list[ox.Quad]:
-        """What the graphs would say of some nodes."""
+        """Return what the graphs would say of some nodes."""
         listed = list(nodes)
         kept = [quad for quad in self.quads_now(listed) if quad not in self._gone]
         return [*kept, *(quad for iri in listed for quad in self._new.get(iri, ()))]
 
     def values(self, nodes: Iterable[str]) -> list[Quad]:
-        """The same in our own terms."""
+        """Return what the graphs would say of some nodes in our own terms."""
         return list(to_change((), self.quads_about(nodes)).adds)
 
     def types_of(self, nodes: Iterable[str]) -> dict[IRI, set[str]]:
-        """What some nodes would be; one that would be nothing is left out."""
+        """Return what some nodes would be; one that would be nothing is left out."""
         found: dict[IRI, set[str]] = {}
         for quad in self.quads_about(nodes):
             if quad.predicate.value == TYPE:
@@ -240,7 +241,7 @@ class GraphsAfter:
         return found
 
     def list_typed_twice(self, nodes: Iterable[str]) -> list[IRI]:
-        """Nodes that would be typed in several of the graphs."""
+        """List the nodes that would be typed in several of the graphs."""
         found: dict[str, set[str]] = {}
         for quad in self.quads_about(nodes):
             if quad.predicate.value == TYPE:
@@ -248,7 +249,7 @@ class GraphsAfter:
         return [IRI(iri) for iri, graphs in found.items() if len(graphs) > 1]
 
     def list_described_elsewhere(self, nodes: Iterable[str], kinds: tuple[str, ...]) -> list[IRI]:
-        """Nodes that another graph describes, one whose name begins as one of `kinds`."""
+        """List the nodes that another graph describes, one whose name begins as one of `kinds`."""
         return [
             IRI(iri)
             for iri in nodes
@@ -257,11 +258,11 @@ class GraphsAfter:
         ]
 
     def sample_pointing(self, nodes: Iterable[str], predicates: Sequence[IRI] = ()) -> list[IRI]:
-        """Subjects that would point at some nodes, by some predicates or by any: a sample where there are many."""
+        """List subjects that would point at some nodes, by some predicates or by any: a sample where there are many."""
         return subjects(quad for iri in nodes for quad in self._sample(iri, predicates))
 
     def list_pointing(self, nodes: Iterable[str], predicates: Sequence[IRI], most: int) -> list[IRI]:
-        """Every subject that points at some nodes now or would, until there are more than `most` at one."""
+        """List every subject that points at some nodes now or would, until there are more than `most` at one."""
         found: dict[IRI, None] = {}
         for iri in nodes:
             old = [
@@ -292,7 +293,7 @@ class GraphsAfter:
 
 
 def targets(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IRI]:
-    """The nodes that some quads point at, by some predicates or by any."""
+    """Return the nodes that some quads point at, by some predicates or by any."""
     return list(
         dict.fromkeys(
             IRI(quad.object.value)
@@ -303,7 +304,7 @@ def targets(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IR
 
 
 def subjects(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IRI]:
-    """The subjects of some quads, of those with some predicates or with any; each once."""
+    """Return the subjects of some quads, of those with some predicates or with any; each once."""
     return list(
         dict.fromkeys(
             IRI(_term_name(quad.subject)) for quad in quads if not predicates or quad.predicate.value in predicates
@@ -312,7 +313,7 @@ def subjects(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[I
 
 
 def values_of(quads: Iterable[ox.Quad], predicate: IRI) -> list[Value]:
-    """What some quads state by a predicate."""
+    """Return what some quads state by a predicate."""
     return [to_value(quad.object) for quad in quads if quad.predicate.value == predicate]
 
 

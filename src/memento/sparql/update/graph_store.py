@@ -1,8 +1,8 @@
 """
 Changes to the graphs by somebody else: tried by a worker, held against what the caller may write, and written in one piece.
 
-*Flow:* `guard` reads an update, `operations` cuts it, `plan` names its graphs, a worker tries it on a snapshot
-(`graph.trial`, `graph.upload`), and what comes back is looked at here, graph by graph, before whoever owns the store commits it.
+*Flow:* `query.guard` reads an update, `parse` cuts it and names its graphs, a worker tries it on a snapshot (`trial`), and what
+comes back is looked at here, graph by graph, before whoever owns the store commits it.
 
 *Guarantees:* what is committed was tried on the store as it is: when something else was written meanwhile, it is tried again.
 Nothing is written of a change that is refused.
@@ -125,7 +125,7 @@ class GraphStore:
         self, graph: str | None, dataset: Dataset, *, accept: str, caller: str, waiting: WaitingClient | None = None
     ) -> Answer:
         """
-        All triples of a graph, as they come; None is the default graph.
+        Answer with all triples of a graph, as they come; None is the default graph.
 
         Raises:
             NotFound: there is no such graph.
@@ -184,7 +184,7 @@ class GraphStore:
             )
 
     def _limit_commit(self, commit: Callable[[Delta], None]) -> Callable[[Delta], None]:
-        """The same for what is written in one transaction: only what is new alone may be more."""
+        """Limit a commit to what is written in one transaction: only what is new alone may be more."""
 
         def few(delta: Delta) -> None:
             most = self._limits.update_quads
@@ -260,7 +260,7 @@ class GraphStore:
 
 def resolve_target(graph: str | None, dataset: Dataset, *, empties: bool = False) -> str:
     """
-    The graph that somebody means; None is the default graph.
+    Return the name of the graph that somebody means; None is the default graph.
 
     Raises:
         Forbidden: the default graph would be emptied, and holds memories.
@@ -280,7 +280,7 @@ def resolve_target(graph: str | None, dataset: Dataset, *, empties: bool = False
 
 
 def is_absolute(name: str) -> bool:
-    """Whether a name begins as an absolute IRI does."""
+    """Tell whether a name begins as an absolute IRI does."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", name) is not None
 
 

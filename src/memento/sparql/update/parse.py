@@ -1,7 +1,12 @@
 """
-The operations of an update, cut apart at its tokens: the templates, the pattern, the dataset and the graphs of each.
+An update cut at its tokens into operations, and each operation with its graphs named, as a worker tries it, within what the caller
+may read and write.
 
-*But:* it knows the outline of an update and nothing of what is inside the braces: the engine says whether that is SPARQL.
+*Guarantees:* a pattern reads graphs of the caller alone; a graph that is named and is not the caller's is refused, whether it is
+there or not, so that nobody learns which are.
+
+*But:* it knows the outline of an update and nothing of what is inside the braces: the engine says whether that is SPARQL. A graph
+that a template takes from a variable shows only in what would be written: `graph_store` looks at that.
 
 *Source:* SPARQL 1.1 Query Language, https://www.w3.org/TR/sparql11-query/#sparqlGrammar, productions 3 and 29 to 52.
 """
@@ -52,7 +57,7 @@ class WrittenOperation:
 
 def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperation]:
     """
-    The operations of an update in their order; none for an empty one.
+    Cut an update into its operations, in their order; none for an empty one.
 
     Raises:
         InputError: something stands where no operation can; names line and column.
@@ -64,7 +69,7 @@ def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperat
         if not reader.skip("sign", ";"):
             break
     if reader.token is not None:
-        raise reader.unexpected("; or the end of the update")
+        raise reader.error_for_next("; or the end of the update")
     return found
 
 
@@ -118,7 +123,7 @@ class _Reader:
         elif verb in (*_GRAPH_VERBS, "LOAD"):
             self._read_graph_operation(verb, parts)
         else:
-            raise self.unexpected("an operation such as INSERT or DELETE")
+            raise self.error_for_next("an operation such as INSERT or DELETE")
         return WrittenOperation(
             verb="INSERT" if verb in ("DELETE", "WITH") else verb,
             prologue="\n".join(self._prologue),
@@ -144,8 +149,8 @@ class _Reader:
         self._at += is_next
         return is_next
 
-    def unexpected(self, wanted: str) -> InputError:
-        """What is wrong with the next token."""
+    def error_for_next(self, wanted: str) -> InputError:
+        """Return the error for the next token."""
         if self.token is None:
             return InputError(f"the update ends where {wanted} must follow")
         token = self.token
@@ -176,7 +181,7 @@ class _Reader:
             parts.inserts = self._read_template()
         else:
             self._at -= 1
-            raise self.unexpected("DELETE or INSERT")
+            raise self.error_for_next("DELETE or INSERT")
         return self._read_pattern(parts)
 
     def _read_pattern(self, parts: _Parts) -> None:
@@ -187,7 +192,7 @@ class _Reader:
         if using or named:
             parts.using, parts.using_named = tuple(using), tuple(named)
         if not self.skip("word", "WHERE"):
-            raise self.unexpected("USING or WHERE")
+            raise self.error_for_next("USING or WHERE")
         begin = self._at
         self._skip_block()
         parts.where = self._text_between(begin, self._at)
@@ -203,16 +208,16 @@ class _Reader:
         elif verb in ("COPY", "MOVE", "ADD"):
             parts.graphs = (self._read_graph_or("DEFAULT"),)
             if not self.skip("word", "TO"):
-                raise self.unexpected("TO")
+                raise self.error_for_next("TO")
             parts.graphs += (self._read_graph_or("DEFAULT"),)
         elif verb == "CREATE":
             if not self.skip("word", "GRAPH"):
-                raise self.unexpected("GRAPH")
+                raise self.error_for_next("GRAPH")
             parts.graphs = (self._read_graph(),)
         else:
             is_word = self._next_word() in ("DEFAULT", "NAMED", "ALL")
             if not is_word and self._next_word() != "GRAPH":
-                raise self.unexpected("GRAPH, DEFAULT, NAMED or ALL")
+                raise self.error_for_next("GRAPH, DEFAULT, NAMED or ALL")
             parts.graphs = (self._read_graph_or("DEFAULT", "NAMED", "ALL"),)
 
     def _read_graph_or(self, *words: str) -> Token:
@@ -225,12 +230,12 @@ class _Reader:
     def _read_graph(self) -> Token:
         token = self.token
         if token is None or token.kind not in ("iri", "name"):
-            raise self.unexpected("the IRI of a graph")
+            raise self.error_for_next("the IRI of a graph")
         self._at += 1
         return token
 
     def _read_template(self) -> str:
-        """What the braces hold, with IRIs in the place of its variables."""
+        """Read what the braces hold, with IRIs in the place of its variables."""
         begin = self._at
         self._skip_block()
         inside = self._tokens[begin + 1 : self._at - 1]
@@ -245,14 +250,14 @@ class _Reader:
     def _skip_block(self) -> None:
         """Step over a group in its braces; the guard has seen to it that they are balanced."""
         if self.token is None or self.token.text != "{":
-            raise self.unexpected("{")
+            raise self.error_for_next("{")
         depth = 0
         for at in range(self._at, len(self._tokens)):
             depth += {"{": 1, "}": -1}.get(self._tokens[at].text, 0)
             if depth == 0:
                 self._at = at + 1
                 return
-        raise self.unexpected("a group that ends")
+        raise self.error_for_next("a group that ends")
 
     def _raise_if_label_reused(self, begin: int) -> None:
         here = {token.text: token for token in self._tokens[begin : self._at] if token.kind == "blank"}
@@ -269,7 +274,7 @@ class _Reader:
 
     def _expect(self, kind: str, wanted: str) -> None:
         if self.token is None or self.token.kind != kind:
-            raise self.unexpected(wanted)
+            raise self.error_for_next(wanted)
         self._at += 1
 
     def _next_word(self) -> str:
@@ -291,7 +296,7 @@ def plan_operations(
     written: Collection[WrittenOperation], dataset: Dataset, using: Using, base: str | None
 ) -> list[Operation]:
     """
-    The operations of an update for a worker; a LOAD that is SILENT is none, as it fails without a word.
+    Plan the operations of an update for a worker; a LOAD that is SILENT is none, as it fails without a word.
 
     Raises:
         Forbidden: LOAD, a graph that is not the caller's, or an operation on all graphs at once where they are memories.
@@ -307,7 +312,7 @@ def plan_operations(
 
 
 def refuse_write(graph: str, dataset: Dataset) -> Forbidden:
-    """Why a graph cannot be written."""
+    """Return the error for a graph that cannot be written."""
     own = data_iri(dataset.tenant or "", "NAME")
     return Forbidden(
         f"the graph <{graph}> is not yours to write: name the graph of a namespace, or a free one as <{own}>"
@@ -355,7 +360,7 @@ class _Planner:
         return replace(act, default=self.dataset.among([into]), free_default=False) if one.with_graph else act
 
     def _choose_dataset(self, one: WrittenOperation) -> Dataset | None:
-        """The graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
+        """Return the graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
         if self.using and (one.using is not None or one.with_graph):
             raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
         if one.using is not None and one.using_named is not None:

@@ -2,8 +2,9 @@
 An update tried on a snapshot: what it would remove and add, and nothing is changed.
 
 The pattern of an operation runs as a query, with the dataset as arguments, as those of readers do: the engine's own update can be
-kept from no graph. What it finds is put into the templates here. As soon as an operation reads what an earlier one of the same
-request has changed, it reads a writable copy of the snapshot.
+kept from no graph. What it finds is put into the templates here. A change log keeps the balance of the request: what comes and goes
+within it leaves no trace, but in a graph that was emptied. As soon as an operation reads what an earlier one of the same request
+has changed, it reads a writable copy of the snapshot.
 
 *Guarantees:* a pattern reads its dataset and nothing else; the snapshot stays as it is.
 
@@ -38,7 +39,7 @@ def try_operations(
     operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[], ox.Store], terms: TrialOptions
 ) -> Delta:
     """
-    What some operations would change, one after the other.
+    Try some operations, one after the other, and return what they would change.
 
     Args:
         copy: makes a writable copy of the snapshot; called at most once.
@@ -63,7 +64,7 @@ def try_operations(
 
 def collect_data(operations: Sequence[Operation], terms: TrialOptions) -> Delta:
     """
-    What operations on given data would change, whatever the store holds: the last word on each quad.
+    Return what operations on given data would change, whatever the store holds: the last word on each quad.
 
     Raises:
         InputError, TooLong: as `try_operations`.
@@ -86,13 +87,13 @@ def collect_data(operations: Sequence[Operation], terms: TrialOptions) -> Delta:
 
 
 def copy_snapshot(snapshot: ox.Store, folder: Path | str) -> ox.Store:
-    """A store of one's own that holds what a snapshot holds, in a folder that is not there yet on the same file system."""
+    """Copy a snapshot to a store that can be written, in a folder that is not there yet on the same file system."""
     snapshot.backup(str(folder))
     return ox.Store(str(folder))
 
 
 def _raise_if_unreadable(operation: Operation, base: str | None) -> None:
-    """Nothing, when the engine can read an operation: it reads all of a text before it does the first, which fails here."""
+    """Raise `InputError` unless the engine can read an operation: it reads all of a text before it does the first, which fails."""
     ahead = f"{operation.prologue}\n{_FAILS} ;\n"
     try:
         ox.Store().update(ahead + operation.text, base_iri=base)
@@ -103,7 +104,7 @@ def _raise_if_unreadable(operation: Operation, base: str | None) -> None:
 
 
 def _locate_error(message: str, lines_ahead: int, operation: Operation) -> str:
-    """What the engine says, with the place counted in the whole request."""
+    """Return what the engine says, with the place counted in the whole request."""
     found = re.match(r"error at (\d+):(\d+): ", message)
     if not found or int(found.group(1)) <= lines_ahead:
         return f"line {operation.line}, column {operation.column} of the update: {message}"
@@ -184,7 +185,7 @@ class _Trial:
             raise NotFound(f"there is no graph <{graph}>: add SILENT to go on without it")
 
     def _current_store(self) -> ox.Store:
-        """The store as it is after all that the request has done so far."""
+        """Return the store as it is after all that the request has done so far."""
         if not self.ledger.is_replayed and self._copy is not None:
             self._store, self._copy = self._copy(), None
         if not self.ledger.is_replayed:
@@ -211,7 +212,7 @@ class _Trial:
         return [name for name in names if self._terms.free and name.startswith(self._terms.free)]
 
     def parse_template(self, prologue: str, text: str) -> list[ox.Quad]:
-        """The quads of a template as the engine reads them."""
+        """Return the quads of a template as the engine reads them."""
         if not text.strip():
             return []
         scratch = ox.Store()
@@ -221,10 +222,10 @@ class _Trial:
     def fill_template(
         self, template: Iterable[ox.Quad], bound: _Bound, act: Modify, *, is_new: bool
     ) -> Iterator[ox.Quad]:
-        """A template's quads for one solution, those left out that are no RDF; a blank node is another one each time."""
+        """Yield a template's quads for one solution, those left out that are no RDF; a blank node is another one each time."""
         blanks: dict[ox.BlankNode, ox.BlankNode | ox.NamedNode] = {}
 
-        def filled(term: _Term) -> _Term | None:
+        def fill(term: _Term) -> _Term | None:
             if isinstance(term, ox.NamedNode) and act.marker and term.value.startswith(act.marker):
                 found = bound(term.value.removeprefix(act.marker))
                 return self._name_blank(found) if is_new and isinstance(found, ox.BlankNode) else found
@@ -233,18 +234,18 @@ class _Trial:
                     blanks[term] = self._name_blank(ox.BlankNode())
                 return blanks[term]
             if isinstance(term, ox.Triple):
-                return _make_triple(filled(term.subject), filled(term.predicate), filled(term.object))
+                return _make_triple(fill(term.subject), fill(term.predicate), fill(term.object))
             return term
 
         for quad in template:
             graph: _Term | GraphName | None = quad.graph_name
-            graph = graph_term(act.into) if isinstance(graph, ox.DefaultGraph) else filled(graph)  # type: ignore[arg-type]
-            made = _make_triple(filled(quad.subject), filled(quad.predicate), filled(quad.object))
+            graph = graph_term(act.into) if isinstance(graph, ox.DefaultGraph) else fill(graph)  # type: ignore[arg-type]
+            made = _make_triple(fill(quad.subject), fill(quad.predicate), fill(quad.object))
             if made is not None and isinstance(graph, ox.NamedNode | ox.DefaultGraph):
                 yield ox.Quad(made.subject, made.predicate, made.object, graph)
 
     def _name_blank(self, blank: ox.BlankNode) -> ox.BlankNode | ox.NamedNode:
-        """A blank node, or the IRI that stands for it from now on."""
+        """Return a blank node, or the IRI that stands for it from now on."""
         if not self._terms.no_blanks:
             return blank
         if blank not in self._named:
@@ -253,7 +254,7 @@ class _Trial:
 
 
 def _make_triple(subject: _Term | None, predicate: _Term | None, value: _Term | None) -> ox.Triple | None:
-    """The triple of three terms, None when one is missing or cannot stand where it does."""
+    """Return the triple of three terms, None when one is missing or cannot stand where it does."""
     if not isinstance(subject, ox.NamedNode | ox.BlankNode) or not isinstance(predicate, ox.NamedNode):
         return None
     if value is None:
@@ -264,7 +265,7 @@ def _make_triple(subject: _Term | None, predicate: _Term | None, value: _Term | 
 
 
 def nesting_depth(term: _Term) -> int:
-    """How deep triples are nested in a term; 0 for one that is none."""
+    """Return how deep triples are nested in a term; 0 for one that is none."""
     found = 0
     while isinstance(term, ox.Triple):
         found, term = found + 1, term.object
@@ -301,14 +302,14 @@ class ChangeLog:
         self._touched[graph] = None
 
     def has(self, graph: str) -> bool:
-        """Whether there is such a graph; the default graph always is."""
+        """Tell whether there is such a graph; the default graph always is."""
         known = self._graphs.get(graph)
         if known is None:
             return graph == DEFAULT or self._snapshot.contains_named_graph(ox.NamedNode(graph))
         return known
 
     def graphs(self) -> list[str]:
-        """Every named graph there is."""
+        """List every named graph there is."""
         here = dict.fromkeys(name.value for name in self._snapshot.named_graphs() if isinstance(name, ox.NamedNode))
         return [graph for graph in {**here, **self._graphs} if graph != DEFAULT and self.has(graph)]
 
@@ -387,7 +388,7 @@ class ChangeLog:
         return not self._steps
 
     def delta(self) -> Delta:
-        """The balance."""
+        """Return what the request changes as a whole."""
         was = {graph: self._snapshot.contains_named_graph(ox.NamedNode(graph)) for graph in self._graphs if graph}
         filled = {graph_of(quad) for quad in self._adds}
         return Delta(
@@ -409,7 +410,7 @@ class ChangeLog:
 
 
 def graph_term(graph: str) -> GraphName:
-    """A graph's name as a term."""
+    """Return a graph's name as a term."""
     return ox.NamedNode(graph) if graph else ox.DefaultGraph()
 
 

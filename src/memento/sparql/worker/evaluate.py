@@ -1,5 +1,6 @@
 """
-A query evaluated on a snapshot, in the process that may be killed: what the engine says, as answers and errors of ours.
+A query evaluated on a snapshot, in the process that may be killed: what the engine says, as answers and errors of ours, and how
+many rows a serialised answer has so far.
 
 *Guarantees:* a function that the engine does not know is an error of the expression that calls it, as the standard has it, not of
 the query. The place of a syntax error is where the text cannot be read on.
@@ -54,7 +55,7 @@ class QuerySyntaxError(Exception):
 
 
 def open_snapshot(folder: Path | str) -> Snapshot:
-    """A snapshot to read from; raises `GraphError`."""
+    """Open a snapshot to read from; raises `GraphError`."""
     try:
         return ox.Store.read_only(str(folder))
     except OSError as error:
@@ -135,7 +136,7 @@ def _fail(*terms: object) -> NoReturn:
 def _locate_syntax_error(
     store: Snapshot, sparql: str, base: str | None, error: SyntaxError
 ) -> QuerySyntaxError | GraphError:
-    """Where the engine could not read on: what it says is the end of the longest keyword that it tried there."""
+    """Find where the engine could not read on: what it says is the end of the longest keyword that it tried there."""
     try:
         store.query(sparql + _PADDING, base_iri=base)
     except SyntaxError as again:
@@ -169,7 +170,7 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is kept back here."""
+        """Do nothing: nothing is kept back here."""
 
 
 _MARKS = {

@@ -1,4 +1,7 @@
-"""What a worker is asked to do and what comes back: nouns only, so that the child that reads them imports nothing else."""
+"""
+What a worker is asked to do and what comes back: queries, the operations of an update, documents; nouns that travel as JSON, so
+that the child that reads them imports nothing else.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,7 @@ Job = Query | Update | Upload
 
 
 class WaitingClient(Protocol):
-    """Whoever waits for an answer and may leave: `web.departures.Presence` is one."""
+    """Whoever waits for an answer and may leave: `interfaces.web.departures.Presence` is one."""
 
     has_left: bool
 
@@ -135,7 +138,7 @@ class WaitingClient(Protocol):
         ...
 
     def release(self) -> None:
-        """The socket may be used for somebody else from now on."""
+        """Note that the socket may be used for somebody else from now on."""
         ...
 
 
@@ -254,14 +257,14 @@ class Document:
 
 
 def operation_from_plain(plain: Mapping[str, Any]) -> Operation:
-    """An operation that was made plain by `dataclasses.asdict` and has been JSON since."""
+    """Build an operation that `dataclasses.asdict` made plain and that has been JSON since."""
     acts = {"modify": Modify, "clear": Clear, "create": Create, "transfer": Transfer}
     act: Any = acts[plain["act"]["kind"]]
     return Operation(**{**plain, "act": from_plain(act, plain["act"])})
 
 
 def from_plain(cls: type[T], plain: Mapping[str, Any]) -> T:
-    """A noun of this module that was made plain: what JSON has as a list was a tuple."""
+    """Build a noun of this module that was made plain: what JSON has as a list was a tuple."""
     names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in plain.items() if name in names})
 
@@ -277,7 +280,17 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Edited:
-    """A text and what was done to it; edits do not overlap."""
+    """
+    A text with pieces replaced, and the way back: which place of the original a place of the new text comes from.
+
+    Edits do not overlap.
+
+    >>> edited = Edited("ASK { a }", (Edit(6, 7, "bcd"),))
+    >>> edited.text
+    'ASK { bcd }'
+    >>> edited.original_place(1, 11), edited.original_place(1, 8)
+    ((1, 9), (1, 7))
+    """
 
     source: str
     edits: tuple[Edit, ...]
@@ -292,7 +305,7 @@ class Edited:
         return "".join([*pieces, self.source[at:]])
 
     def original_place(self, line: int, column: int) -> tuple[int, int]:
-        """The line and column of the original that those of the text come from; both count from 1."""
+        """Return the line and column of the original that those of the text come from; both count from 1."""
         lines = self.text.split("\n")
         offset = sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
         shift = 0

@@ -1,13 +1,14 @@
 """
 The processes that evaluate foreign SPARQL: who gets one, for how long, and what becomes of one that is killed or dies.
 
-*Flow:* `queue` gives a place, `graph.snapshot` a folder that holds all that was written, `process` the child that answers from it;
-`run` takes one job through the three.
+*Flow:* `priority_queue` gives a place, `graph.snapshot` a folder that holds all that was written; `Process` is the child as its
+owner sees it; `Run` takes one job through the three, until its first byte may go out and from there to the end.
 
 *Guarantees:* a job ends within its time, whatever it does; one that takes more memory, rows or bytes than it may, or whose caller
 leaves, ends too. Its worker is killed, another takes its place, and the caller is told; a worker that dies is an error, never a
 job without an answer. An answer that has begun and cannot be finished raises where it is read, so that no part passes for the
-whole. A job sees every write that was acknowledged before it came.
+whole. A job sees every write that was acknowledged before it came. Whatever happens, `Run.finish` gives back worker, snapshot and
+place.
 
 *But:* the clock of a job stands still while its reader does not read, for `sparql.stall_s` altogether: a slow client is not a slow
 query, and does not hold a worker for ever either.
@@ -34,7 +35,9 @@ from memento.settings import SparqlSettings
 from memento.sparql.query.tokens import syntax_error_at
 from memento.sparql.worker.jobs import Answer, Job, WaitingClient
 from memento.sparql.worker.priority_queue import PriorityQueue, Ticket
-from memento.sparql.worker.worker import BOOT
+
+_BOOT = "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker.worker import main; main(*sys.argv[2:])"
+"""What the interpreter runs, without site packages: the path of the owner is the first argument."""
 
 SPARE = 1
 """Workers beyond those that may work at once, so that one that is killed has been replaced already."""
@@ -126,7 +129,7 @@ class Pool:
         return len(self._busy) > 1
 
     def take_process(self) -> Process:
-        """A worker: the one that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
+        """Take the worker that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
         with self._lock:
             if self.is_closed:
                 raise GraphError("the store is closed")
@@ -157,7 +160,7 @@ class Pool:
         self._fill()
 
     def _may_try(self) -> bool:
-        """Whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
+        """Tell whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
         with self._lock:
             return not self._least or sum(process.is_ready for process in self._idle) > 1
 
@@ -179,7 +182,7 @@ class Pool:
 
 
 BUFFERED_BYTES = 262_144
-"""How much of an answer is kept back in the kept lane, where nothing may go out before it is over."""
+"""How much of an answer is kept back in the reserved lane, where nothing may go out before it is over."""
 
 LONG_S = 1.0
 """From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
@@ -213,11 +216,11 @@ class Run:
         self._until = 0.0
 
     def is_gone(self) -> bool:
-        """Whether whoever asked has left."""
+        """Tell whether whoever asked has left."""
         return self._waiting is not None and self._waiting.has_left
 
     def start(self) -> Answer | None:
-        """The answer, as far as it is there; None when the job had to give way and is to begin again."""
+        """Begin, and return the answer as far as it is there; None when the job had to give way and is to begin again."""
         process = self._send()
         pieces: list[bytes] = []
         while process is not None:
@@ -231,7 +234,7 @@ class Run:
             if self.ticket.is_stopped:
                 break
             if pieces and self.ticket.lane == "open" and not process.has_end:
-                return self._streamed(process, pieces)
+                return self._stream(process, pieces)
             if sum(map(len, pieces)) > BUFFERED_BYTES and not self._pool.queue.may_continue(self.ticket):
                 break
         return None
@@ -255,7 +258,7 @@ class Run:
             lease.__exit__(None, None, None)
 
     def _send(self) -> Process | None:
-        """A worker that has the job; None when the place is lost already."""
+        """Hand the job to a worker and return it; None when the place is lost already."""
         lease = self._pool.snapshots.lease(stale=self._job.takes_stale)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.take_process()
@@ -271,7 +274,7 @@ class Run:
             process.send(json.dumps(job).encode(), [table.data for table in self._job.tables])
         return process
 
-    def _streamed(self, process: Process, pieces: list[bytes]) -> Answer:
+    def _stream(self, process: Process, pieces: list[bytes]) -> Answer:
         chunks = self._chunks(process, pieces)
 
         def close() -> None:
@@ -298,7 +301,7 @@ class Run:
 
     def _receive(self, process: Process) -> Frame | None:
         """
-        The next frame of bytes or the end; None when the job must give way, or a slice of time is over in the kept lane.
+        Receive the next frame of bytes or the end; None when the job must give way, or its slice of the reserved lane is over.
 
         Raises:
             MementoError: it is no SPARQL, failed, took too much, or its worker has died.
@@ -410,7 +413,7 @@ class Process:
         self.is_put_back = False
         path = "\n".join(sys.path)
         with theirs:
-            boot = [sys.executable, "-I", "-S", "-c", BOOT, path]
+            boot = [sys.executable, "-I", "-S", "-c", _BOOT, path]
             self._child = subprocess.Popen(
                 [*boot, str(theirs.fileno()), str(memory_mb), str(folder or "")],
                 pass_fds=[theirs.fileno()],
@@ -447,7 +450,7 @@ class Process:
 
     def receive(self, timeout_s: float) -> Frame | None:
         """
-        The next frame; None when it has died.
+        Receive the next frame; None when it has died.
 
         Raises:
             TimeoutError: none came in time.
@@ -466,7 +469,7 @@ class Process:
         return frame
 
     def next_frame(self) -> Frame | None:
-        """The next frame, if it is here already."""
+        """Return the next frame, if it is here already."""
         buffer = self._buffer
         if len(buffer) < _HEAD or len(buffer) < (end := _HEAD + int.from_bytes(buffer[1:_HEAD], "big")):
             return None
@@ -500,7 +503,7 @@ class Process:
         return self._child.wait(_REAP_S)
 
     def wait_for_end(self) -> int:
-        """How one that closed its socket ended."""
+        """Wait for one that closed its socket, and return how it ended."""
         try:
             return self._child.wait(1.0)
         except subprocess.TimeoutExpired:

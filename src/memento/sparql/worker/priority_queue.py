@@ -4,12 +4,12 @@ Who may use a worker when: places in two lanes, and the queue before them. No pr
 *Guarantees:* no caller takes every worker, and nobody's long queries keep a short one waiting, not even their own.
 
 *Because:* that a query is short cannot be known before it has run; that it is likely to be can. So of N workers N - 1 are the
-*open* lane, of which a caller has at most a share. One is *kept*, and a query leaves it within a slice of time: what has ended by
-then was short, and what has not goes over to a free place of the open lane, or is stopped and begun again there later. Nothing of
-it was sent by then, so its caller sees nothing but the wait. Queries that find no place in the open lane use it like this:
+*open* lane, of which a caller has at most a share. One is *reserved*, and a query leaves it within a slice of time: what has ended
+by then was short, and what has not goes over to a free place of the open lane, or is stopped and begun again there later. Nothing
+of it was sent by then, so its caller sees nothing but the wait. Queries that find no place in the open lane use it like this:
 
-1. Those whose shape promises an answer at once, by their weight (`cost`): the lighter ones come first, and a heavier one that is
-   in the kept lane gives way to them at once.
+1. Those whose shape promises an answer at once, by their cost class: the lighter ones come first, and a heavier one that is
+   in the reserved lane gives way to them at once.
 2. Any other, once: most queries are answered within the slice although their shape does not say so. As one that is not takes its
    worker with it, it is let in only while another worker is ready to take over.
 3. A query that was stopped is known to be long, and waits for the open lane.
@@ -31,7 +31,7 @@ from memento.settings import SparqlSettings
 from memento.sparql.worker.jobs import CHEAP
 
 SLICES_S = (1.0, 0.25, 0.1)
-"""How long a query may use the kept worker when others wait for it, by its weight: the lighter, the surer is its end."""
+"""How long a query may use the reserved worker when others wait for it, by its weight: the lighter, the surer is its end."""
 LOOK_S = 0.05
 """How often one who waits looks whether its caller has left, and whether a slice has ended."""
 
@@ -54,7 +54,7 @@ class Ticket:
 
     @property
     def slice_s(self) -> float:
-        """How long it may use the kept worker when others wait."""
+        """How long it may use the reserved worker when others wait."""
         return SLICES_S[self.cost]
 
 
@@ -64,8 +64,8 @@ class PriorityQueue:
     def __init__(self, limits: SparqlSettings, may_try: Callable[[], bool] = lambda: True) -> None:
         """
         Args:
-            may_try: whether a worker is left for a sure query when an unsure one gets the kept lane, from where it may have to be
-                killed with its worker.
+            may_try: whether a worker is left for a sure query when an unsure one gets the reserved lane, from where it may have
+                to be killed with its worker.
         """
         self._limits = limits
         self._may_try = may_try
@@ -112,7 +112,7 @@ class PriorityQueue:
 
     def may_continue(self, ticket: Ticket) -> bool:
         """
-        A query in the kept lane has used its slice, or has more to say than can be held back: True lets it go on.
+        Tell whether a query in the reserved lane that has used its slice, or has more to say than can be held back, may go on.
 
         It goes on in the open lane when there is a place for it.
         """
@@ -177,7 +177,7 @@ class PriorityQueue:
             ticket.called.set()
 
     def _must_yield(self, reserved: Ticket) -> bool:
-        """Whether the one in the kept lane must go: to a lighter one, or because its slice is over and others wait."""
+        """Tell whether the one in the reserved lane must go: to a lighter one, or because its slice is over and others wait."""
         others = [one.cost for one in self._waiting if not one.is_long]
         return bool(others) and (min(others) < reserved.cost or time.monotonic() - reserved.since > reserved.slice_s)
 

@@ -30,9 +30,6 @@ from typing import Any
 from memento.errors import MementoError
 from memento.sparql.worker.evaluate import QuerySyntaxError, Snapshot, open_snapshot, row_counter, write_answer
 
-BOOT = "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker.worker import main; main(*sys.argv[2:])"
-"""What the interpreter runs, without site packages of its own: the path of the owner is the first argument."""
-
 STACK_MB = 256
 """Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
 OWN_MB = 128
@@ -65,7 +62,7 @@ class AnswerWriter:
             self._add(data[at : at + SEND_BYTES])
 
     def end(self, is_last: bool) -> None:
-        """That was all; with `is_last` of this worker too."""
+        """End the answer; with `is_last` this worker ends too."""
         self._channel.sendall(self._take_pending() + frame(b"E", b"1" if is_last else b""))
 
     def fail(self, **told: object) -> None:
@@ -94,7 +91,7 @@ class AnswerWriter:
 
 
 def frame(letter: bytes, body: bytes = b"") -> bytes:
-    """One frame: a letter, the length of the body in four bytes, the body."""
+    """Return one frame: a letter, the length of the body in four bytes, the body."""
     return letter + len(body).to_bytes(4, "big") + body
 
 
@@ -203,7 +200,7 @@ def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
 
 
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
-    """What the query may call beside what the engine has."""
+    """Return what the query may call beside what the engine has."""
     if not tables:
         return {}
     from memento.graph.similarity import similarity_functions
@@ -220,7 +217,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
 
 
 def _receive_job(owner: socket.socket) -> dict[str, Any] | None:
-    """The next job; None when there will be none."""
+    """Receive the next job; None when there will be none."""
     head = _receive_exactly(owner, 4)
     found = head and _receive_exactly(owner, int.from_bytes(head, "big"))
     if not found:
