@@ -102,19 +102,19 @@ class GraphStore:
             NotFound, Conflict: it takes for granted that there is a graph, or that there is none.
             TooLong: its text, or what it changes, is over a limit; names it.
             Busy, TimedOut, TooMuch: as a query.
-            whatever `errand.commit` raises.
+            whatever `request.commit` raises.
         """
         reading = guard.read_sparql(sparql, self._limits, is_update=True)
         acts = tuple(plan_operations(parse_operations(sparql, reading.tokens), request.dataset, using, request.base))
         if not acts:
             return Changed(added=0, removed=0)
-        terms = self._trial_options(request, self._limits.update_quads)
+        options = self._trial_options(request, self._limits.update_quads)
         with self._pool.snapshots.scratch() as scratch:
             is_data = all(isinstance(one.act, Modify) and not one.act.where for one in acts)
             job = Update(
                 sparql=sparql,
                 operations=acts,
-                terms=terms,
+                options=options,
                 scratch=str(scratch),
                 is_data=is_data,
                 cost=LIKELY if is_data and len(acts) <= _FEW else UNKNOWN,
@@ -161,7 +161,7 @@ class GraphStore:
                 documents=files,
                 graph=graph,
                 replaces=replaces,
-                terms=self._trial_options(request, self._limits.graph_quads),
+                options=self._trial_options(request, self._limits.graph_quads),
                 is_data=not replaces and sum(Path(one.path).stat().st_size for one in files) <= _SMALL_BYTES,
             )
             if job.is_data:
@@ -178,9 +178,11 @@ class GraphStore:
             raise NotFound(f"there is no graph <{graph}>")
         act = Operation(act=Clear(graph=graph, is_drop=True, is_silent=True), prologue="", text="")
         with self._pool.snapshots.scratch() as scratch:
-            terms = self._trial_options(request, self._limits.update_quads)
+            options = self._trial_options(request, self._limits.update_quads)
             return _summarise(
-                self._try_and_commit(Update(sparql="", operations=(act,), terms=terms, scratch=str(scratch)), request)
+                self._try_and_commit(
+                    Update(sparql="", operations=(act,), options=options, scratch=str(scratch)), request
+                )
             )
 
     def _limit_commit(self, commit: Callable[[Delta], None]) -> Callable[[Delta], None]:

@@ -36,7 +36,7 @@ _Bound = Callable[[str], "_Term | None"]
 
 
 def try_operations(
-    operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[], ox.Store], terms: TrialOptions
+    operations: Sequence[Operation], snapshot: ox.Store, copy: Callable[[], ox.Store], options: TrialOptions
 ) -> Delta:
     """
     Try some operations, one after the other, and return what they would change.
@@ -48,37 +48,37 @@ def try_operations(
         InputError: the engine takes an operation for no SPARQL; names line and column.
         NotFound: an operation that is not SILENT names a graph that is not there.
         Conflict: it creates one that is.
-        TooLong: more than `terms.most` quads go and come.
+        TooLong: more than `options.most` quads go and come.
         GraphError: the engine failed.
     """
-    trial = _Trial(snapshot, copy, terms)
+    trial = _Trial(snapshot, copy, options)
     for operation in operations:
-        _raise_if_unreadable(operation, terms.base)
+        _raise_if_unreadable(operation, options.base)
     try:
         for operation in operations:
             trial.execute(operation)
-        return trial.ledger.delta()
+        return trial.changes.delta()
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
         raise GraphError(f"the update failed: {error}") from error
 
 
-def collect_data(operations: Sequence[Operation], terms: TrialOptions) -> Delta:
+def collect_data(operations: Sequence[Operation], options: TrialOptions) -> Delta:
     """
     Return what operations on given data would change, whatever the store holds: the last word on each quad.
 
     Raises:
         InputError, TooLong: as `try_operations`.
     """
-    trial = _Trial(ox.Store(), ox.Store, terms)
+    trial = _Trial(ox.Store(), ox.Store, options)
     for operation in operations:
-        _raise_if_unreadable(operation, terms.base)
+        _raise_if_unreadable(operation, options.base)
     words: dict[ox.Quad, bool] = {}
     for operation in operations:
         if isinstance(act := operation.act, Modify):
             for text, comes in ((act.deletes, False), (act.inserts, True)):
                 template = trial.parse_template(operation.prologue, text)
                 words.update(dict.fromkeys(trial.fill_template(template, lambda name: None, act, is_new=comes), comes))
-                trial.ledger.raise_if_too_many(len(words))
+                trial.changes.raise_if_too_many(len(words))
     gone, come = ([quad for quad, comes in words.items() if comes is wanted] for wanted in (False, True))
     touched = tuple(dict.fromkeys(map(graph_of, words)))
     return Delta(
@@ -117,11 +117,11 @@ def _locate_error(message: str, lines_ahead: int, operation: Operation) -> str:
 class _Trial:
     """One request in the making."""
 
-    def __init__(self, snapshot: ox.Store, copy: Callable[[], ox.Store], terms: TrialOptions) -> None:
-        self.ledger = ChangeLog(snapshot, terms.listed, terms.most)
+    def __init__(self, snapshot: ox.Store, copy: Callable[[], ox.Store], options: TrialOptions) -> None:
+        self.changes = ChangeLog(snapshot, options.listed, options.most)
         self._store = snapshot
         self._copy: Callable[[], ox.Store] | None = copy
-        self._terms = terms
+        self._options = options
         self._named: dict[ox.BlankNode, ox.NamedNode] = {}
 
     def execute(self, operation: Operation) -> None:
@@ -131,9 +131,9 @@ class _Trial:
             case Clear() as act:
                 self._clear(act)
             case Create() as act:
-                self.ledger.touch(act.graph)
-                if not self.ledger.has(act.graph):
-                    self.ledger.create(act.graph)
+                self.changes.touch(act.graph)
+                if not self.changes.has(act.graph):
+                    self.changes.create(act.graph)
                 elif not act.is_silent:
                     raise Conflict(f"there is a graph <{act.graph}> already")
             case Transfer() as act:
@@ -146,38 +146,38 @@ class _Trial:
         for bound in self._solve(act, prologue):
             gone.update(dict.fromkeys(self.fill_template(deletes, bound, act, is_new=False)))
             come.update(dict.fromkeys(self.fill_template(inserts, bound, act, is_new=True)))
-            self.ledger.raise_if_too_many(len(gone) + len(come))
-        self.ledger.remove(gone)
-        self.ledger.add(come)
+            self.changes.raise_if_too_many(len(gone) + len(come))
+        self.changes.remove(gone)
+        self.changes.add(come)
 
     def _clear(self, act: Clear) -> None:
         names = [act.graph]
         if act.graph in (NAMED, ALL):
-            names = [*self.ledger.graphs(), *([DEFAULT] if act.graph == ALL else [])]
+            names = [*self.changes.graphs(), *([DEFAULT] if act.graph == ALL else [])]
         for graph in names:
-            self.ledger.touch(graph)
-            if not self.ledger.has(graph):
+            self.changes.touch(graph)
+            if not self.changes.has(graph):
                 self._raise_if_missing(graph, act.is_silent)
             elif act.is_drop:
-                self.ledger.drop(graph)
+                self.changes.drop(graph)
             else:
-                self.ledger.clear(graph)
+                self.changes.clear(graph)
 
     def _transfer(self, act: Transfer) -> None:
-        self.ledger.touch(act.target)
-        if not self.ledger.has(act.source):
+        self.changes.touch(act.target)
+        if not self.changes.has(act.source):
             return self._raise_if_missing(act.source, act.is_silent)
         if act.source == act.target:
             return None
         found = list(self._current_store().quads_for_pattern(None, None, None, graph_term(act.source)))
-        self.ledger.raise_if_too_many(len(found))
+        self.changes.raise_if_too_many(len(found))
         if act.replaces:
-            self.ledger.clear(act.target)
-        self.ledger.create(act.target)
+            self.changes.clear(act.target)
+        self.changes.create(act.target)
         into = graph_term(act.target)
-        self.ledger.add(ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in found)
+        self.changes.add(ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in found)
         if act.drops:
-            self.ledger.drop(act.source)
+            self.changes.drop(act.source)
         return None
 
     def _raise_if_missing(self, graph: str, is_silent: bool) -> None:
@@ -186,10 +186,10 @@ class _Trial:
 
     def _current_store(self) -> ox.Store:
         """Return the store as it is after all that the request has done so far."""
-        if not self.ledger.is_replayed and self._copy is not None:
+        if not self.changes.is_replayed and self._copy is not None:
             self._store, self._copy = self._copy(), None
-        if not self.ledger.is_replayed:
-            self.ledger.replay_on(self._store)
+        if not self.changes.is_replayed:
+            self.changes.replay_on(self._store)
         return self._store
 
     def _solve(self, act: Modify, prologue: str) -> Iterator[_Bound]:
@@ -202,21 +202,21 @@ class _Trial:
         free = self._list_free_graphs(store) if act.free_default or act.free_named else []
         default = act.default if act.default is None else [*act.default, *(free if act.free_default else ())]
         named = act.named if act.named is None else [*act.named, *(free if act.free_named else ())]
-        found = evaluate(store, query, default, named, self._terms.base, {})
+        found = evaluate(store, query, default, named, self._options.base, {})
         assert isinstance(found, ox.QuerySolutions)
         for solution in found:
             yield solution.__getitem__
 
     def _list_free_graphs(self, store: ox.Store) -> list[str]:
         names = (name.value for name in store.named_graphs() if isinstance(name, ox.NamedNode))
-        return [name for name in names if self._terms.free and name.startswith(self._terms.free)]
+        return [name for name in names if self._options.free and name.startswith(self._options.free)]
 
     def parse_template(self, prologue: str, text: str) -> list[ox.Quad]:
         """Return the quads of a template as the engine reads them."""
         if not text.strip():
             return []
         scratch = ox.Store()
-        scratch.update(f"{prologue}\n{_INSERTS} {{ {text}\n}}", base_iri=self._terms.base)
+        scratch.update(f"{prologue}\n{_INSERTS} {{ {text}\n}}", base_iri=self._options.base)
         return list(scratch)
 
     def fill_template(
@@ -246,7 +246,7 @@ class _Trial:
 
     def _name_blank(self, blank: ox.BlankNode) -> ox.BlankNode | ox.NamedNode:
         """Return a blank node, or the IRI that stands for it from now on."""
-        if not self._terms.no_blanks:
+        if not self._options.no_blanks:
             return blank
         if blank not in self._named:
             self._named[blank] = ox.NamedNode(mint("blank"))

@@ -45,7 +45,7 @@ def uploaded(
 
     Raises:
         InputError: a document is not well formed, or names another graph.
-        TooLong: more than `terms.most` quads go and come.
+        TooLong: more than `options.most` quads go and come.
     """
     snapshot = ox.Store() if snapshot is None else snapshot
     ledger = ChangeLog(snapshot, terms.listed, terms.most)

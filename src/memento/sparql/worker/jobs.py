@@ -19,7 +19,7 @@ CHEAP, LIKELY, UNKNOWN = 0, 1, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityData:
-    """How like a text, or what an IRI names, everything is that the reader may see; see `graph.likeness`."""
+    """How like a text, or what an IRI names, everything is that the reader may see; see `graph.similarity`."""
 
     asked: str
     is_iri: bool
@@ -27,105 +27,98 @@ class SimilarityData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Job:
     """
-    A query that passed the guard, to be answered on a snapshot.
+    Anything that a worker does on a snapshot.
 
-    `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
-    nothing. None leaves the dataset to the query and the store (bare mode). `media` is the media type of the answer, `cost` what
-    its shape promises (`query.prepare.cost_class`).
-    """
-
-    sparql: str
-    media: str
-    default_graphs: tuple[str, ...] | None
-    named_graphs: tuple[str, ...] | None
-    base: str | None = None
-    cost: int = UNKNOWN
-    edited: Edited | None = None
-    """How it was asked, where that was something else."""
-    tables: tuple[SimilarityData, ...] = ()
-    """What `mem:similarity` looks up."""
-    takes_stale: bool = False
-
-    def to_plain(self, **more: object) -> dict[str, object]:
-        """As a worker reads it; the data of the tables comes apart."""
-        tables = [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables]
-        more = {"tables": tables, **more}
-        dataset = {"default_graphs": self.default_graphs, "named_graphs": self.named_graphs}
-        return {"kind": "query", "sparql": self.sparql, "media": self.media, "base": self.base, **dataset, **more}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
-    """
-    The operations of an update that passed the guard, to be tried on a snapshot; what comes back is a `graph.delta.Delta`, packed.
-
-    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`. Given data are only
-    read: `is_data` gives back what is said to go and to come, whatever the store holds, and any snapshot will do.
+    `media` is the media type of what comes back, `cost` the cost class. Where `sparql` is not what was asked, `edited` says how it
+    came to be. `tables` are what `mem:similarity` looks up. With `is_data` the job does not look at what the store holds, and any
+    snapshot will do.
     """
 
-    sparql: str
-    operations: tuple[Operation, ...]
-    terms: TrialOptions
-    scratch: str
-    is_data: bool = False
-    media: str = "application/octet-stream"
-    cost: int = UNKNOWN
-    edited: Edited | None = None
-    tables: tuple[SimilarityData, ...] = ()
-
-    @property
-    def takes_stale(self) -> bool:
-        """Whether a snapshot will do that was taken earlier."""
-        return self.is_data
-
-    def to_plain(self, **more: object) -> dict[str, object]:
-        """As a worker reads it."""
-        plain = {"operations": [asdict(one) for one in self.operations], "terms": asdict(self.terms)}
-        kind = "data" if self.is_data else "update"
-        return {"kind": kind, "media": self.media, "scratch": self.scratch, **plain, **more}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
-    """
-    Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update.
-
-    With `is_data` all that they say is given back, whatever the store holds, and any snapshot will do.
-    """
-
-    documents: tuple[Document, ...]
-    graph: str
-    replaces: bool
-    terms: TrialOptions
-    is_data: bool = False
     sparql: str = ""
     media: str = "application/octet-stream"
     cost: int = UNKNOWN
     edited: Edited | None = None
     tables: tuple[SimilarityData, ...] = ()
+    is_data: bool = False
 
-    @property
-    def takes_stale(self) -> bool:
-        """Whether a snapshot will do that was taken earlier."""
-        return self.is_data
+    def to_plain(self) -> dict[str, object]:
+        """Return the job as a worker reads it; the data of the tables comes apart."""
+        raise NotImplementedError
 
-    def to_plain(self, **more: object) -> dict[str, object]:
-        """As a worker reads it."""
-        plain = {"documents": [asdict(one) for one in self.documents], "terms": asdict(self.terms)}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query(Job):
+    """
+    A query that passed the guard, to be answered on a snapshot.
+
+    `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
+    nothing. None leaves the dataset to the query and the store (bare mode).
+    """
+
+    default_graphs: tuple[str, ...] | None
+    named_graphs: tuple[str, ...] | None
+    base: str | None = None
+
+    def to_plain(self) -> dict[str, object]:
+        return {
+            "kind": "query",
+            "sparql": self.sparql,
+            "media": self.media,
+            "base": self.base,
+            "default_graphs": self.default_graphs,
+            "named_graphs": self.named_graphs,
+            "tables": [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Job):
+    """
+    The operations of an update that passed the guard, to be tried on a snapshot; what comes back is a `graph.delta.Delta`, packed.
+
+    Where one operation reads what another has changed, the worker makes a copy of the snapshot at `scratch`. With `is_data` what is
+    said to go and to come is given back, whatever the store holds.
+    """
+
+    operations: tuple[Operation, ...]
+    options: TrialOptions
+    scratch: str
+
+    def to_plain(self) -> dict[str, object]:
+        return {
+            "kind": "data" if self.is_data else "update",
+            "media": self.media,
+            "scratch": self.scratch,
+            "operations": [asdict(one) for one in self.operations],
+            "options": asdict(self.options),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload(Job):
+    """
+    Documents for one graph ("" is the default graph), in the place of what is there or beside it; comes back as an update.
+
+    With `is_data` all that they say is given back, whatever the store holds.
+    """
+
+    documents: tuple[Document, ...]
+    graph: str
+    replaces: bool
+    options: TrialOptions
+
+    def to_plain(self) -> dict[str, object]:
         return {
             "kind": "upload",
             "media": self.media,
             "graph": self.graph,
             "replaces": self.replaces,
             "is_data": self.is_data,
-            **plain,
-            **more,
+            "documents": [asdict(one) for one in self.documents],
+            "options": asdict(self.options),
         }
-
-
-Job = Query | Update | Upload
 
 
 class WaitingClient(Protocol):

@@ -259,7 +259,7 @@ class Run:
 
     def _send(self) -> Process | None:
         """Hand the job to a worker and return it; None when the place is lost already."""
-        lease = self._pool.snapshots.lease(stale=self._job.takes_stale)
+        lease = self._pool.snapshots.lease(stale=self._job.is_data)
         folder, self._lease = lease.__enter__(), lease
         process = self._process = self._pool.take_process()
         self._is_over = False
@@ -270,7 +270,7 @@ class Run:
         self._until = time.monotonic() + self._seconds
         limits = self._pool.limits
         with suppress(OSError):  # a dead one is seen when it does not answer
-            job = self._job.to_plain(folder=str(folder), rows=limits.rows, bytes=limits.bytes)
+            job = {**self._job.to_plain(), "folder": str(folder), "rows": limits.rows, "bytes": limits.bytes}
             process.send(json.dumps(job).encode(), [table.data for table in self._job.tables])
         return process
 

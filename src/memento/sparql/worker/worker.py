@@ -1,7 +1,7 @@
 """
 The child process that evaluates foreign SPARQL: reads jobs from a socket, answers in frames, and may be killed at any time.
 
-A job comes as its length in four bytes and JSON, and behind it the tables that it names (`graph.likeness`). What goes back is
+A job comes as its length in four bytes and JSON, and behind it the tables that it names (`graph.similarity`). What goes back is
 frames of a letter, a length and a body: once `R` (it has started); then for each job `D` some bytes of the answer, and `E` (that
 was all; with a body, of this worker too) or `X` (it failed; JSON says how). A frame may follow at once or never, as the query has
 it.
@@ -176,7 +176,7 @@ def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
         return copy_snapshot(store, scratch / str(os.getpid()))
 
     operations = [operation_from_plain(one) for one in job["operations"]]
-    write(try_operations(operations, store, copy, from_plain(TrialOptions, job["terms"])).pack())
+    write(try_operations(operations, store, copy, from_plain(TrialOptions, job["options"])).pack())
 
 
 def _collect_data(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
@@ -185,7 +185,7 @@ def _collect_data(job: dict[str, Any], store: Snapshot, write: Callable[[bytes],
 
     write(
         collect_data(
-            [operation_from_plain(one) for one in job["operations"]], from_plain(TrialOptions, job["terms"])
+            [operation_from_plain(one) for one in job["operations"]], from_plain(TrialOptions, job["options"])
         ).pack()
     )
 
@@ -196,7 +196,7 @@ def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
 
     documents = [from_plain(Document, one) for one in job["documents"]]
     snapshot = None if job["is_data"] else store
-    write(uploaded(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["terms"])).pack())
+    write(uploaded(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["options"])).pack())
 
 
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
