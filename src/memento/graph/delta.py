@@ -147,13 +147,13 @@ def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[st
     named = [number for number, quad in enumerate(quads, begin) if graph_of(quad) != DEFAULT]
     rest = [number for number, quad in enumerate(quads, begin) if graph_of(quad) == DEFAULT]
     bound = " ".join(f"BIND(<{_FUNCTION}{one}>(?i) AS ?{one})" for one in "spo")
-    found = [
+    groups = [
         (named, "GRAPH ?g { ?s ?p ?o }", f"{bound} BIND(<{_FUNCTION}g>(?i) AS ?g)"),
         (rest, "?s ?p ?o", bound),
     ]
     return [
         f"{verb} {{ {template} }} WHERE {{ VALUES ?i {{ {' '.join(map(str, numbers))} }} {binds} }}"
-        for numbers, template, binds in found
+        for numbers, template, binds in groups
         if numbers
     ]
 

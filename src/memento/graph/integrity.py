@@ -56,9 +56,9 @@ def read_to_end(folder: Path) -> str:
         order = "the index by graph and subject, or the texts"
         count, orders = _plan_lookups(store)
         for order, patterns in orders.items():
-            found = sum(1 for pattern in patterns for _ in store.quads_for_pattern(*pattern))
-            if found != count:
-                return f"{order} holds {found} statements, and the one by graph and subject {count}"
+            read = sum(1 for pattern in patterns for _ in store.quads_for_pattern(*pattern))
+            if read != count:
+                return f"{order} holds {read} statements, and the one by graph and subject {count}"
     except (OSError, RuntimeError, ValueError, SyntaxError) as error:
         return f"{order} cannot be read: {error}"
     return ""

@@ -53,9 +53,9 @@ def similarity_functions(tables: Mapping[tuple[str, bool], bytes]) -> dict[ox.Na
     """
     read = {asked: SimilarityTable(data) for asked, data in tables.items()}
 
-    def similarity(one: object, other: object) -> ox.Literal:
+    def similarity(node: object, other: object) -> ox.Literal:
         asked = (getattr(other, "value", ""), isinstance(other, ox.NamedNode))
-        score = read[asked].score(one.value) if isinstance(one, ox.NamedNode) and asked in read else None
+        score = read[asked].score(node.value) if isinstance(node, ox.NamedNode) and asked in read else None
         if score is None:
             raise ValueError  # which the engine takes for an unbound value
         return ox.Literal(round(score, _DIGITS))

@@ -107,7 +107,7 @@ def to_node(name: str) -> ox.NamedNode | ox.BlankNode:
     return ox.BlankNode(name[2:]) if name.startswith("_:") else ox.NamedNode(name)
 
 
-def to_quads(found: Iterable[Quad]) -> list[ox.Quad]:
+def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
     """Our quads as the store's, in their order."""
     made: dict[str, ox.NamedNode] = {}
 
@@ -119,7 +119,7 @@ def to_quads(found: Iterable[Quad]) -> list[ox.Quad]:
 
     return [
         ox.Quad(name(subject), name(predicate), name(value) if isinstance(value, IRI) else to_term(value), name(graph))
-        for subject, predicate, value, graph in found
+        for subject, predicate, value, graph in quads
     ]
 
 

@@ -96,15 +96,15 @@ class StagingStore:
 
     def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
         """Return (subject, graph) of all in graphs whose names begin so."""
-        found = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
-        return [place for place in found if place[1].startswith(begin)]
+        places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
+        return [place for place in places if place[1].startswith(begin)]
 
     def rename(self, names: Mapping[IRI, IRI]) -> None:
         """Let nodes go by other names, wherever they stand."""
         for old, new in names.items():
             node, other = ox.NamedNode(old), {str(old): new}
-            found = [*self._store.quads_for_pattern(node, None, None), *self._store.quads_for_pattern(None, None, node)]
-            for quad in found:
+            quads = [*self._store.quads_for_pattern(node, None, None), *self._store.quads_for_pattern(None, None, node)]
+            for quad in quads:
                 subject, value = _rename_term(quad.subject, other), _rename_term(quad.object, other)
                 self._store.remove(quad)
                 self._store.add(ox.Quad(subject, quad.predicate, value, quad.graph_name))  # type: ignore[arg-type]
@@ -142,10 +142,10 @@ class StagingStore:
 
     def describe(self, subject: IRI) -> dict[IRI, list[Value]]:
         """Return what the document says of a node: predicate → values."""
-        found: dict[IRI, list[Value]] = {}
+        values: dict[IRI, list[Value]] = {}
         for quad in self._statements_about(subject):
-            found.setdefault(IRI(quad.predicate.value), []).append(to_value(quad.object))
-        return found
+            values.setdefault(IRI(quad.predicate.value), []).append(to_value(quad.object))
+        return values
 
     def list_of_type(self, type_: IRI) -> Iterator[tuple[IRI, IRI]]:
         """Yield (subject, graph) of the nodes of a type."""
@@ -171,7 +171,7 @@ class StagingStore:
             graphs: those of the real store that count.
             progress: called with how many were judged, as the work goes on.
         """
-        found: list[Violation] = []
+        violations: list[Violation] = []
         batch: dict[IRI, set[ox.Quad]] = {}
         count = 0
         by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # what belongs together is together
@@ -179,10 +179,10 @@ class StagingStore:
             batch[subject] = set(self._merge_statements(subject, real, graphs))
             count += len(batch[subject])
             if count >= _AT_ONCE:
-                found += self._judge_batch(batch, real, graphs)
+                violations += self._judge_batch(batch, real, graphs)
                 batch, count = {}, 0
                 progress(done)
-        return sorted(found + self._judge_batch(batch, real, graphs))
+        return sorted(violations + self._judge_batch(batch, real, graphs))
 
     def pour(self, real: Store, subjects: Sequence[IRI]) -> None:
         """Put all of it into the real store, or nothing."""

@@ -69,12 +69,12 @@ class Closure:
 
     def same(self, term: Term) -> set[Term]:
         """Return every name that is stated to mean the same as a term, through others too, and the term itself."""
-        found, left = {term}, [term]
+        names, left = {term}, [term]
         while left:
-            fresh = self.values(SAME, left.pop()) - found
-            found |= fresh
+            fresh = self.values(SAME, left.pop()) - names
+            names |= fresh
             left += fresh
-        return found
+        return names
 
     def change(self, gone: Iterable[Fact], come: Iterable[Fact]) -> set[Fact]:
         """
@@ -97,14 +97,14 @@ class Closure:
     def proofs(self, triple: Triple) -> list[tuple[Rule, tuple[Triple, ...]]]:
         """Return the rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
         own = self.stage(triple)
-        found = {
+        proofs = {
             (rule, premises): None
             for fact in self._facts(triple)
             if fact in self._stage
             for rule, facts in self._derivations(fact)
             if rule.name and own is not None and (premises := self._grounds(facts, own)) is not None
         }
-        return sorted(found, key=lambda one: (one[0].name, one[1]))
+        return sorted(proofs, key=lambda one: (one[0].name, one[1]))
 
     def _add_given(self, come: Iterable[Fact], changed: set[Fact]) -> list[Fact]:
         fresh = []
@@ -209,8 +209,8 @@ class Closure:
         return tuple(found)
 
     def _stated_same(self, fact: Fact) -> Triple:
-        _, one, other = fact
-        return (one, SAME_AS, other) if (SAME_AS, one, other) in self._stage else (other, SAME_AS, one)
+        _, first, other = fact
+        return (first, SAME_AS, other) if (SAME_AS, first, other) in self._stage else (other, SAME_AS, first)
 
     def _put(self, fact: Fact, stage: int) -> None:
         predicate, subject, value = fact

@@ -79,11 +79,11 @@ class Inferences:
         with self._noting:
             self._noted += 1
             listed = None if nodes is None else list(nodes)
-            for one in self._kept.values():
-                if listed is None or len(one.touched) > _MOST_TOUCHED:
-                    one.is_stale, one.touched = True, set()
+            for entry in self._kept.values():
+                if listed is None or len(entry.touched) > _MOST_TOUCHED:
+                    entry.is_stale, entry.touched = True, set()
                 else:
-                    one.touched.update(listed)
+                    entry.touched.update(listed)
 
     def current(self, scope: Scope, now: datetime) -> Inferred:
         """Bring the graph of inferences of a scope up to date and return what is in it; raises `GraphError`."""
@@ -95,9 +95,9 @@ class Inferences:
         """Return what is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
-            found = self._kept[scope.inferred].found
+            inferences = self._kept[scope.inferred].found
             with self._graph.reading():
-                return found.kin() if found and found.is_complete else Kin()
+                return inferences.kin() if inferences and inferences.is_complete else Kin()
 
     def refresh(self, scope: Scope, now: datetime) -> None:
         """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
@@ -106,8 +106,8 @@ class Inferences:
             with self._noting:
                 if (writes := self._graph.writes) > self._noted:
                     self._noted = writes
-                    for one in self._kept.values():
-                        one.is_stale = True
+                    for entry in self._kept.values():
+                        entry.is_stale = True
                 touched, is_stale = (kept.touched, kept.is_stale) if kept else (set(), True)
                 if kept:
                     kept.touched, kept.is_stale = set(), False
@@ -181,9 +181,9 @@ class Inferences:
         with self._noting:
             self._noted += 1
 
-    def _is_outdated(self, found: Materialisation, nodes: Iterable[str]) -> bool:
+    def _is_outdated(self, inferences: Materialisation, nodes: Iterable[str]) -> bool:
         with self._graph.reading():
-            return found.is_outdated(nodes)
+            return inferences.is_outdated(nodes)
 
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
         """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
@@ -192,15 +192,15 @@ class Inferences:
 
 
 def _summarise(scope: Scope, kept: _ReaderEntry) -> Inferred:
-    found = kept.found
-    if found is None or not found.is_complete:
+    inferences = kept.found
+    if inferences is None or not inferences.is_complete:
         return Inferred(namespace=scope.namespace, graph=scope.inferred, is_complete=False)
     return Inferred(
         namespace=scope.namespace,
         graph=scope.inferred,
-        triples=found.triples,
-        contradictions=found.contradictions,
-        by_rule=found.by_rule,
+        triples=inferences.triples,
+        contradictions=inferences.contradictions,
+        by_rule=inferences.by_rule,
     )
 
 
@@ -217,7 +217,7 @@ class Materialisation:
         self.reader = reader
         self._axioms = reader.axioms()
         self.rules: Rules = rules_of(self._axioms)
-        self._axiom_supports = {one.triple: supports for one, supports in self._axioms.items()}
+        self._axiom_supports = {axiom.triple: supports for axiom, supports in self._axioms.items()}
         self._closure = Closure(self.rules, most)
         self._page = ProofGraph()
         self._kin: Kin | None = None
@@ -365,13 +365,13 @@ class Materialisation:
 
     def _different(self, predicate: Term, subject: Term) -> list[Term]:
         """Return the values of a property of a subject, one for each thing: of two names that mean the same, the first."""
-        found: list[Term] = []
+        values: list[Term] = []
         known: set[Term] = set()
         for value in sorted(self._closure.values(predicate, subject)):
             if value not in known:
-                found.append(value)
+                values.append(value)
                 known |= self._closure.same(value)
-        return found
+        return values
 
     def _supports(self, triple: Triple) -> list[Support]:
         supports = [
@@ -383,9 +383,9 @@ class Materialisation:
 
 
 def _remove_from(table: dict[Triple, dict[K, V]], key: Triple, value: K) -> None:
-    found = table[key]
-    del found[value]
-    if not found:
+    values = table[key]
+    del values[value]
+    if not values:
         del table[key]
 
 
@@ -446,9 +446,9 @@ class ProofGraph:
         if before:
             self._add_contradiction(subject, predicate, before, -1)
         if axiom and len(values) > 1:
-            found = frozenset(values), axiom
-            self.contradictions[subject, predicate] = found
-            self._add_contradiction(subject, predicate, found, 1)
+            contradiction = frozenset(values), axiom
+            self.contradictions[subject, predicate] = contradiction
+            self._add_contradiction(subject, predicate, contradiction, 1)
 
     def restate(self, triples: Iterable[Triple]) -> None:
         """Look at where some triples stand once more."""
@@ -473,16 +473,16 @@ class ProofGraph:
         return gone, come
 
     def _add_contradiction(
-        self, subject: Term, predicate: Term, found: tuple[frozenset[Term], Triple], sign: int
+        self, subject: Term, predicate: Term, contradiction: tuple[frozenset[Term], Triple], sign: int
     ) -> None:
-        values, axiom = found
+        values, axiom = contradiction
         node = contradiction_iri(subject, predicate, values)
         premises = [axiom, *((subject, predicate, value) for value in sorted(values))]
         lines = [(node, TYPE, _CONTRADICTION), (node, _SUBJECT, subject), (node, _PREDICATE, predicate)]
         lines += [(node, _OBJECT, value) for value in values]
-        self._add([*lines, *((node, _PREMISE, statement_iri(one)) for one in premises)], sign)
-        for one in premises:
-            self._speak_of(one, sign)
+        self._add([*lines, *((node, _PREMISE, statement_iri(premise)) for premise in premises)], sign)
+        for premise in premises:
+            self._speak_of(premise, sign)
 
     def _speak_of(self, triple: Triple, sign: int) -> None:
         self._spoken_of[triple] += sign
@@ -502,10 +502,10 @@ def _inference_lines(triple: Triple, proof: Proof) -> list[Line]:
 def _statement_lines(triple: Triple, supports: Collection[Support]) -> tuple[Line, ...]:
     node, (subject, predicate, value) = statement_iri(triple), triple
     lines = [(node, TYPE, _STATEMENT), (node, _SUBJECT, subject), (node, _PREDICATE, predicate), (node, _OBJECT, value)]
-    for one in supports:
-        lines.append((node, _STATED_IN, one.graph))
-        if one.memory:
-            lines.append((node, _DERIVED_FROM, one.memory))
+    for support in supports:
+        lines.append((node, _STATED_IN, support.graph))
+        if support.memory:
+            lines.append((node, _DERIVED_FROM, support.memory))
     return tuple(sorted(set(lines)))
 
 
@@ -528,10 +528,10 @@ def kin_of(facts: Iterable[Fact], reader: PremiseReader) -> Kin:
         triple = triple_of(fact)
         if triple is None or fact[0].startswith("a ") or not triple[2].startswith("<"):
             continue
-        one, other = _iri_of(triple[0]), _iri_of(triple[2])
-        if one != other:
-            beside.setdefault(one, set()).add(other)
-            beside.setdefault(other, set()).add(one)
+        first, other = _iri_of(triple[0]), _iri_of(triple[2])
+        if first != other:
+            beside.setdefault(first, set()).add(other)
+            beside.setdefault(other, set()).add(first)
     names = {node: tuple(reader.names(f"<{node}>")) for node in beside}
     return Kin({node: frozenset(others) for node, others in beside.items()}, names)
 

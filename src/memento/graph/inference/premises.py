@@ -66,15 +66,15 @@ class PremiseReader:
 
     def axioms(self) -> dict[Axiom, list[Support]]:
         """Return every axiom that the graphs state, and those that come with the rules, with where it stands."""
-        found: dict[Axiom, list[Support]] = {one: [Support(f"<{ONTOLOGY}>")] for one in load_builtin_axioms()}
+        supports: dict[Axiom, list[Support]] = {axiom: [Support(f"<{ONTOLOGY}>")] for axiom in load_builtin_axioms()}
         for graph in self.graphs:
-            for one in _read_axioms(self._store, graph):
-                found.setdefault(one, []).append(Support(str(graph)))
-        return found
+            for axiom in _read_axioms(self._store, graph):
+                supports.setdefault(axiom, []).append(Support(str(graph)))
+        return supports
 
     def everything(self, rules: Rules, now: datetime) -> dict[Term, Contribution]:
         """Return what each node contributes now; in a fraction of the time of `contribution_of` where there are no memories."""
-        found: dict[Term, list[tuple[Triple, Support]]] = {}
+        stated_by: dict[Term, list[tuple[Triple, Support]]] = {}
         remembered: set[Term] = set()
         for graph in self.graphs:
             support = Support(str(graph))
@@ -88,9 +88,9 @@ class PremiseReader:
                 continue
             for triple in map(_to_triple, quads):
                 if _takes_part(triple, rules):
-                    found.setdefault(triple[0], []).append((triple, support))
+                    stated_by.setdefault(triple[0], []).append((triple, support))
         told = {node: self.contribution_of(node, rules, now) for node in remembered if node.startswith("<")}
-        return {node: Contribution(tuple(stated)) for node, stated in found.items() if node not in told} | told
+        return {node: Contribution(tuple(stated)) for node, stated in stated_by.items() if node not in told} | told
 
     def states_axioms(self, node: Term) -> bool:
         """Tell whether a node is the subject of an axiom, so that the rules may change with it."""
@@ -139,13 +139,13 @@ class PremiseReader:
 
     def names(self, node: Term) -> list[str]:
         """Return what a node is called, by the usual properties for that."""
-        found = {
+        names = {
             str(getattr(quad.object, "value", "")): None
             for graph in self.graphs
             for predicate in _NAMES
             for quad in self._store.quads_for_pattern(_to_node(node), ox.NamedNode(predicate), None, graph)
         }
-        return [name for name in found if name]
+        return [name for name in names if name]
 
     def _end_of(self, node: Term) -> datetime | None:
         """Return when a memory is over or forgotten; None for what does not end."""
@@ -213,15 +213,20 @@ def _read_axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
 
 def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[Term, ...]:
     """Return the members of an RDF list; none when it is broken or too long."""
-    found: list[Term] = []
+    members: list[Term] = []
     while isinstance(head, ox.NamedNode | ox.BlankNode) and head != ox.NamedNode(RDF.nil):
         first = next(store.quads_for_pattern(head, ox.NamedNode(RDF.first), None, graph), None)
         rest = next(store.quads_for_pattern(head, ox.NamedNode(RDF.rest), None, graph), None)
-        if first is None or rest is None or not isinstance(first.object, ox.NamedNode) or len(found) == _LONGEST_CHAIN:
+        if (
+            first is None
+            or rest is None
+            or not isinstance(first.object, ox.NamedNode)
+            or len(members) == _LONGEST_CHAIN
+        ):
             return ()
-        found.append(str(first.object))
+        members.append(str(first.object))
         head = rest.object
-    return tuple(found)
+    return tuple(members)
 
 
 def _takes_part(triple: Triple, rules: Rules) -> bool:
@@ -256,7 +261,7 @@ def _earliest_end(triples: Iterable[Triple]) -> datetime | None:
 
 def _time(term: Term) -> datetime:
     try:
-        found = datetime.fromisoformat(_literal_text(term))
+        time = datetime.fromisoformat(_literal_text(term))
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -104,55 +104,55 @@ def triple_of(fact: Fact) -> Triple | None:
 
 def rules_of(axioms: Iterable[Axiom]) -> Rules:
     """Return the rules that some axioms amount to; those about the vocabularies of RDF, RDFS and OWL themselves are passed over."""
-    stated = [one for one in axioms if not _is_reserved(one)]
-    edges = frozenset(one.triple[0] for one in stated if _has_type(one, OWL.TransitiveProperty))
-    found: list[Rule] = []
+    stated = [axiom for axiom in axioms if not _is_reserved(axiom)]
+    edges = frozenset(axiom.triple[0] for axiom in stated if _has_type(axiom, OWL.TransitiveProperty))
+    rules: list[Rule] = []
     functional: dict[Term, Triple] = {}
     slots: dict[str, list[tuple[Term, Triple]]] = {}
-    for one in stated:
-        subject, predicate, value = one.triple
-        if _has_type(one, OWL.FunctionalProperty):
-            functional.setdefault(subject, one.triple)
+    for axiom in stated:
+        subject, predicate, value = axiom.triple
+        if _has_type(axiom, OWL.FunctionalProperty):
+            functional.setdefault(subject, axiom.triple)
         elif predicate == f"<{MEM.ofSlot}>":
-            slots.setdefault(value, []).append((subject, one.triple))
+            slots.setdefault(value, []).append((subject, axiom.triple))
         else:
-            found += _rules_of_axiom(one, edges)
-    properties = {term for one in stated for term in _properties_of(one)}
-    found += [CopyRule("", edge_predicate(term), term) for term in sorted(edges)]
-    found += _substitution_rules(sorted(properties), edges)
+            rules += _rules_of_axiom(axiom, edges)
+    properties = {term for axiom in stated for term in _properties_of(axiom)}
+    rules += [CopyRule("", edge_predicate(term), term) for term in sorted(edges)]
+    rules += _substitution_rules(sorted(properties), edges)
     return Rules(
-        tuple(dict.fromkeys(found)),
+        tuple(dict.fromkeys(rules)),
         frozenset({*properties, SAME_AS}) if properties else frozenset(),
-        frozenset(term[2:] for rule in found for term in _predicates_of(rule) if term.startswith("a ")),
+        frozenset(term[2:] for rule in rules for term in _predicates_of(rule) if term.startswith("a ")),
         edges,
         functional,
         slots,
     )
 
 
-def _rules_of_axiom(one: Axiom, edges: frozenset[Term]) -> list[Rule]:
-    subject, predicate, value = one.triple
-    if _has_type(one, OWL.TransitiveProperty):
-        return [JoinRule("prp-trp", edge_predicate(subject), subject, subject, one.triple)]
-    if _has_type(one, OWL.SymmetricProperty):
-        return [_copy_rule("prp-symp", subject, subject, one.triple, edges, turned=True)]
+def _rules_of_axiom(axiom: Axiom, edges: frozenset[Term]) -> list[Rule]:
+    subject, predicate, value = axiom.triple
+    if _has_type(axiom, OWL.TransitiveProperty):
+        return [JoinRule("prp-trp", edge_predicate(subject), subject, subject, axiom.triple)]
+    if _has_type(axiom, OWL.SymmetricProperty):
+        return [_copy_rule("prp-symp", subject, subject, axiom.triple, edges, turned=True)]
     match predicate[1:-1]:
         case RDFS.subPropertyOf if subject != value:
-            return [_copy_rule("prp-spo1", subject, value, one.triple, edges)]
+            return [_copy_rule("prp-spo1", subject, value, axiom.triple, edges)]
         case OWL.equivalentProperty:
             return [
-                _copy_rule("prp-eqp1", subject, value, one.triple, edges),
-                _copy_rule("prp-eqp2", value, subject, one.triple, edges),
+                _copy_rule("prp-eqp1", subject, value, axiom.triple, edges),
+                _copy_rule("prp-eqp2", value, subject, axiom.triple, edges),
             ]
         case OWL.inverseOf:
             return [
-                _copy_rule("prp-inv1", subject, value, one.triple, edges, turned=True),
-                _copy_rule("prp-inv2", value, subject, one.triple, edges, turned=True),
+                _copy_rule("prp-inv1", subject, value, axiom.triple, edges, turned=True),
+                _copy_rule("prp-inv2", value, subject, axiom.triple, edges, turned=True),
             ]
         case RDFS.subClassOf if subject != value:
-            return [CopyRule("cax-sco", f"a {subject}", f"a {value}", one.triple, value=value)]
+            return [CopyRule("cax-sco", f"a {subject}", f"a {value}", axiom.triple, value=value)]
         case OWL.propertyChainAxiom:
-            return _chain_rules(one, edges)
+            return _chain_rules(axiom, edges)
     return []
 
 
@@ -164,30 +164,30 @@ def _copy_rule(
     return CopyRule(name, source, edge_predicate(head) if head in edges else head, axiom, turned)
 
 
-def _chain_rules(one: Axiom, edges: frozenset[Term]) -> list[Rule]:
-    if len(one.members) != 2:
+def _chain_rules(axiom: Axiom, edges: frozenset[Term]) -> list[Rule]:
+    if len(axiom.members) != 2:
         return []
-    head = one.triple[0]
-    return [JoinRule("prp-spo2", *one.members, edge_predicate(head) if head in edges else head, one.triple)]
+    head = axiom.triple[0]
+    return [JoinRule("prp-spo2", *axiom.members, edge_predicate(head) if head in edges else head, axiom.triple)]
 
 
 def _substitution_rules(properties: Sequence[Term], edges: frozenset[Term]) -> list[Rule]:
     """Return the rules by which what is said of one of two names that mean the same is said of the other."""
-    found: list[Rule] = [CopyRule("", SAME_AS, SAME), CopyRule("", SAME_AS, SAME, turned=True)]
+    rules: list[Rule] = [CopyRule("", SAME_AS, SAME), CopyRule("", SAME_AS, SAME, turned=True)]
     for term in properties:
         own = edge_predicate(term) if term in edges else term
-        found += [JoinRule("eq-rep-s", SAME, own, own), JoinRule("eq-rep-o", own, SAME, own)]
-    return found
+        rules += [JoinRule("eq-rep-s", SAME, own, own), JoinRule("eq-rep-o", own, SAME, own)]
+    return rules
 
 
-def _has_type(one: Axiom, kind: str) -> bool:
-    return one.triple[1] == TYPE and one.triple[2] == f"<{kind}>"
+def _has_type(axiom: Axiom, kind: str) -> bool:
+    return axiom.triple[1] == TYPE and axiom.triple[2] == f"<{kind}>"
 
 
-def _is_reserved(one: Axiom) -> bool:
-    subject, _, value = one.triple
-    ends = [subject, *one.members]
-    if one.triple[1] != TYPE and not one.members:
+def _is_reserved(axiom: Axiom) -> bool:
+    subject, _, value = axiom.triple
+    ends = [subject, *axiom.members]
+    if axiom.triple[1] != TYPE and not axiom.members:
         ends.append(value)
     return any(term.startswith(_RESERVED) or term.startswith("_:") for term in ends)
 
@@ -196,15 +196,15 @@ def _predicates_of(rule: Rule) -> tuple[str, ...]:
     return (rule.body, rule.head) if isinstance(rule, CopyRule) else (rule.first, rule.second, rule.head)
 
 
-def _properties_of(one: Axiom) -> list[Term]:
+def _properties_of(axiom: Axiom) -> list[Term]:
     """Return the properties that an axiom names."""
-    subject, predicate, value = one.triple
+    subject, predicate, value = axiom.triple
     match predicate[1:-1]:
         case RDFS.subClassOf:
             return []
         case RDFS.subPropertyOf | OWL.equivalentProperty | OWL.inverseOf:
             return [subject, value]
-    return [subject, *one.members]
+    return [subject, *axiom.members]
 
 
 RULES: Mapping[str, str] = {

@@ -106,11 +106,13 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
     matches = block.statements.get(MEM.matches)
     if matches is None:
         _refuse(reading.tokens[service.first], "mem:matches is missing", block.form)
-    questions = list({(one.value, one.suffix): one for one in _read_constants(matches, block)}.values())
-    for one in questions:
-        if not one.is_text:
-            _refuse(one.token, "mem:matches takes a text", block.form)
-    found = SearchBlock(
+    questions = list(
+        {(question.value, question.suffix): question for question in _read_constants(matches, block)}.values()
+    )
+    for question in questions:
+        if not question.is_text:
+            _refuse(question.token, "mem:matches takes a text", block.form)
+    search = SearchBlock(
         memory=memory,
         questions=tuple(questions),
         question=matches.variable if len(questions) > 1 else "",
@@ -123,9 +125,9 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
         profile=_read_word(block.statements.get(MEM.profile), block),
         gate=_read_flag(block.statements.get(MEM.gate), block),
     )
-    if len(set(found.columns)) < len(found.columns):
+    if len(set(search.columns)) < len(search.columns):
         _refuse(reading.tokens[service.first], "a variable stands in two places", block.form)
-    return found
+    return search
 
 
 def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo) -> AsOfBlock:
@@ -148,10 +150,10 @@ def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo
 def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) -> _Block:
     """Read the triples of a block; BIND and VALUES in it are passed over, and looked at when a variable is."""
     block = _Block(form, service.first, reading, groups)
-    found = reading.tokens
+    tokens = reading.tokens
     place = service.opening + 1
     while place < service.last:
-        token = found[place]
+        token = tokens[place]
         if token.text == ".":
             place += 1
         elif token.kind == "word" and token.text.upper() in ("BIND", "VALUES"):
@@ -164,20 +166,20 @@ def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) 
         else:
             _refuse(token, f"{token.text[:40]!r} cannot stand here", form)
     if block.subject is None:
-        _refuse(found[service.first], "the block is empty", form)
+        _refuse(tokens[service.first], "the block is empty", form)
     return block
 
 
 def _parse_statements(place: int, service: Service, block: _Block) -> int:
     """Read `predicate object ; predicate object …`; the place behind it."""
-    found, reading = block.reading.tokens, block.reading
-    while place < service.last and found[place].text not in (".", "}"):
-        iri = reading.resolve(found[place])
-        if iri is None or found[place].kind not in ("iri", "name"):
-            _refuse(found[place], f"{found[place].text[:40]!r} is no property", block.form)
+    tokens, reading = block.reading.tokens, block.reading
+    while place < service.last and tokens[place].text not in (".", "}"):
+        iri = reading.resolve(tokens[place])
+        if iri is None or tokens[place].kind not in ("iri", "name"):
+            _refuse(tokens[place], f"{tokens[place].text[:40]!r} is no property", block.form)
         if iri in block.statements:
-            _refuse(found[place], f"<{iri}> is given twice", block.form)
-        token = found[place + 1]
+            _refuse(tokens[place], f"<{iri}> is given twice", block.form)
+        token = tokens[place + 1]
         if token.kind == "variable":
             block.statements[iri] = _Statement(iri, token, place + 1, None, token.text[1:])
             place += 2
@@ -186,9 +188,9 @@ def _parse_statements(place: int, service: Service, block: _Block) -> int:
             place = pair[1]
         else:
             _refuse(token, "this takes a constant or a variable", block.form)
-        if found[place].text == ",":
-            _refuse(found[place], "each property has one value", block.form)
-        while found[place].text == ";":
+        if tokens[place].text == ",":
+            _refuse(tokens[place], "each property has one value", block.form)
+        while tokens[place].text == ";":
             place += 1
     return place
 
@@ -216,15 +218,15 @@ def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
     if statement.value is not None:
         return [statement.value]
     places = (statement.place, block.first)
-    found = next(
+    constants = next(
         (
-            one
+            listed
             for place in places
-            if (one := find_binding(statement.variable, place, block.reading, block.groups)) is not None
+            if (listed := find_binding(statement.variable, place, block.reading, block.groups)) is not None
         ),
         None,
     )
-    if found is None:
+    if constants is None:
         name, variable = statement.iri.rsplit("/", 1)[-1], statement.token.text
         _refuse(
             statement.token,
@@ -232,16 +234,18 @@ def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
             f"or BIND(… AS {variable}) or VALUES {variable} {{ … }} beside it; a value from the graph cannot be used",
             block.form,
         )
-    return found
+    return constants
 
 
 def _read_constant(statement: _Statement, block: _Block) -> Constant:
-    found = _read_constants(statement, block)
-    if len(found) != 1:
+    constants = _read_constants(statement, block)
+    if len(constants) != 1:
         _refuse(
-            statement.token, f"this takes one value, and {statement.token.text} is bound to {len(found)}", block.form
+            statement.token,
+            f"this takes one value, and {statement.token.text} is bound to {len(constants)}",
+            block.form,
         )
-    return found[0]
+    return constants[0]
 
 
 def _read_variable(statement: _Statement | None, block: _Block) -> str:
@@ -255,38 +259,38 @@ def _read_variable(statement: _Statement | None, block: _Block) -> str:
 def _read_count(statement: _Statement | None, block: _Block) -> int | None:
     if statement is None:
         return None
-    found = _read_constant(statement, block)
-    if found.datatype != XSD.integer:
+    constant = _read_constant(statement, block)
+    if constant.datatype != XSD.integer:
         _refuse(statement.token, "mem:limit takes a whole number", block.form)
-    return int(found.value)
+    return int(constant.value)
 
 
 def _read_word(statement: _Statement | None, block: _Block) -> str | None:
     if statement is None:
         return None
-    found = _read_constant(statement, block)
-    if not found.is_text:
+    constant = _read_constant(statement, block)
+    if not constant.is_text:
         _refuse(statement.token, "this takes a text", block.form)
-    return found.value
+    return constant.value
 
 
 def _read_flag(statement: _Statement | None, block: _Block) -> bool | None:
     if statement is None:
         return None
-    found = _read_constant(statement, block)
-    if found.datatype != XSD.boolean:
+    constant = _read_constant(statement, block)
+    if constant.datatype != XSD.boolean:
         _refuse(statement.token, "mem:gate takes true or false", block.form)
-    return found.value in ("true", "1")
+    return constant.value in ("true", "1")
 
 
 def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> datetime | None:
     if statement is None:
         return None
-    found = _read_constant(statement, block)
-    if found.datatype not in _TIMES:
+    constant = _read_constant(statement, block)
+    if constant.datatype not in _TIMES:
         _refuse(statement.token, "this takes a time", block.form)
     try:
-        return parsed(found.value, "the time", zone)
+        return parsed(constant.value, "the time", zone)
     except InputError as error:
         raise InputError(f"{statement.token.place}: {error}") from error
 
@@ -348,18 +352,18 @@ class Constant:
 
 def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
     """Read the constant that begins with a token, and the place of the token after it; None where there is none."""
-    found = reading.tokens
-    if place >= len(found):
+    tokens = reading.tokens
+    if place >= len(tokens):
         return None
-    token = found[place]
+    token = tokens[place]
     sign = ""
-    if token.text in ("+", "-") and place + 1 < len(found) and found[place + 1].kind == "number":
+    if token.text in ("+", "-") and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
         sign, place = token.text, place + 1
-    kind, text = found[place].kind, found[place].text
+    kind, text = tokens[place].kind, tokens[place].text
     last = place
     datatype: str | None = None
     if kind in ("iri", "name"):
-        value = reading.resolve(found[place])
+        value = reading.resolve(tokens[place])
         if value is None:
             return None
     elif kind == "string":
@@ -371,7 +375,7 @@ def parse_constant(reading: Reading, place: int) -> tuple[Constant, int] | None:
         value, datatype = text.lower(), XSD.boolean
     else:
         return None
-    return Constant(value, datatype, reading.sparql[token.start : found[last].end], token), last + 1
+    return Constant(value, datatype, reading.sparql[token.start : tokens[last].end], token), last + 1
 
 
 def unescape(text: str) -> str:
@@ -393,20 +397,20 @@ def find_binding(name: str, place: int, reading: Reading, groups: Groups) -> lis
         name: that of the variable, without its mark.
     """
     for around in groups.scope(place):
-        if (found := _find_binding_in(name, around, reading)) is not None:
-            return found
+        if (constants := _find_binding_in(name, around, reading)) is not None:
+            return constants
     return None
 
 
 def _find_binding_in(name: str, places: Sequence[int], reading: Reading) -> list[Constant] | None:
-    found = reading.tokens
+    tokens = reading.tokens
     for at in places:
-        word = found[at].text.upper() if found[at].kind == "word" else ""
+        word = tokens[at].text.upper() if tokens[at].kind == "word" else ""
         if word == "BIND" and (pair := parse_constant(reading, at + 2)) is not None:
-            one, after = pair
-            named = [token.text for token in found[after : after + 2]]
+            constant, after = pair
+            named = [token.text for token in tokens[after : after + 2]]
             if len(named) == 2 and named[0].upper() == "AS" and named[1][1:] == name:
-                return [one]
+                return [constant]
         elif word == "VALUES" and (rows := _read_column(name, at, reading)) is not None:
             return rows
     return None
@@ -414,15 +418,15 @@ def _find_binding_in(name: str, places: Sequence[int], reading: Reading) -> list
 
 def _read_column(name: str, at: int, reading: Reading) -> list[Constant] | None:
     """Return the constants of one column of the VALUES at a place; None when it has no such column or holds UNDEF there."""
-    found = reading.tokens
-    opening = next((place for place in range(at, len(found)) if found[place].text == "{"), len(found))
-    columns = [token.text[1:] for token in found[at + 1 : opening] if token.kind == "variable"]
+    tokens = reading.tokens
+    opening = next((place for place in range(at, len(tokens)) if tokens[place].text == "{"), len(tokens))
+    columns = [token.text[1:] for token in tokens[at + 1 : opening] if token.kind == "variable"]
     if name not in columns:
         return None
     values: list[Constant | None] = []
     place = opening + 1
-    while place < len(found) and found[place].text != "}":
-        if found[place].text in ("(", ")"):
+    while place < len(tokens) and tokens[place].text != "}":
+        if tokens[place].text in ("(", ")"):
             place += 1
         elif pair := parse_constant(reading, place):
             values.append(pair[0])
@@ -435,10 +439,10 @@ def _read_column(name: str, at: int, reading: Reading) -> list[Constant] | None:
 
 
 def _parse_string(reading: Reading, place: int) -> tuple[str, str]:
-    found = reading.tokens
-    value = unescape(found[place].text)
-    if place + 2 < len(found) and found[place + 1].text == "^^":
-        return value, reading.resolve(found[place + 2]) or ""
+    tokens = reading.tokens
+    value = unescape(tokens[place].text)
+    if place + 2 < len(tokens) and tokens[place + 1].text == "^^":
+        return value, reading.resolve(tokens[place + 2]) or ""
     return value, XSD.string
 
 
@@ -450,11 +454,11 @@ def _count_string_tokens(reading: Reading, place: int) -> int:
     return 2 if after is not None and after.kind == "tag" else 1
 
 
-def _decode_escape(found: re.Match[str]) -> str:
-    if digits := found.group(1) or found.group(2):
+def _decode_escape(escape: re.Match[str]) -> str:
+    if digits := escape.group(1) or escape.group(2):
         code = int(digits, 16)
         return chr(code) if code < 0x110000 else "\ufffd"
-    return _ESCAPES[found.group(3)]
+    return _ESCAPES[escape.group(3)]
 
 
 _BEFORE = ("OPTIONAL", "MINUS", "UNION", "WHERE", "EXISTS", "LATERAL", "CONSTRUCT")
@@ -483,18 +487,18 @@ class Group:
 class Groups:
     """The groups of one text. Group −1 stands for what is outside all braces."""
 
-    def __init__(self, found: Sequence[Token]) -> None:
-        self.tokens = found
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
         self.all: list[Group] = []
-        self.outside = Group(-1, "", -1, len(found))
+        self.outside = Group(-1, "", -1, len(tokens))
         self._owner: list[int] = []
         open_now: list[int] = []
         awaits_data = False
-        for place, token in enumerate(found):
+        for place, token in enumerate(tokens):
             here = open_now[-1] if open_now else -1
             if token.text == "{":
                 self[here].inner.append(len(self.all))
-                self.all.append(Group(place, "VALUES" if awaits_data else _role(found, place), here))
+                self.all.append(Group(place, "VALUES" if awaits_data else _role(tokens, place), here))
                 open_now.append(len(self.all) - 1)
                 awaits_data = False
             elif token.text == "}" and open_now:
@@ -534,18 +538,18 @@ class Groups:
         group = self[number]
         if number >= 0 and not (group.own and self.tokens[group.own[0]].text.upper() == "SELECT"):
             return None
-        found = [one for one in group.inner if self[one].role in ("WHERE", "", "UNION")]
-        named = [one for one in found if self[one].role == "WHERE"]
-        return next(iter(named or found[-1:]), None)
+        candidates = [one for one in group.inner if self[one].role in ("WHERE", "", "UNION")]
+        named = [one for one in candidates if self[one].role == "WHERE"]
+        return next(iter(named or candidates[-1:]), None)
 
 
-def _role(found: Sequence[Token], place: int) -> str:
-    before = found[place - 1] if place else None
+def _role(tokens: Sequence[Token], place: int) -> str:
+    before = tokens[place - 1] if place else None
     if before is None:
         return ""
     if before.kind == "word" and before.text.upper() in _BEFORE:
         return before.text.upper()
-    earlier = found[place - 2].text.upper() if place > 1 else ""
+    earlier = tokens[place - 2].text.upper() if place > 1 else ""
     if before.kind in ("iri", "name", "variable") and earlier in ("GRAPH", "SERVICE", "SILENT"):
         return "GRAPH" if earlier == "GRAPH" else "SERVICE"
     return ""

@@ -82,18 +82,18 @@ class Endpoints:
         if not self.allowed or "service" not in sparql.lower():
             return sparql, limits
         reading = guard.read_sparql(sparql, limits, services={*self.allowed, *others})
-        found = [one for one in reading.services if one.iri in self.allowed]
-        for one in reading.services:
-            if any(outer.inside <= one.start < outer.end for outer in found if outer is not one):
-                raise InputError(f"{reading.tokens[one.first].place}: a SERVICE must not stand within another one")
-        if len(found) > MOST_ENDPOINTS:
-            raise InputError(f"a query may ask {MOST_ENDPOINTS} endpoints, not {len(found)}: ask several queries")
+        services = [service for service in reading.services if service.iri in self.allowed]
+        for service in reading.services:
+            if any(outer.inside <= service.start < outer.end for outer in services if outer is not service):
+                raise InputError(f"{reading.tokens[service.first].place}: a SERVICE must not stand within another one")
+        if len(services) > MOST_ENDPOINTS:
+            raise InputError(f"a query may ask {MOST_ENDPOINTS} endpoints, not {len(services)}: ask several queries")
         until, at, parts = time.monotonic() + self.seconds, 0, []
-        for one in found:
-            parts += [sparql[at : one.start], self._write_values(one, reading, until)]
+        for service in services:
+            parts += [sparql[at : service.start], self._write_values(service, reading, until)]
             # Every line keeps its number, for whatever is said of what comes after.
-            parts.append("\n" * sparql[one.start : one.end].count("\n"))
-            at = one.end
+            parts.append("\n" * sparql[service.start : service.end].count("\n"))
+            at = service.end
         parts.append(sparql[at:])
         return "".join(parts), replace(limits, query_bytes=limits.query_bytes + MOST_ENDPOINTS * 2 * self.most_bytes)
 
@@ -188,14 +188,14 @@ def resolve_host(host: str, port: int) -> Sequence[Address]:
         GraphError: it is somewhere else too.
         OSError: it is nowhere.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     if not _is_literal(host):
-        for one in found:
-            if not is_public(str(one[4][0])):
+        for address in addresses:
+            if not is_public(str(address[4][0])):
                 raise GraphError(
                     f"the endpoint's host {host!r} stands for an address that is not public: list the address itself"
                 )
-    return found
+    return addresses
 
 
 def is_public(address: str) -> bool:
@@ -207,13 +207,13 @@ def is_public(address: str) -> bool:
     >>> [is_public(one) for one in ("2606:4700::1", "64:ff9b::8.8.8.8", "64:ff9b::127.0.0.1", "::127.0.0.1", "fec0::1")]
     [True, True, False, False, False]
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        if found in _NAT64:
-            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-        if found not in _GLOBAL_IPV6 or (found.sixtofour and not is_public(str(found.sixtofour))):
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in _NAT64:
+            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+        if ip not in _GLOBAL_IPV6 or (ip.sixtofour and not is_public(str(ip.sixtofour))):
             return False
-    return found.is_global and not found.is_multicast
+    return ip.is_global and not ip.is_multicast
 
 
 def _is_literal(host: str) -> bool:
@@ -245,12 +245,12 @@ def parse_rows(body: bytes) -> tuple[list[str], Rows]:
         GraphError: this is no such document, or the answer to an ASK.
     """
     try:
-        found = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)
-        if not isinstance(found, ox.QuerySolutions):
+        solutions = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)
+        if not isinstance(solutions, ox.QuerySolutions):
             raise GraphError("the endpoint answered with a truth, not with rows")
         mark = uuid4().hex
-        names = [variable.value for variable in found.variables]
-        return names, [[None if term is None else _serialise_term(term, mark) for term in row] for row in found]
+        names = [variable.value for variable in solutions.variables]
+        return names, [[None if term is None else _serialise_term(term, mark) for term in row] for row in solutions]
     except (SyntaxError, ValueError, OSError) as error:
         raise GraphError("the endpoint answered with something else than SPARQL results in JSON") from error
 

@@ -127,16 +127,16 @@ def read_sparql(
         seen.tokens.append(token)
     if not (seen.tokens or is_update):
         raise InputError("query must not be empty")
-    found = tuple(seen.tokens)
+    all_tokens = tuple(seen.tokens)
     has_dataset = bool(seen.default_graphs or seen.named_graphs)
     return Reading(
         sparql=sparql,
         form="update" if is_update else seen.form or "select",
-        tokens=found,
+        tokens=all_tokens,
         prefixes=seen.prefixes,
         base=seen.base,
         functions=tuple(seen.functions),
-        services=tuple(_read_service(place, found, seen, services) for place in seen.calls),
+        services=tuple(_read_service(place, all_tokens, seen, services) for place in seen.calls),
         default_graphs=tuple(seen.default_graphs) if has_dataset else None,
         named_graphs=tuple(seen.named_graphs) if has_dataset else None,
     )
@@ -223,29 +223,29 @@ def _is_ambiguous(token: Token, before: Token | None, seen: _State) -> bool:
     return True
 
 
-def _read_service(place: int, found: Sequence[Token], seen: _State, allowed: Collection[str]) -> Service:
+def _read_service(place: int, tokens: Sequence[Token], seen: _State, allowed: Collection[str]) -> Service:
     """Return the block of the SERVICE at this place; raises `Forbidden` when it may not be called."""
-    word = found[place]
+    word = tokens[place]
     after = place + 1
-    is_silent = found[after].text.upper() == "SILENT" if after < len(found) else False
+    is_silent = tokens[after].text.upper() == "SILENT" if after < len(tokens) else False
     after += is_silent
-    iri = _resolve_iri(found[after], seen.prefixes, seen.base) if after < len(found) else None
-    if iri is None and after < len(found) and found[after].kind == "name":
-        prefix = found[after].text.partition(":")[0]
+    iri = _resolve_iri(tokens[after], seen.prefixes, seen.base) if after < len(tokens) else None
+    if iri is None and after < len(tokens) and tokens[after].kind == "name":
+        prefix = tokens[after].text.partition(":")[0]
         meant = MEM.base if prefix == "mem" else "…"
         raise InputError(
-            f"{found[after].place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
+            f"{tokens[after].place}: the prefix {prefix}: is not declared; write PREFIX {prefix}: <{meant}> before the query"
         )
     if iri is None or iri not in allowed:
         raise Forbidden(
             f"{word.place}: SERVICE is refused, as a query reads this memory alone; ask the other endpoint yourself"
         )
     opening = after + 1
-    if opening >= len(found) or found[opening].text != "{":
+    if opening >= len(tokens) or tokens[opening].text != "{":
         raise InputError(f"{word.place}: SERVICE <{iri}> must be followed by a group {{ … }}")
     depth, last = 0, opening
-    for last in range(opening, len(found)):
-        depth += {"{": 1, "}": -1}.get(found[last].text, 0)
+    for last in range(opening, len(tokens)):
+        depth += {"{": 1, "}": -1}.get(tokens[last].text, 0)
         if depth == 0:
             break
     else:
@@ -254,8 +254,8 @@ def _read_service(place: int, found: Sequence[Token], seen: _State, allowed: Col
         iri=iri,
         is_silent=is_silent,
         start=word.start,
-        inside=found[opening].end,
-        end=found[last].end,
+        inside=tokens[opening].end,
+        end=tokens[last].end,
         first=place,
         opening=opening,
         last=last,
@@ -273,6 +273,6 @@ def _resolve_iri(token: Token, prefixes: Mapping[str, str], base: str) -> str | 
     return None
 
 
-def _decode_escape(found: re.Match[str]) -> str:
-    code = int(found.group(1) or found.group(2), 16)
+def _decode_escape(escape: re.Match[str]) -> str:
+    code = int(escape.group(1) or escape.group(2), 16)
     return chr(code) if code < 0x110000 else "\ufffd"

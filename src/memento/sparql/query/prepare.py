@@ -167,19 +167,19 @@ _SEPARATORS = frozenset((".", ";", ","))
 
 def cost_class(reading: Reading) -> int:
     """Return the cost class of a query that the guard has read."""
-    found = reading.tokens
-    if reading.form == "update" or len(found) > MOST_TOKENS:
+    tokens = reading.tokens
+    if reading.form == "update" or len(tokens) > MOST_TOKENS:
         return UNKNOWN
-    words = [token.text.upper() for token in found if token.kind == "word"]
+    words = [token.text.upper() for token in tokens if token.kind == "word"]
     if not _HEAVY_WORDS.isdisjoint(words) or words.count("SELECT") > 1:
         return UNKNOWN
-    opening = next((place for place, token in enumerate(found) if token.text == "{"), None)
+    opening = next((place for place, token in enumerate(tokens) if token.text == "{"), None)
     if opening is None:
         return LIKELY if reading.form == "describe" else UNKNOWN
-    inside = found[opening + 1 :]
+    inside = tokens[opening + 1 :]
     if any(token.text in _HEAVY_SIGNS or token.text == "*" for token in inside):
         return UNKNOWN
-    is_short = reading.form == "ask" or _read_limit(found) <= FEW_ROWS
+    is_short = reading.form == "ask" or _read_limit(tokens) <= FEW_ROWS
     patterns = _count_patterns(inside)
     if patterns == 0:
         return CHEAP
@@ -197,8 +197,8 @@ def _count_patterns(inside: Sequence[Token]) -> int:
     return separators + 1 if terms else 0
 
 
-def _read_limit(found: Sequence[Token]) -> int:
-    for token, after in pairwise(found):
+def _read_limit(tokens: Sequence[Token]) -> int:
+    for token, after in pairwise(tokens):
         if token.kind == "word" and token.text.upper() == "LIMIT" and after.text.isdecimal() and len(after.text) < 8:
             return int(after.text)
     return FEW_ROWS + 1
@@ -266,22 +266,22 @@ def negotiate(accept: str, offered: Sequence[str]) -> str:
     best, liking = "", (0.0, 0)
     for media in offered:
         place, close = max(enumerate(one.fits(media) for one in ranges), key=lambda fit: (fit[1], -fit[0]))
-        found = (ranges[place].quality if close else 0.0, len(ranges) - place)
-        if found[0] > 0 and found > liking:
-            best, liking = media, found
+        liked = (ranges[place].quality if close else 0.0, len(ranges) - place)
+        if liked[0] > 0 and liked > liking:
+            best, liking = media, liked
     if not best:
         raise NotAcceptable(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
     return best
 
 
 def _parse_accept(accept: str) -> list[_MediaRange]:
-    found = []
+    ranges = []
     for part in accept.split(","):
         name, *parameters = (piece.strip() for piece in part.lower().split(";"))
         kind, _, subtype = name.partition("/")
         quality = next((_parse_quality(one[2:]) for one in parameters if one.startswith("q=")), 1.0)
-        found.append(_MediaRange(kind, subtype, quality))
-    return found
+        ranges.append(_MediaRange(kind, subtype, quality))
+    return ranges
 
 
 def _parse_quality(text: str) -> float:

@@ -105,12 +105,12 @@ def rewrite_query(reading: Reading, memory: MemoryAccess) -> tuple[Edited, tuple
 
 def _build_tables(texts: Sequence[Constant], memory: MemoryAccess) -> tuple[SimilarityData, ...]:
     tables: list[SimilarityData] = []
-    for one in texts:
-        data = memory.compare(one.value, one.is_iri)
-        tables.append(SimilarityData(asked=one.value, is_iri=one.is_iri, data=data))
+    for text in texts:
+        data = memory.compare(text.value, text.is_iri)
+        tables.append(SimilarityData(asked=text.value, is_iri=text.is_iri, data=data))
         if sum(len(table.data) for table in tables) > MOST_BYTES:
             raise InputError(
-                f"{one.token.place}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
+                f"{text.token.place}: with so many memories a query may compare them with {len(tables) - 1} texts: ask several"
             )
     return tuple(tables)
 
@@ -171,11 +171,11 @@ def _write_row(question: Constant, rank: int, iri: IRI, score: float, asked: Sea
 
 def _replace_block(service: Service, text: str, reading: Reading) -> Edit:
     """Put some text where a block stands: patterns before and after it stay apart, and every line keeps its number."""
-    found, last = reading.tokens, service.last
-    before = found[service.first - 1].text if service.first else "{"
+    tokens, last = reading.tokens, service.last
+    before = tokens[service.first - 1].text if service.first else "{"
     end = service.end
-    if last + 1 < len(found) and found[last + 1].text == ".":
-        end = found[last + 1].end
+    if last + 1 < len(tokens) and tokens[last + 1].text == ".":
+        end = tokens[last + 1].end
     dot = "" if before in ("{", ".", "}") else ". "
     lines = reading.sparql[service.start : end].count("\n")
     return Edit(service.start, end, f"{dot}{text}{' ' if not lines else ''}" + lines * "\n", service.start)
@@ -209,29 +209,29 @@ def _enclosing_group(service: Service, groups: Groups) -> Group:
 
 def _list_elements(opening: int, until: int, groups: Groups) -> list[tuple[int, int]]:
     """List what a group consists of, up to a place: OPTIONAL, MINUS, BIND, FILTER, VALUES and all between, as (first, behind)."""
-    found = groups.tokens
+    tokens = groups.tokens
     elements: list[tuple[int, int]] = []
     begin = at = opening + 1
     while at < until:
-        word = found[at].text.upper() if found[at].kind == "word" else ""
+        word = tokens[at].text.upper() if tokens[at].kind == "word" else ""
         if word in (*BLOCKERS, "FILTER", "VALUES"):
             if begin < at:
                 elements.append((begin, at))
-            end = _skip_brackets(at, until, found)
+            end = _skip_brackets(at, until, tokens)
             elements.append((at, end))
             begin = at = end
         else:
-            at = _skip_brackets(at, until, found) if found[at].text == "{" else at + 1
+            at = _skip_brackets(at, until, tokens) if tokens[at].text == "{" else at + 1
     if begin < until:
         elements.append((begin, until))
     return elements
 
 
-def _skip_brackets(at: int, until: int, found: Sequence[Token]) -> int:
+def _skip_brackets(at: int, until: int, tokens: Sequence[Token]) -> int:
     """Return the place behind the brackets that follow a place; of VALUES behind its braces."""
-    is_data, depth = found[at].text.upper() == "VALUES", 0
+    is_data, depth = tokens[at].text.upper() == "VALUES", 0
     for place in range(at, until):
-        text = found[place].text
+        text = tokens[place].text
         depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(text, 0)
         if depth == 0 and (text == "}" or (text == ")" and not is_data)):
             return place + 1
@@ -242,13 +242,13 @@ def _certain_variables(begin: int, end: int, groups: Groups) -> set[str]:
     """Return the variables of the triples among some tokens of a group: each is bound in every answer."""
     owner = groups.owner(begin)
     depth = 0
-    found: set[str] = set()
+    variables: set[str] = set()
     for place in range(begin, end):
         token = groups.tokens[place]
         depth += {"(": 1, ")": -1}.get(token.text, 0)
         if depth == 0 and token.kind == "variable" and groups.owner(place) == owner:
-            found.add(token.text[1:])
-    return found
+            variables.add(token.text[1:])
+    return variables
 
 
 def _find_branches(service: Service, memory: str, place: int, groups: Groups) -> list[int]:
@@ -275,8 +275,8 @@ def _is_select(number: int, groups: Groups) -> bool:
 
 
 def _is_branch(number: int, groups: Groups) -> bool:
-    group, found = groups[number], groups.tokens
-    after = found[group.closing + 1].text.upper() if group.closing + 1 < len(found) else ""
+    group, tokens = groups[number], groups.tokens
+    after = tokens[group.closing + 1].text.upper() if group.closing + 1 < len(tokens) else ""
     return group.role == "UNION" or after == "UNION"
 
 
@@ -292,34 +292,34 @@ def find_compared(reading: Reading, groups: Groups) -> list[Constant]:
     """
     if MEM.similarity not in reading.functions:
         return []
-    found: dict[tuple[str, bool], Constant] = {}
+    compared: dict[tuple[str, bool], Constant] = {}
     for place in _find_calls(reading):
-        for one in _read_second_argument(place, reading, groups):
-            found.setdefault((one.value, one.is_iri), one)
-    return list(found.values())
+        for constant in _read_second_argument(place, reading, groups):
+            compared.setdefault((constant.value, constant.is_iri), constant)
+    return list(compared.values())
 
 
 def _find_calls(reading: Reading) -> Iterator[int]:
-    found = reading.tokens
-    for place in range(len(found) - 1):
-        token = found[place]
-        if token.kind in ("iri", "name") and found[place + 1].text == "(" and reading.resolve(token) == MEM.similarity:
+    tokens = reading.tokens
+    for place in range(len(tokens) - 1):
+        token = tokens[place]
+        if token.kind in ("iri", "name") and tokens[place + 1].text == "(" and reading.resolve(token) == MEM.similarity:
             yield place
 
 
 def _read_second_argument(place: int, reading: Reading, groups: Groups) -> list[Constant]:
     """Read the values of the second argument of a call."""
-    found, arguments = reading.tokens, [place + 2]
+    tokens, arguments = reading.tokens, [place + 2]
     depth, at = 1, place + 2
-    while at < len(found) and depth:
-        depth += {"(": 1, ")": -1}.get(found[at].text, 0)
-        if depth == 1 and found[at].text == ",":
+    while at < len(tokens) and depth:
+        depth += {"(": 1, ")": -1}.get(tokens[at].text, 0)
+        if depth == 1 and tokens[at].text == ",":
             arguments.append(at + 1)
         at += 1
-    if len(arguments) != 2 or arguments[1] == len(found):
-        raise InputError(f"{found[place].place}: mem:similarity takes two arguments. Write {FORM}")
+    if len(arguments) != 2 or arguments[1] == len(tokens):
+        raise InputError(f"{tokens[place].place}: mem:similarity takes two arguments. Write {FORM}")
     begin, end = arguments[1], at - 1
-    token = found[begin]
+    token = tokens[begin]
     pair = parse_constant(reading, begin)
     if pair is not None and pair[1] == end:
         values = [pair[0]]
@@ -333,9 +333,9 @@ def _read_second_argument(place: int, reading: Reading, groups: Groups) -> list[
         values = listed
     else:
         raise InputError(f"{token.place}: mem:similarity compares with a constant, and no expression. Write {FORM}")
-    for one in values:
-        if not (one.is_text or one.is_iri):
-            raise InputError(f"{one.token.place}: mem:similarity compares with a text or a memory. Write {FORM}")
+    for constant in values:
+        if not (constant.is_text or constant.is_iri):
+            raise InputError(f"{constant.token.place}: mem:similarity compares with a text or a memory. Write {FORM}")
     return values
 
 
@@ -357,39 +357,39 @@ def as_of_patterns(asked: AsOfBlock, reading: Reading) -> Patterns:
     valid_on = asked.valid_on or believed_on
     starts = [(MEM.validAt, asked.valid_on), (MEM.createdAt, asked.believed_on)]
     is_set = asked.memory[0] in "?$" and not any(at and "(" in at for _, at in starts)
-    one = asked.memory
-    here = [f"{one} <{TYPE}> <{MEM.Memory}> ."] if _shows_all(reading) or not is_set else []
+    memory = asked.memory
+    here = [f"{memory} <{TYPE}> <{MEM.Memory}> ."] if _shows_all(reading) or not is_set else []
     for predicate, at in starts:
         if at:
             begin = new_variable()
-            told = f"{one} <{predicate}> {begin} . FILTER ({begin} <= {at})"
+            told = f"{memory} <{predicate}> {begin} . FILTER ({begin} <= {at})"
             here.append(f"FILTER EXISTS {{ {told} }}" if here else told)
-    gone = [_ended_pattern(one, MEM.expiredAt, believed_on, new_variable)]
+    gone = [_ended_pattern(memory, MEM.expiredAt, believed_on, new_variable)]
     if not asked.believed_on:
-        gone.append(_ended_pattern(one, MEM.invalidAt, valid_on, new_variable))
+        gone.append(_ended_pattern(memory, MEM.invalidAt, valid_on, new_variable))
     else:
-        gone += _known_patterns(one, valid_on, believed_on, new_variable, is_set=is_set)
+        gone += _known_patterns(memory, valid_on, believed_on, new_variable, is_set=is_set)
     if is_set:
         return Patterns(" ".join(here), " ".join(f"MINUS {{ {group} }}" for group in gone))
     return Patterns(" ".join([*here, *(f"FILTER NOT EXISTS {{ {group} }}" for group in gone)]), "")
 
 
-def _ended_pattern(one: str, predicate: str, at: str, new_variable: Callable[[], str]) -> str:
+def _ended_pattern(memory: str, predicate: str, at: str, new_variable: Callable[[], str]) -> str:
     end = new_variable()
-    return f"{one} <{predicate}> {end} . FILTER ({end} <= {at})"
+    return f"{memory} <{predicate}> {end} . FILTER ({end} <= {at})"
 
 
 def _known_patterns(
-    one: str, valid_on: str, believed_on: str, new_variable: Callable[[], str], *, is_set: bool
+    memory: str, valid_on: str, believed_on: str, new_variable: Callable[[], str], *, is_set: bool
 ) -> list[str]:
     """Return the patterns of what was over, and known to be by then: an act that ended it had been written, or none is known."""
     act, learned = new_variable(), new_variable()
-    acts = f"{act} <{MEM.invalidated}> {one}"
+    acts = f"{act} <{MEM.invalidated}> {memory}"
     none = f"MINUS {{ {acts} }}" if is_set else f"FILTER NOT EXISTS {{ {acts} }}"
     told = f"{acts} ; <{MEM.at}> {learned} . FILTER ({learned} <= {believed_on})"
     return [
-        f"{_ended_pattern(one, MEM.invalidAt, valid_on, new_variable)} {told}",
-        f"{_ended_pattern(one, MEM.invalidAt, valid_on, new_variable)} {none}",
+        f"{_ended_pattern(memory, MEM.invalidAt, valid_on, new_variable)} {told}",
+        f"{_ended_pattern(memory, MEM.invalidAt, valid_on, new_variable)} {none}",
     ]
 
 

@@ -75,14 +75,14 @@ def tokenise(sparql: str) -> Iterator[Token]:
     at, line, line_start = 0, 1, 0
     match = _TOKEN.match
     while at < len(sparql):
-        found = match(sparql, at)
-        if found is None or found.lastgroup is None:
+        token = match(sparql, at)
+        if token is None or token.lastgroup is None:
             raise InputError(
                 f"line {line}, column {at - line_start + 1} of the query: {_describe_stray(sparql[at : at + 3])}"
             )
-        text, end = found.group(), found.end()
-        if found.lastgroup != "space":
-            yield Token(cast(Kind, found.lastgroup), text, line, at - line_start + 1, at, end)
+        text, end = token.group(), token.end()
+        if token.lastgroup != "space":
+            yield Token(cast(Kind, token.lastgroup), text, line, at - line_start + 1, at, end)
         if "\n" in text:
             line += text.count("\n")
             line_start = at + text.rindex("\n") + 1

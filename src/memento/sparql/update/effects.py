@@ -80,8 +80,8 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
     nodes = _find_affected(touched, after, most)
     said = whole.values(nodes)
     described = {subject: graph for subject, _, _, graph in said}
-    found = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
-    parts.indexes.embedded(found)  # before anything is written, which must not fail when half of it is done
+    records = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
+    parts.indexes.embedded(records)  # before anything is written, which must not fail when half of it is done
     less = _trim_description(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
     telling = parts.indexes.read(told, readable) if told else []
@@ -124,12 +124,14 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
     changed = [*after.removes, *after.adds]
     lost = subjects(after.removes, [TYPE])
     judged = list(dict.fromkeys([*touched, *targets(changed, _INVERSE), *after.sample_pointing(lost)]))
-    found = _find_violations(judged, after)
-    if found:
+    faults = _find_violations(judged, after)
+    if faults:
         before = set(_find_violations(judged, now))
-        found = [one for one in found if one not in before]
-    if found:
-        raise ShapeViolation(_summarise(found), "\n".join(f"<{one.focus}> {_describe_violation(one)}" for one in found))
+        faults = [one for one in faults if one not in before]
+    if faults:
+        raise ShapeViolation(
+            _summarise(faults), "\n".join(f"<{one.focus}> {_describe_violation(one)}" for one in faults)
+        )
 
 
 def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation]:
@@ -140,13 +142,13 @@ def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation
     return [one for one in shapes.violations_of([*data, *footing]) if one.focus in wanted]
 
 
-def _summarise(found: Sequence[Violation]) -> str:
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return f"<{found[0].focus}> breaks a shape, so nothing was written: {_describe_violation(found[0])}{more}"
+def _summarise(faults: Sequence[Violation]) -> str:
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"<{faults[0].focus}> breaks a shape, so nothing was written: {_describe_violation(faults[0])}{more}"
 
 
-def _describe_violation(one: Violation) -> str:
-    return f"{one.shape.rsplit('/', 1)[-1]}: {one.message}"
+def _describe_violation(violation: Violation) -> str:
+    return f"{violation.shape.rsplit('/', 1)[-1]}: {violation.message}"
 
 
 def _find_affected(touched: Sequence[IRI], after: GraphsAfter, most: int) -> list[IRI]:
@@ -234,19 +236,19 @@ class GraphsAfter:
 
     def types_of(self, nodes: Iterable[str]) -> dict[IRI, set[str]]:
         """Return what some nodes would be; one that would be nothing is left out."""
-        found: dict[IRI, set[str]] = {}
+        types: dict[IRI, set[str]] = {}
         for quad in self.quads_about(nodes):
             if quad.predicate.value == TYPE:
-                found.setdefault(IRI(_term_name(quad.subject)), set()).add(_term_name(quad.object))
-        return found
+                types.setdefault(IRI(_term_name(quad.subject)), set()).add(_term_name(quad.object))
+        return types
 
     def list_typed_twice(self, nodes: Iterable[str]) -> list[IRI]:
         """List the nodes that would be typed in several of the graphs."""
-        found: dict[str, set[str]] = {}
+        typed_in: dict[str, set[str]] = {}
         for quad in self.quads_about(nodes):
             if quad.predicate.value == TYPE:
-                found.setdefault(_term_name(quad.subject), set()).add(graph_of(quad))
-        return [IRI(iri) for iri, graphs in found.items() if len(graphs) > 1]
+                typed_in.setdefault(_term_name(quad.subject), set()).add(graph_of(quad))
+        return [IRI(iri) for iri, graphs in typed_in.items() if len(graphs) > 1]
 
     def list_described_elsewhere(self, nodes: Iterable[str], kinds: tuple[str, ...]) -> list[IRI]:
         """List the nodes that another graph describes, one whose name begins as one of `kinds`."""
@@ -263,7 +265,7 @@ class GraphsAfter:
 
     def list_pointing(self, nodes: Iterable[str], predicates: Sequence[IRI], most: int) -> list[IRI]:
         """List every subject that points at some nodes now or would, until there are more than `most` at one."""
-        found: dict[IRI, None] = {}
+        pointing: dict[IRI, None] = {}
         for iri in nodes:
             old = [
                 quad
@@ -271,8 +273,8 @@ class GraphsAfter:
                 for quad in islice(self._match(predicate=predicate, value=iri), most + 1)
             ]
             new = (quad for quad in self._new_pointing.get(iri, ()) if quad.predicate.value in predicates)
-            found.update(dict.fromkeys(subjects([*old, *new])))
-        return list(found)
+            pointing.update(dict.fromkeys(subjects([*old, *new])))
+        return list(pointing)
 
     def _match(
         self, subject: str | None = None, predicate: str | None = None, value: str | None = None
@@ -281,15 +283,15 @@ class GraphsAfter:
 
     def _sample(self, iri: str, predicates: Sequence[IRI]) -> list[ox.Quad]:
         counted: dict[str, int] = {}
-        found = []
+        sample = []
         pointing = islice(self._match(value=iri), _MOST_POINTING)
         old = (quad for quad in pointing if quad not in self._gone)
         for quad in [*old, *self._new_pointing.get(iri, ())]:
             predicate = quad.predicate.value
             counted[predicate] = counted.get(predicate, 0) + 1
             if (not predicates or predicate in predicates) and counted[predicate] <= _OF_EACH:
-                found.append(quad)
-        return found
+                sample.append(quad)
+        return sample
 
 
 def targets(quads: Iterable[ox.Quad], predicates: Sequence[IRI] = ()) -> list[IRI]:

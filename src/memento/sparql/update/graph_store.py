@@ -139,10 +139,10 @@ class GraphStore:
         if graph is not None and not self._graph.has(IRI(name)):
             raise NotFound(f"there is no graph <{name}>")
         only = VisibleGraphs(default=(IRI(name),), named=()) if name else None
-        found = asking.prepare_query(
+        job = asking.prepare_query(
             QueryRequest(sparql=load_query("sparql/graph").text, accept=accept), only, self._limits
         )
-        return self._pool.run(found, caller=caller, waiting=waiting)
+        return self._pool.run(job, caller=caller, waiting=waiting)
 
     def upload(
         self, documents: Sequence[SentDocument], graph: str, request: WriteRequest, *, replaces: bool
@@ -204,12 +204,12 @@ class GraphStore:
         listed = "" if plain else MEMORIES
         return TrialOptions(base=request.base, no_blanks=not plain, listed=listed, free=request.dataset.free, most=most)
 
-    def _save_document(self, one: SentDocument, path: Path, base: str | None) -> Document:
+    def _save_document(self, document: SentDocument, path: Path, base: str | None) -> Document:
         with path.open("wb") as file:
-            copyfileobj(one.content, file)
+            copyfileobj(document.content, file)
             if file.tell() > self._limits.graph_bytes:
                 raise TooLong(f"a document must have at most {self._limits.graph_bytes} bytes (limits.graph_bytes)")
-        return Document(path=str(path), media=one.media, base=base)
+        return Document(path=str(path), media=document.media, base=base)
 
     def _try_and_commit(self, job: Job, request: WriteRequest) -> Delta:
         for _ in range(_TRIES):

@@ -54,6 +54,11 @@ class WrittenOperation:
     using: tuple[Token, ...] | None = None
     using_named: tuple[Token, ...] | None = None
 
+    @property
+    def place(self) -> str:
+        """Where it stands, for a message."""
+        return f"line {self.line}, column {self.column} of the update"
+
 
 def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperation]:
     """
@@ -63,14 +68,14 @@ def parse_operations(sparql: str, tokens: Sequence[Token]) -> list[WrittenOperat
         InputError: something stands where no operation can; names line and column.
     """
     reader = _Reader(sparql, tokens)
-    found: list[WrittenOperation] = []
+    operations: list[WrittenOperation] = []
     while reader.read_prologue():
-        found.append(reader.read_operation())
+        operations.append(reader.read_operation())
         if not reader.skip("sign", ";"):
             break
     if reader.token is not None:
         raise reader.error_for_next("; or the end of the update")
-    return found
+    return operations
 
 
 @dataclass(slots=True)
@@ -303,12 +308,20 @@ def plan_operations(
         InputError: a name stands for no IRI, or the request chooses graphs beside USING or WITH.
     """
     planner = _Planner(dataset, using, base)
-    found = []
-    for one in written:
-        act = planner.plan_act(one)
+    operations = []
+    for operation in written:
+        act = planner.plan_act(operation)
         if act is not None:
-            found.append(Operation(act=act, prologue=one.prologue, text=one.text, line=one.line, column=one.column))
-    return found
+            operations.append(
+                Operation(
+                    act=act,
+                    prologue=operation.prologue,
+                    text=operation.text,
+                    line=operation.line,
+                    column=operation.column,
+                )
+            )
+    return operations
 
 
 def refuse_write(graph: str, dataset: Dataset) -> Forbidden:
@@ -327,100 +340,105 @@ class _Planner:
     using: Using
     base: str | None
 
-    def plan_act(self, one: WrittenOperation) -> Modify | Clear | Create | Transfer | None:
-        match one.verb:
+    def plan_act(self, operation: WrittenOperation) -> Modify | Clear | Create | Transfer | None:
+        match operation.verb:
             case "INSERT":
-                return self._modify(one)
+                return self._modify(operation)
             case "LOAD":
-                self._load(one)
+                self._load(operation)
                 return None
             case "CREATE":
-                return Create(graph=self._writable_graph(one, one.graphs[0]), is_silent=one.is_silent)
+                return Create(graph=self._writable_graph(operation, operation.graphs[0]), is_silent=operation.is_silent)
             case "CLEAR" | "DROP":
-                return self._clear(one)
+                return self._clear(operation)
             case _:
-                return self._transfer(one)
+                return self._transfer(operation)
 
-    def _modify(self, one: WrittenOperation) -> Modify:
-        into = self._writable_graph(one, one.with_graph) if one.with_graph else self.dataset.into or DEFAULT
+    def _modify(self, operation: WrittenOperation) -> Modify:
+        into = (
+            self._writable_graph(operation, operation.with_graph)
+            if operation.with_graph
+            else self.dataset.into or DEFAULT
+        )
         act = Modify(
-            deletes=one.deletes,
-            inserts=one.inserts,
-            where=one.where,
-            marker=one.marker,
-            variables=one.variables,
+            deletes=operation.deletes,
+            inserts=operation.inserts,
+            where=operation.where,
+            marker=operation.marker,
+            variables=operation.variables,
             default=self.dataset.default,
             named=self.dataset.named,
             free_default=not self.dataset.is_plain,
             free_named=not self.dataset.is_plain,
             into=into,
         )
-        if (chosen := self._choose_dataset(one)) is not None:
+        if (chosen := self._choose_dataset(operation)) is not None:
             return replace(act, default=chosen.default, named=chosen.named, free_default=False, free_named=False)
-        return replace(act, default=self.dataset.among([into]), free_default=False) if one.with_graph else act
+        return replace(act, default=self.dataset.among([into]), free_default=False) if operation.with_graph else act
 
-    def _choose_dataset(self, one: WrittenOperation) -> Dataset | None:
+    def _choose_dataset(self, operation: WrittenOperation) -> Dataset | None:
         """Return the graphs that the request wants a pattern to read, as far as the caller may; None where it names none."""
-        if self.using and (one.using is not None or one.with_graph):
+        if self.using and (operation.using is not None or operation.with_graph):
             raise InputError("choose graphs by parameters, as using-graph-uri, or by USING and WITH, not by both")
-        if one.using is not None and one.using_named is not None:
+        if operation.using is not None and operation.using_named is not None:
             default, named = (
-                [self._readable_graph(one, token) for token in some] for some in (one.using, one.using_named)
+                [self._readable_graph(operation, token) for token in some]
+                for some in (operation.using, operation.using_named)
             )
             return self.dataset.choosing(default, named)
         return self.dataset.choosing(self.using.default, self.using.named) if self.using else None
 
-    def _load(self, one: WrittenOperation) -> None:
-        if self.dataset.is_plain and one.is_silent:
+    def _load(self, operation: WrittenOperation) -> None:
+        if self.dataset.is_plain and operation.is_silent:
             return
         raise Forbidden(
-            f"line {one.line}, column {one.column} of the update: LOAD is refused, as nothing is fetched from here; "
+            f"{operation.place}: LOAD is refused, as nothing is fetched from here; "
             "fetch the document yourself and send it to the graph store"
         )
 
-    def _clear(self, one: WrittenOperation) -> Clear:
-        word = _keyword(one.graphs[0])
+    def _clear(self, operation: WrittenOperation) -> Clear:
+        word = _keyword(operation.graphs[0])
         if word in (NAMED, ALL, "DEFAULT") and not self.dataset.is_plain:
             raise Forbidden(
-                f"line {one.line}, column {one.column} of the update: {one.verb} {word} is refused, as it would empty memories "
-                f"without naming them: name the graph, as {one.verb} GRAPH <{self.dataset.into}>"
+                f"{operation.place}: {operation.verb} {word} is refused, as it would empty memories "
+                f"without naming them: name the graph, as {operation.verb} GRAPH <{self.dataset.into}>"
             )
-        graph = word if word in (NAMED, ALL) else self._writable_graph(one, one.graphs[0])
-        return Clear(graph=graph, is_drop=one.verb == "DROP", is_silent=one.is_silent)
+        graph = word if word in (NAMED, ALL) else self._writable_graph(operation, operation.graphs[0])
+        return Clear(graph=graph, is_drop=operation.verb == "DROP", is_silent=operation.is_silent)
 
-    def _transfer(self, one: WrittenOperation) -> Transfer:
-        source, target = one.graphs
-        drops, replaces = one.verb == "MOVE", one.verb != "ADD"
+    def _transfer(self, operation: WrittenOperation) -> Transfer:
+        source, target = operation.graphs
+        drops, replaces = operation.verb == "MOVE", operation.verb != "ADD"
         for token, is_emptied in ((source, drops), (target, replaces)):
             if is_emptied and _keyword(token) and not self.dataset.is_plain:
                 raise Forbidden(
-                    f"line {one.line}, column {one.column} of the update: {one.verb} is refused, as it would empty the default "
+                    f"{operation.place}: {operation.verb} is refused, as it would empty the default "
                     f"graph, where memories are, without naming it: write <{self.dataset.into}>"
                 )
         return Transfer(
-            source=self._writable_graph(one, source) if drops else self._readable_graph(one, source),
-            target=self._writable_graph(one, target),
+            source=self._writable_graph(operation, source) if drops else self._readable_graph(operation, source),
+            target=self._writable_graph(operation, target),
             replaces=replaces,
             drops=drops,
-            is_silent=one.is_silent,
+            is_silent=operation.is_silent,
         )
 
-    def _writable_graph(self, one: WrittenOperation, token: Token) -> str:
-        graph = self._resolve_graph(one, token)
+    def _writable_graph(self, operation: WrittenOperation, token: Token) -> str:
+        graph = self._resolve_graph(operation, token)
         if not self.dataset.writes(graph):
             raise refuse_write(graph, self.dataset)
         return graph
 
-    def _readable_graph(self, one: WrittenOperation, token: Token) -> str:
-        graph = self._resolve_graph(one, token)
+    def _readable_graph(self, operation: WrittenOperation, token: Token) -> str:
+        graph = self._resolve_graph(operation, token)
         if not self.dataset.reads(graph):
             raise Forbidden(f"line {token.line}, column {token.column} of the update: <{graph}> is not yours to read")
         return graph
 
-    def _resolve_graph(self, one: WrittenOperation, token: Token) -> str:
+    def _resolve_graph(self, operation: WrittenOperation, token: Token) -> str:
         if _keyword(token):
             return self.dataset.into or DEFAULT
-        return resolve_iri(one.prologue, token.text, self.base)
+        return resolve_iri(operation.prologue, token.text, self.base)
 
 
 def _keyword(token: Token) -> str:

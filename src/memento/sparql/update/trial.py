@@ -105,10 +105,10 @@ def _raise_if_unreadable(operation: Operation, base: str | None) -> None:
 
 def _locate_error(message: str, lines_ahead: int, operation: Operation) -> str:
     """Return what the engine says, with the place counted in the whole request."""
-    found = re.match(r"error at (\d+):(\d+): ", message)
-    if not found or int(found.group(1)) <= lines_ahead:
+    place = re.match(r"error at (\d+):(\d+): ", message)
+    if not place or int(place.group(1)) <= lines_ahead:
         return f"line {operation.line}, column {operation.column} of the update: {message}"
-    line, column = int(found.group(1)) - lines_ahead, int(found.group(2))
+    line, column = int(place.group(1)) - lines_ahead, int(place.group(2))
     column += operation.column - 1 if line == 1 else 0
     why = "its prefix is not declared" if "Prefix not found" in message else "this is not SPARQL from here on"
     return f"line {operation.line + line - 1}, column {column} of the update: {why}"
@@ -169,13 +169,13 @@ class _Trial:
             return self._raise_if_missing(act.source, act.is_silent)
         if act.source == act.target:
             return None
-        found = list(self._current_store().quads_for_pattern(None, None, None, graph_term(act.source)))
-        self.changes.raise_if_too_many(len(found))
+        quads = list(self._current_store().quads_for_pattern(None, None, None, graph_term(act.source)))
+        self.changes.raise_if_too_many(len(quads))
         if act.replaces:
             self.changes.clear(act.target)
         self.changes.create(act.target)
         into = graph_term(act.target)
-        self.changes.add(ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in found)
+        self.changes.add(ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in quads)
         if act.drops:
             self.changes.drop(act.source)
         return None
@@ -202,9 +202,9 @@ class _Trial:
         free = self._list_free_graphs(store) if act.free_default or act.free_named else []
         default = act.default if act.default is None else [*act.default, *(free if act.free_default else ())]
         named = act.named if act.named is None else [*act.named, *(free if act.free_named else ())]
-        found = evaluate(store, query, default, named, self._options.base, {})
-        assert isinstance(found, ox.QuerySolutions)
-        for solution in found:
+        solutions = evaluate(store, query, default, named, self._options.base, {})
+        assert isinstance(solutions, ox.QuerySolutions)
+        for solution in solutions:
             yield solution.__getitem__
 
     def _list_free_graphs(self, store: ox.Store) -> list[str]:
@@ -266,10 +266,10 @@ def _make_triple(subject: _Term | None, predicate: _Term | None, value: _Term | 
 
 def nesting_depth(term: _Term) -> int:
     """Return how deep triples are nested in a term; 0 for one that is none."""
-    found = 0
+    depth = 0
     while isinstance(term, ox.Triple):
-        found, term = found + 1, term.object
-    return found
+        depth, term = depth + 1, term.object
+    return depth
 
 
 _FAILS = "DROP GRAPH <urn:memento:nothing>"

@@ -89,14 +89,14 @@ def write_answer(
         GraphError: the store failed.
         whatever `write` raises.
     """
-    found = evaluate(store, sparql, default_graphs, named_graphs, base, functions or {})
+    answer = evaluate(store, sparql, default_graphs, named_graphs, base, functions or {})
     sink = _Sink(write)
     file = cast("IO[bytes]", sink)
     try:
-        if isinstance(found, ox.QueryTriples):
-            found.serialize(file, GRAPH_FORMATS[media])
+        if isinstance(answer, ox.QueryTriples):
+            answer.serialize(file, GRAPH_FORMATS[media])
         else:
-            found.serialize(file, ROW_FORMATS[media])
+            answer.serialize(file, ROW_FORMATS[media])
     except (OSError, RuntimeError, ValueError) as error:
         if sink.failure is not None:
             raise sink.failure from None

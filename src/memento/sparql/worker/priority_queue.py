@@ -151,17 +151,17 @@ class PriorityQueue:
 
     def _assign(self) -> None:
         """Give every free place to whoever is next for it."""
-        while found := self._next(lambda one: self._has_open(one.caller)):
-            self._open.append(found)
-            self._assign_lane(found, "open")
+        while ticket := self._next(lambda one: self._has_open(one.caller)):
+            self._open.append(ticket)
+            self._assign_lane(ticket, "open")
         if self._reserved is not None and self._must_yield(self._reserved):
             self._reserved.is_stopped = True
             self._reserved.stop()
             self._reserved = None
-        found = None if self._reserved else self._next(lambda one: not one.is_long, by_cost=True)
-        if found and (found.cost == CHEAP or self._may_try()):
-            self._reserved = found
-            self._assign_lane(found, "reserved")
+        ticket = None if self._reserved else self._next(lambda one: not one.is_long, by_cost=True)
+        if ticket and (ticket.cost == CHEAP or self._may_try()):
+            self._reserved = ticket
+            self._assign_lane(ticket, "reserved")
 
     def _next(self, may: Callable[[Ticket], bool], *, by_cost: bool = False) -> Ticket | None:
         known = [one for one in self._waiting if may(one)]

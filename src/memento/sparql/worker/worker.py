@@ -219,10 +219,10 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
 def _receive_job(owner: socket.socket) -> dict[str, Any] | None:
     """Receive the next job; None when there will be none."""
     head = _receive_exactly(owner, 4)
-    found = head and _receive_exactly(owner, int.from_bytes(head, "big"))
-    if not found:
+    body = head and _receive_exactly(owner, int.from_bytes(head, "big"))
+    if not body:
         return None
-    job: dict[str, Any] = json.loads(found)
+    job: dict[str, Any] = json.loads(body)
     for table in job.get("tables", ()):
         table["data"] = _receive_exactly(owner, table["size"]) or b""
     return job
