@@ -100,6 +100,17 @@ def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:
     assert users <= rooms
 
 
+def test_only_who_opens_a_folder_knows_which_store_is_behind_the_protocol() -> None:
+    users = {
+        room_of(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "memento.graph.oxigraph"
+    }
+
+    assert users <= {"graph", "backends", "archive", "service"}
+
+
 def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
