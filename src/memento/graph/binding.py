@@ -37,7 +37,7 @@ class QueryFile:
 @cache
 def load_query(name: str) -> QueryFile:
     """
-    The query `queries/{name}.rq`.
+    Read the query `queries/{name}.rq`.
 
     Raises:
         GraphError: there is no such file.
@@ -51,7 +51,7 @@ def load_query(name: str) -> QueryFile:
 
 def bind_query(name: str, slots: Mapping[str, SlotValues]) -> str:
     """
-    The text of a query with its slots filled.
+    Fill the slots of a query, and return its text.
 
     Raises:
         GraphError: a slot the file does not have, a slot with no value, a row of the wrong length, or a value that RDF cannot hold.
@@ -74,7 +74,7 @@ def _fill_slot(name: str, slot: re.Match[str], values: SlotValues) -> str:
 
 
 def _serialise_row(name: str, slot: str, value: Value | tuple[Value, ...], width: int) -> str:
-    """A value as its term, or a row of so many as a row of terms."""
+    """Write a value as its term, or a row of so many as a row of terms."""
     row = value if isinstance(value, tuple) else (value,)
     if len(row) != max(width, 1) or isinstance(value, tuple) != bool(width):
         raise GraphError(

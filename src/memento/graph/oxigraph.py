@@ -121,7 +121,7 @@ class Oxigraph:
                 yield (IRI(name), known, to_value(found.object), graph)
 
     def has(self, graph: IRI) -> bool:
-        """Whether there is such a named graph, empty or not."""
+        """Tell whether there is such a named graph, empty or not."""
         with translate_failures():
             return self._store.contains_named_graph(ox.NamedNode(graph))
 
@@ -192,12 +192,12 @@ class Oxigraph:
 
     @contextmanager
     def reading(self) -> Iterator[ox.Store]:
-        """The store itself, for the rest of this room."""
+        """Lend the store itself, for the rest of this room."""
         with translate_failures():
             yield self._store
 
     def lines(self, graph: IRI) -> Iterator[Line]:
-        """The triples of one named graph, each term as N-Triples writes it."""
+        """Yield the triples of one named graph, each term as N-Triples writes it."""
         with translate_failures():
             for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
                 yield (str(quad.subject), str(quad.predicate), str(quad.object))
@@ -314,7 +314,7 @@ def rewrite(folder: Path) -> None:
 
 
 def count_quads(folder: Path) -> int:
-    """How many quads a store has that nobody has open; its files stay as they are."""
+    """Count the quads of a store that nobody has open; its files stay as they are."""
     with translate_failures():
         return len(ox.Store.read_only(str(folder)))
 
@@ -360,13 +360,13 @@ def _raise_if_incomplete(folder: Path) -> None:
 
 
 def _explain_open_failure(folder: Path, error: Exception) -> GraphError:
-    """What an exception of the engine means that came as it opened a store."""
+    """Return what an exception of the engine means that came as it opened a store."""
     said = f"the store {folder} cannot be opened: {error}"
     return GraphError(said) if any(words in str(error) for words in _NO_DAMAGE) else Damaged(said)
 
 
 def _explain_failure(error: Exception, where: str) -> GraphError:
-    """What an exception of the engine means that came as it read or wrote; `where` is the query, in words."""
+    """Return what an exception of the engine means that came as it read or wrote; `where` is the query, in words."""
     said = f"the store failed{where}: {error}"
     return Damaged(said) if str(error).startswith("Corruption") else GraphError(said)
 
@@ -386,7 +386,7 @@ def _iterate(quads: Iterator[ox.Quad]) -> Iterator[ox.Quad]:
 
 
 def _update_operations(change: Change) -> Iterator[str]:
-    """What a change is in an update: the operation that removes, then the one that adds; none for what is empty."""
+    """Yield a change as operations of an update: the one that removes, then the one that adds; none for what is empty."""
     for verb, found in (("DELETE", change.removes), ("INSERT", change.adds)):
         if found:
             yield f"{verb} DATA {{ {' '.join(_write_quad(quad) for quad in found)} }}"

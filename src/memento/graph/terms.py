@@ -30,7 +30,7 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
 
 def to_term(value: Value) -> Term:
     """
-    A value as the term that stands for it; text never becomes a name.
+    Return a value as the term that stands for it; text never becomes a name.
 
     Raises:
         GraphError: an IRI that is none, or text that RDF cannot hold.
@@ -54,7 +54,7 @@ def to_term(value: Value) -> Term:
 
 def to_value(term: NamedNode | Literal | BlankNode | Triple) -> Value:
     """
-    The value that a term stands for; a literal of a type we do not use is its text.
+    Return the value that a term stands for; a literal of a type we do not use is its text.
 
     >>> to_value(Literal(3)), to_value(NamedNode("urn:x")), to_value(Literal(True))
     (3, 'urn:x', True)
@@ -85,7 +85,7 @@ def _literal_value(term: Literal) -> Value:
 
 def resolve_iri(prologue: str, name: str, base: str | None) -> str:
     """
-    The IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
+    Return the IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
 
     Raises:
         InputError: it stands for none: its prefix is not declared, or it is relative and there is no base.
@@ -108,7 +108,7 @@ def to_node(name: str) -> ox.NamedNode | ox.BlankNode:
 
 
 def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
-    """Our quads as the store's, in their order."""
+    """Return our quads as the store's, in their order."""
     made: dict[str, ox.NamedNode] = {}
 
     def name(iri: IRI) -> ox.NamedNode:
