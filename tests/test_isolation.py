@@ -31,7 +31,7 @@ from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_ir
 from memento.model import CaseRow, Change
 from memento.python import Memento, open_memento
 from memento.sexpr.printer import printed
-from memento.sparql.asking import Asked, Visible, job
+from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
 from memento.time import now
 
 CANARIES = ("Xylocarp", "Quillwort", "Zirconia", "Snollygoster")
@@ -253,7 +253,7 @@ def test_nothing_of_another_tenant_comes_out_on_the_command_line(doors: Doors, s
 def test_the_canaries_are_there_for_those_whose_they_are(doors: Doors) -> None:
     rival = doors.memento.with_access(Access(tenant="rival"))
     own = doors.reader.query(EVERYTHING, accept="text/csv")[0].decode()
-    at_all = job(Asked(sparql=EVERYTHING, accept="text/csv"), None, doors.memento.settings.limits)
+    at_all = prepare_query(QueryRequest(sparql=EVERYTHING, accept="text/csv"), None, doors.memento.settings.limits)
 
     assert CANARIES[0] in rival.query(EVERYTHING, accept="text/csv")[0].decode()
     assert CANARIES[2] in doors.memento.query(EVERYTHING, accept="text/csv", namespace="private")[0].decode()
@@ -263,15 +263,15 @@ def test_the_canaries_are_there_for_those_whose_they_are(doors: Doors) -> None:
 
 
 def test_a_generated_query_could_find_them(doors: Doors) -> None:
-    every = Visible(default=(*SECRET, *READABLE), named=(*SECRET, *READABLE))
+    every = VisibleGraphs(default=(*SECRET, *READABLE), named=(*SECRET, *READABLE))
     found: set[str] = set()
 
     @settings(parent=generated, database=None)
     @given(queries)
     def look(sparql: str) -> None:
-        asked = Asked(sparql=sparql, accept="text/csv, text/turtle")
+        asked = QueryRequest(sparql=sparql, accept="text/csv, text/turtle")
         try:
-            made = job(asked, every, doors.memento.settings.limits)
+            made = prepare_query(asked, every, doors.memento.settings.limits)
             told = b"".join(doors.memento.service.workers.run(made, caller="test", timeout_s=2).chunks).decode()
         except MementoError:
             return

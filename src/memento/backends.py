@@ -14,11 +14,10 @@ from memento.archive.backup.taking import discard as discard_backups
 from memento.datadir import Home, cache_folder
 from memento.errors import Damaged, GraphError
 from memento.graph.delta import Delta
-from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
-from memento.graph.ontology import load_ontology
-from memento.graph.oxigraph import Oxigraph, rewrite
-from memento.graph.snapshot import Snapshots, discard
+from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
+from memento.graph.snapshot import Snapshots, delete_snapshots
+from memento.graph.store import Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.search import keeping
@@ -50,7 +49,7 @@ class Keeper:
 class Backends:
     """The parts that everything above works with."""
 
-    graph: Oxigraph
+    graph: Store
     embedder: Cached
     indexes: Indexes
     home: Home
@@ -128,7 +127,7 @@ class Backends:
             self._begin_erasing()
         if touched and delta.removed:
             keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
-        self.graph.amend(delta, touched)
+        self.graph.apply_delta(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
             self.snapshots.drop()
@@ -220,7 +219,9 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
-    discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
+    delete_snapshots(
+        home.snapshots
+    )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
     standing.stand_back(home)  # a kill leaves a copy
     finish(home)
     degraded = None
@@ -244,22 +245,23 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         keeper.clear()
     for told in parts.forgotten:
         told()
-    old = parts.graph
+    writes = parts.graph.writes
     parts.inferences.close()
-    old.close()
+    parts.graph.close()
     parts.indexes.file.close()
     try:
-        until_released(parts.home.store, wait_s=_PATIENCE_S)
+        wait_until_released(parts.home.store, wait_s=_PATIENCE_S)
         change()
         parts.harm = None
         if parts.degraded:
             standing.stand_back(parts.home)
             parts.degraded = None
     finally:
-        until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
-        parts.graph.follow(old)
-        parts.snapshots.turn_to(parts.graph)
+        wait_until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        graph.count_from(writes + 1)
+        parts.graph = graph
+        parts.snapshots.switch_to(graph)
         for follow in parts.followers:
             follow(None)
         parts._is_erased = False
@@ -284,7 +286,7 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
             _kept(home, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
-        graph.after_write = inferences.touched
+        graph.after_write = inferences.note_write
     except BaseException:
         graph.close()
         raise

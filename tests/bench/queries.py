@@ -24,9 +24,9 @@ import numpy as np
 from measure import record, shown, spread
 from memento.datadir import Home
 from memento.graph.oxigraph import Oxigraph
+from memento.graph.store import Row
 from memento.iris import IRI, MEM
 from memento.model import Quad
-from memento.ports import Row
 from recall_scale import written
 from synthetic import World
 

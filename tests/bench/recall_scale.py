@@ -32,7 +32,7 @@ import pyoxigraph as ox
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import Home
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
 from memento.graph.terms import to_term
 from memento.iris import IRI
 from memento.model import Quad
@@ -219,7 +219,7 @@ def rdflib_traces(memento: Memento, questions: Sequence[str]) -> list[float]:
     graph.parse(data=triples, format="nt")
     spent = []
     for question in questions:
-        query = bound("retrieval/trace", {"memory": [one.iri for one in memento.recall(question).memories]})
+        query = bind_query("retrieval/trace", {"memory": [one.iri for one in memento.recall(question).memories]})
         spent.append(timed(lambda: list(graph.query(query)))[1])  # noqa: B023
     return spent
 

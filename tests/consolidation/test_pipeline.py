@@ -11,8 +11,9 @@ import pytest
 
 from conftest import at
 from memento.consolidation import pipeline
+from memento.graph.store import Row
 from memento.iris import IRI
-from memento.ports import Embedder, Row, Vectors
+from memento.ports import Embedder, Vectors
 from memento.python import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened

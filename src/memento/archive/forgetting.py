@@ -17,9 +17,9 @@ from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.lifecycle import drop_traces, find_derived_cases
 from memento.errors import NotFound
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, graph_iri
 from memento.model import Change, Forgotten, Quad, Scope
-from memento.ports import Row
 from memento.search.words import tokens
 
 _NOTHING = Change()

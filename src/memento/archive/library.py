@@ -12,10 +12,10 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
+from memento.graph.store import Row
 from memento.iris import IRI, TYPE, namespace_of
 from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
-from memento.ports import Row
 from memento.time import NEVER, iso
 
 
@@ -181,7 +181,7 @@ def _anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
 
 def _pattern(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
     """The text of a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
-    return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
+    return bind_query("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
 
 
 def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:

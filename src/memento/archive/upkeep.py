@@ -12,8 +12,8 @@ from memento.access import Access
 from memento.backends import Backends
 from memento.datadir import Home
 from memento.errors import BackendError
-from memento.graph import shapes, whole
-from memento.graph.exact import Exact
+from memento.graph import integrity as whole
+from memento.graph import shapes
 from memento.iris import IRI, MEM, graph_iri, namespace_of
 from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
@@ -85,10 +85,10 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
 
 def read_whole(parts: Backends) -> str | None:
     """What is damaged in the store's files, all of them read as they are now; None for a store in memory, or a sound one."""
-    if not Exact(parts.graph).is_on_disk:
+    if not parts.graph.is_on_disk:
         return None
     with parts.snapshots.lease() as snapshot:
-        parts.harm = whole.damage(snapshot)
+        parts.harm = whole.find_damage(snapshot)
     return parts.harm
 
 

@@ -21,6 +21,7 @@ from memento.cases.bank import Pair, Vector, load_vectors, measure_form
 from memento.cases.domain import Domain, Writer
 from memento.errors import BackendError, InputError, NotFound
 from memento.graph.mapping import quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint
 from memento.model import (
     LEAST_REWARD,
@@ -36,7 +37,6 @@ from memento.model import (
     Quad,
 )
 from memento.model.cases import State
-from memento.ports import Row
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 

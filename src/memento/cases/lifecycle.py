@@ -21,10 +21,10 @@ from memento.cases.domain import Domain, Writer
 from memento.cases.runs import StoredRun
 from memento.errors import NotFound
 from memento.graph.mapping import quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, cases_iri, mint
 from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
 from memento.model.cases import State
-from memento.ports import Row
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 

@@ -14,11 +14,11 @@ from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint
 from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
-from memento.ports import Row
 from memento.search.found import content_hash
 
 _CANDIDATES = 5

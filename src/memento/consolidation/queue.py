@@ -20,7 +20,7 @@ from memento.backends import Backends
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attributed, node, quads
+from memento.graph.mapping import attribute_note, node, quads
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
 from memento.model import (
     Change,
@@ -188,7 +188,7 @@ def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation |
 def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
     """List what the graph has of a note that waits."""
     graph = scope.graph
-    pending = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
+    pending = [*quads(note, graph), attribute_note(note.iri, scope.user, graph)]
     if session:
         pending += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     return tuple(pending)

@@ -12,9 +12,9 @@ from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.context import load_statements
 from memento.errors import Conflict
 from memento.graph.mapping import node
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
-from memento.ports import Row
 from memento.time import utc
 
 _DAY = timedelta(days=1)

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import KeyType
-from memento.ports import Embedder, Graph, Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.associations import Associations
 from memento.search.fadings import Fadings
@@ -39,7 +40,7 @@ from memento.search.words import Postings
 class Indexes(Told):
     """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
+    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
         Args:
             flat: vectors of a kind up to which a search looks at every one.

@@ -8,9 +8,10 @@ from typing import cast
 import numpy as np
 
 from memento.graph.mapping import statements
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Value
-from memento.ports import Embedder, Graph, Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.found import Found
 from memento.search.nodes import Nodes
 from memento.search.vectors import VectorFile, digest
@@ -21,7 +22,7 @@ class Told:
 
     nodes: Nodes
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile) -> None:
+    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile) -> None:
         self._graph = graph
         self.embedder = embedder
         self.file = file

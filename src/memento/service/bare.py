@@ -24,12 +24,12 @@ from memento.iris import mint
 from memento.model import Dataset
 from memento.service.graphs import Graphs
 from memento.settings import Settings
-from memento.sparql.asking import Asked, job
-from memento.sparql.change import Errand, GraphStore, is_absolute
-from memento.sparql.description import Statistics
-from memento.sparql.federation import Endpoints
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.pool import Pool
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.update.graph_store import GraphStore, WriteRequest, is_absolute
+from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.worker.pool import Pool
 
 
 class Bare(Graphs):
@@ -58,7 +58,7 @@ class Bare(Graphs):
             self.datadir.release()
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
-        self._endpoints = Endpoints.of(settings.sparql)
+        self._endpoints = Endpoints.from_settings(settings.sparql)
         self._writing = threading.Lock()
         super().__init__(Statistics(self._workers), OWNER.caller, may_write=True)
 
@@ -70,16 +70,16 @@ class Bare(Graphs):
 
     def answer(
         self,
-        query: Asked,
+        query: QueryRequest,
         *,
         timeout_s: float | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """Run a query over the whole dataset; without any dataset given, FROM is the query's own."""
         self._refuse_namespace(namespace)
-        sparql, limits = self._endpoints.asked(query.sparql, self.settings.limits)
-        found = job(replace(query, sparql=sparql), None, limits)
+        sparql, limits = self._endpoints.answer_services(query.sparql, self.settings.limits)
+        found = prepare_query(replace(query, sparql=sparql), None, limits)
         return self._workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
 
     def named_graph(self, name: str, address: str) -> str:
@@ -106,13 +106,13 @@ class Bare(Graphs):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
         """Return a request that writes straight to the store."""
-        return Errand(
+        return WriteRequest(
             dataset=self.dataset(namespace, "write"),
             caller=self.caller,
-            commit=self._graph.amend,
+            commit=self._graph.apply_delta,
             base=base,
             timeout_s=timeout_s,
             waiting=waiting,

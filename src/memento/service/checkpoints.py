@@ -14,7 +14,6 @@ from shutil import rmtree
 from memento.archive.backup.manifest import backups, made_at
 from memento.archive.backup.taking import Taken, take
 from memento.errors import Damaged, MementoError
-from memento.graph.exact import Exact
 from memento.model import BackedUp
 from memento.service.context import Service
 from memento.time import now
@@ -37,7 +36,7 @@ def make_backup(folder: Path, keep: int | None, service: Service, *, apart_bytes
     """
     taken = Taken(
         home=service.datadir,
-        store=Exact(service.stores.graph),
+        store=service.stores.graph,
         vectors=service.stores.indexes.file,
         fingerprint=service.stores.embedder.fingerprint,
         still=service.writing,

@@ -34,10 +34,10 @@ from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
-from memento.sparql.asking import Visible
-from memento.sparql.description import Statistics
-from memento.sparql.federation import Endpoints
-from memento.sparql.pool import Pool
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.query.prepare import VisibleGraphs
+from memento.sparql.worker.pool import Pool
 from memento.strength.reinforcement import Reinforcement
 from memento.time import now
 from memento.worker import Worker
@@ -88,7 +88,7 @@ class Service:
         self.maps = Maps(stores, settings.manifest)
         self.workers = Pool(stores.snapshots, settings.sparql)
         self.statistics = Statistics(self.workers)
-        self.endpoints = Endpoints.of(settings.sparql)
+        self.endpoints = Endpoints.from_settings(settings.sparql)
         self.graph_names = GraphNames(stores)
         self.domains = Domains(stores, settings.cases)
         self.opened_at = now()
@@ -203,7 +203,7 @@ class Context:
             now=at,
         )
 
-    def visible_graphs(self, scope: Scope) -> Visible:
+    def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
         names = self.service.graph_names
         cases = (
@@ -228,9 +228,9 @@ class GraphNames:
         self._lock = threading.Lock()
         self._writes = -1
         self._graphs: tuple[IRI, ...] = ()
-        self._visible: dict[tuple[Any, ...], Visible] = {}
+        self._visible: dict[tuple[Any, ...], VisibleGraphs] = {}
 
-    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> Visible:
+    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> VisibleGraphs:
         """
         Return what a reader of a scope may see.
 
@@ -263,12 +263,12 @@ class GraphNames:
 
 def _visible_graphs(
     scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
-) -> Visible:
+) -> VisibleGraphs:
     free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
     default = (*scope.readable, *free, *derived)
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_admin else ()
-    return Visible(default=default, named=(*default, *provenance, *audit))
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
 
 
 def _open_models(settings: Settings, rules: RuleAgents) -> Models | None:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memento.model import Changed, Dataset
-from memento.sparql.asking import Asked
-from memento.sparql.change import Errand, GraphStore, Sent, target
-from memento.sparql.description import Statistics, described, void
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.plan import Using
+from memento.sparql.query.description import Statistics, describe_dataset, describe_service
+from memento.sparql.query.prepare import QueryRequest
+from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, resolve_target
+from memento.sparql.update.parse import Using
+from memento.sparql.worker.jobs import Answer, WaitingClient
 
 
 class Graphs(ABC):
@@ -35,11 +35,11 @@ class Graphs(ABC):
     @abstractmethod
     def answer(
         self,
-        query: Asked,
+        query: QueryRequest,
         *,
         timeout_s: float | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """
         Answer a query as rows come, for whoever can pass on a part; what fails later is raised by the chunks.
@@ -56,7 +56,7 @@ class Graphs(ABC):
         base: str | None = None,
         timeout_s: float | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """Do an update, for an interface that knows who waits and what relative IRIs are relative to."""
         request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
@@ -68,7 +68,7 @@ class Graphs(ABC):
         *,
         accept: str = "",
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """Read all triples of a graph as they come."""
         dataset = self.dataset(namespace, "read")
@@ -76,18 +76,18 @@ class Graphs(ABC):
 
     def upload(
         self,
-        documents: Sequence[Sent],
+        documents: Sequence[SentDocument],
         graph: str | None,
         *,
         replaces: bool,
         base: str | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """Put several documents into one graph."""
         request = self.write_request(namespace, base=base, waiting=waiting)
         return self.store.upload(
-            documents, target(graph, request.dataset, empties=replaces), request, replaces=replaces
+            documents, resolve_target(graph, request.dataset, empties=replaces), request, replaces=replaces
         )
 
     def drop(
@@ -96,11 +96,11 @@ class Graphs(ABC):
         *,
         base: str | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Changed:
         """Take a graph away."""
         request = self.write_request(namespace, base=base, waiting=waiting)
-        return self.store.drop(target(graph, request.dataset, empties=True), request)
+        return self.store.drop(resolve_target(graph, request.dataset, empties=True), request)
 
     def description(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
         """
@@ -110,13 +110,13 @@ class Graphs(ABC):
             NotAcceptable: no offered media type fits.
         """
         dataset = self.dataset(namespace, "read")
-        counts = self._statistics.of(dataset, self.store.writes, self.caller)
-        return described(endpoint, dataset, counts, accept, may_write=self.may_write)
+        counts = self._statistics.count(dataset, self.store.writes, self.caller)
+        return describe_service(endpoint, dataset, counts, accept, may_write=self.may_write)
 
     def void(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
         """Say how much the graphs hold that the caller sees; as `description`."""
         dataset = self.dataset(namespace, "read")
-        return void(endpoint, self._statistics.of(dataset, self.store.writes, self.caller), accept)
+        return describe_dataset(endpoint, self._statistics.count(dataset, self.store.writes, self.caller), accept)
 
     @abstractmethod
     def named_graph(self, name: str, address: str) -> str:
@@ -142,8 +142,8 @@ class Graphs(ABC):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
         """Return what the caller may write, and how it is committed; raise `Forbidden` without the right to write."""
 
     @property

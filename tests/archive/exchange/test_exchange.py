@@ -24,7 +24,6 @@ from memento.datadir import Home
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
 from memento.graph.documents import form_called
-from memento.graph.exact import Exact
 from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
@@ -52,11 +51,10 @@ def parts_in_memory(folder: Path) -> Backends:
 
 def everything(parts: Backends) -> set[ox.Quad]:
     """Every quad but those of the ontology and of the audit."""
-    exact = Exact(parts.graph)
     names = [
         name for name in parts.graph.graphs() if not name.startswith(("urn:memento:ontology", "urn:memento:audit"))
     ]
-    return {quad for name in names for quad in exact.statements(name)}
+    return {quad for name in names for quad in parts.graph.match(graph=name)}
 
 
 def exported(parts: Backends, form: str, *, vectors: bool = False, only: str | None = None) -> bytes:
@@ -104,11 +102,10 @@ def worlds(draw: st.DrawFn) -> list[ox.Quad]:
         )
         for node in (entity, note, memory):
             found += mapping.quads(node, graph)
-        found += [*mapping.quads(run, SCOPE.provenance), mapping.attributed(note.iri, user.iri, graph)]
+        found += [*mapping.quads(run, SCOPE.provenance), mapping.attribute_note(note.iri, user.iri, graph)]
     store = Oxigraph()
     store.apply(Change(tuple(found)))
-    exact = Exact(store)
-    quads = [quad for name in store.graphs() for quad in exact.statements(name)]
+    quads = [quad for name in store.graphs() for quad in store.match(graph=name)]
     label = ox.Quad(
         ox.NamedNode(entity.iri),
         ox.NamedNode("http://www.w3.org/2004/02/skos/core#altLabel"),
@@ -128,7 +125,7 @@ def test_an_export_is_imported_into_an_empty_store_and_exported_the_same(
 ) -> None:
     folder = tmp_path_factory.mktemp("round")
     here, there, again = (parts_in_memory(folder / name) for name in ("here", "there", "again"))
-    Exact(here.graph).extend(world, [])
+    here.graph.extend(world, [])
     first = exported(here, form)
     merged = taken(first, form, there)
     taken(exported(there, form), form, again, check=False)
@@ -385,7 +382,7 @@ def test_an_audit_goes_out_for_reading_and_is_not_taken_in(told: Memento, empty:
     audit = ox.Quad(
         ox.NamedNode("urn:x"), ox.NamedNode("urn:p"), ox.Literal("done"), ox.NamedNode("urn:memento:audit:local")
     )
-    Exact(told.service.stores.graph).extend([audit], [])
+    told.service.stores.graph.extend([audit], [])
     told.export(tmp_path / "without.nq")
     told.export(tmp_path / "with.nq", audit=True)
 

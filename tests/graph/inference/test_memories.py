@@ -61,10 +61,10 @@ def test_what_is_forgotten_or_erased_carries_nothing_any_more(memento: Memento, 
     assert rows(memento, WHO)
     memento.forget(memory, erase=erase)
     if erase:  # at once, and not when somebody asks
-        assert list(memento.service.stores.graph.lines(Scope().inferred)) == []
+        assert list(memento.service.stores.graph.match(graph=Scope().inferred)) == []
 
     assert rows(memento, WHO) == []
-    assert list(memento.service.stores.graph.lines(Scope().inferred)) == []
+    assert list(memento.service.stores.graph.match(graph=Scope().inferred)) == []
 
 
 def test_what_an_invalidation_took_comes_back_with_what_is_undone(memento: Memento) -> None:

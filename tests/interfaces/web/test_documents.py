@@ -18,7 +18,6 @@ from conftest import OFFLINE
 from doors import serving
 from memento.archive.exchange import leaving
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
-from memento.graph.exact import Exact
 from memento.python import Client, Memento, open_memento
 from memento.time import now
 
@@ -129,7 +128,7 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     own = ("urn:row", "urn:says", "urn:memento:data:local:own")
     row, says, graph = map(ox.NamedNode, own)
     long = (ox.Quad(row, says, ox.Literal(f"{number} {'x' * 2000}"), graph) for number in range(6000))
-    Exact(memento.service.stores.graph).extend(long, [])
+    memento.service.stores.graph.extend(long, [])
     connection = http.client.HTTPConnection(client.address.removeprefix("http://"))
     connection.request("GET", "/memory/export?format=nquads")
     answer = connection.getresponse()

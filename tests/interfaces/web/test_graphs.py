@@ -13,7 +13,7 @@ import pytest
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, graph_iri
 from memento.python import Memento
-from memento.sparql.media import DOCUMENTS, GRAPHS
+from memento.sparql.query.prepare import DOCUMENT_MEDIA, GRAPH_MEDIA
 from memento.time import now
 
 MAIN, COMPANY = graph_iri("local", "main"), data_iri("local", "company")
@@ -146,7 +146,7 @@ def test_a_form_brings_several_documents(web: Any) -> None:
     assert web.put("/sparql/graphs/company", data={"a": "text"}, content_type="multipart/form-data").status_code == 400
 
 
-@pytest.mark.parametrize("media", GRAPHS)
+@pytest.mark.parametrize("media", GRAPH_MEDIA)
 def test_a_graph_comes_and_goes_in_every_media_type(web: Any, media: str) -> None:
     web.put("/sparql/graphs/company", data=b'<urn:a> <urn:b> "x"@en-GB , 1.5 , <urn:c> .', content_type="text/turtle")
     body = web.get("/sparql/graphs/company", headers={"Accept": media})
@@ -159,7 +159,7 @@ def test_a_graph_comes_and_goes_in_every_media_type(web: Any, media: str) -> Non
 def test_a_media_type_that_is_not_known_is_named_with_those_that_are(web: Any) -> None:
     for sent in ({"content_type": "text/foo"}, {"content_type": "text/turtle; charset=latin-1"}, {}):
         assert web.put("/sparql/graphs/company", data=b"<urn:a> <urn:b> 1 .", **sent).status_code == 415
-    assert DOCUMENTS[0] in web.put("/sparql/graphs/company", data=b"x").json["error"]["message"]
+    assert DOCUMENT_MEDIA[0] in web.put("/sparql/graphs/company", data=b"x").json["error"]["message"]
     web.put("/sparql/graphs/company", **ONE)
     assert web.get("/sparql/graphs/company", headers={"Accept": "image/png"}).status_code == 406
     assert web.patch("/sparql/graphs/company").status_code == 405
@@ -218,7 +218,7 @@ def test_the_endpoint_describes_itself_and_the_graphs_that_the_caller_sees(web: 
         (part, f"{VOID}distinctSubjects", "1"),
         (part, f"{VOID}properties", "1"),
     } <= found
-    for media in GRAPHS:
+    for media in GRAPH_MEDIA:
         assert web.get("/sparql", headers={"Accept": media}).mimetype == media
     assert web.get("/sparql", headers={"Accept": "image/png"}).status_code == 406
 

@@ -16,7 +16,7 @@ from memento.archive.backup import manifest
 from memento.archive.backup.putting import lay_out
 from memento.datadir import Home
 from memento.errors import Damaged, GraphError, InputError
-from memento.graph.exact import Exact
+from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def usual(home: Home) -> Path:
 def is_sound(home: Home) -> bool:
     """Whether the store of a folder that nobody has open can be opened."""
     try:
-        Exact.read_only(home.path / "store")
+        Oxigraph.read_only(home.path / "store")
     except GraphError:
         return False
     return True

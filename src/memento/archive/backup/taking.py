@@ -22,8 +22,9 @@ from memento import __version__
 from memento.archive.backup import manifest
 from memento.datadir import Home
 from memento.errors import Damaged, GraphError, InputError
-from memento.graph import whole
-from memento.graph.exact import Exact, counted
+from memento.graph import integrity as whole
+from memento.graph.oxigraph import count_quads
+from memento.graph.store import Store
 from memento.model import BackedUp
 from memento.search.vectors import VectorFile
 
@@ -35,7 +36,7 @@ class Taken:
     """What is backed up: the data folder, its store and its vectors; no one writes while `still` is held."""
 
     home: Home
-    store: Exact
+    store: Store
     vectors: VectorFile
     fingerprint: str
     still: AbstractContextManager[object]
@@ -61,13 +62,13 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
         _fill(part, what)
         if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
             _parted(part / "store")
-        if damage := whole.damage(part / "store"):
+        if damage := whole.find_damage(part / "store"):
             raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
         made = manifest.Manifest(
             format=manifest.FORMAT,
             memento=__version__,
             at=at.isoformat(),
-            statements=counted(part / "store"),
+            statements=count_quads(part / "store"),
             vectors=VectorFile.counted(part / "vectors.sqlite"),
             fingerprint=what.fingerprint,
             files=manifest.of(part),

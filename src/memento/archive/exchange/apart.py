@@ -17,7 +17,8 @@ from uuid import uuid4
 
 from memento.backends import Backends
 from memento.errors import GraphError, MementoError
-from memento.graph.exact import Exact
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.store import Store
 
 _WAITING = 8  # pieces that are made before anybody reads them
 
@@ -27,7 +28,7 @@ class Snapshot:
 
     def __init__(self, parts: Backends) -> None:
         """Raises `GraphError` when there is no room for it."""
-        self._live = Exact(parts.graph)
+        self._live = parts.graph
         if self._live.is_on_disk:
             for left in parts.home.path.glob("export-*"):
                 if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
@@ -36,9 +37,9 @@ class Snapshot:
             self._live.backup(self._folder)
             weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 
-    def opened(self) -> Exact:
+    def opened(self) -> Store:
         """The snapshot, to be read by this thread; what is in memory is as it is now."""
-        return Exact.read_only(self._folder) if self._live.is_on_disk else self._live
+        return Oxigraph.read_only(self._folder) if self._live.is_on_disk else self._live
 
 
 def apart(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:

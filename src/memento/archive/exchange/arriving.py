@@ -8,7 +8,7 @@ a case. An audit, what was inferred, and the ontology are passed over.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
-*Flow:* `staged` (read, placed, settled) → `faults` (shapes) → `prepared` (vectors) → `poured` (written, indexes follow).
+*Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `prepared` (vectors) → `poured` (written, indexes follow).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from memento.backends import Backends
 from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.graph import mapping
 from memento.graph.documents import Form, read
-from memento.graph.exact import Exact
-from memento.graph.staged import Staged
+from memento.graph.store import Store
+from memento.graph.transfer import StagingStore
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress
@@ -64,7 +64,7 @@ class Arriving:
 class Ready:
     """A document that is known to be right: what is new in it, node by node, and how many of its vectors were taken."""
 
-    staged: Staged
+    staged: StagingStore
     statements: int
     graphs: tuple[IRI, ...]
     prepared: Prepared
@@ -86,14 +86,14 @@ def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress
         ShapeViolation: it would break a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
-    staged = Staged(one.folder)
+    staged = StagingStore(one.folder)
     placing = _Placing(one, scope, access)
     counted = staged.fill(read(one.source, one.form, one.name), placing.graph, placing.renamed)
     if not counted:
         raise InputError(
             f"{one.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
         )
-    real = Exact(parts.graph)
+    real = parts.graph
     found = Ready(staged, sum(counted.values()), tuple(sorted(set(placing.targets))), Prepared(staged, parts))
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
     staged.rename(_taken(staged, scope, real))
@@ -119,9 +119,9 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     Args:
         token: who brings it, for the audit.
     """
-    real = Exact(parts.graph)
+    real = parts.graph
     one.kept += one.staged.settle(real)
-    ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.said(subject)]
+    ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.describe(subject)]
     if ended:
         parts.forget_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in one.fresh))
@@ -137,7 +137,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
         if graph in indexed:
             places.setdefault(subject, set()).add(graph)
     # What memories are about before the memories: their links need it.
-    order = sorted(places, key=lambda iri: MEM.Memory in one.staged.said(iri).get(TYPE, ()))
+    order = sorted(places, key=lambda iri: MEM.Memory in one.staged.describe(iri).get(TYPE, ()))
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
@@ -197,27 +197,32 @@ class _Placing:
         return here
 
 
-def _taken(staged: Staged, scope: Scope, real: Exact) -> dict[IRI, IRI]:
+def _taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, IRI]:
     """The nodes that others have in this store, and what they are to be called here; with them the runs that made them."""
     names = {
         subject: another(subject, graph)
         for subject, graph in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))
-        if (subject.startswith(_USER) and subject != scope.user)
-        or real.is_elsewhere(subject, graph, (_MEMORIES, _SELVES, CASES))
+        if (subject.startswith(_USER) and subject != scope.user) or _is_elsewhere(real, subject, graph)
     }
     runs = staged.subjects(_RUNS) if names else ()
     for run, _ in runs:
-        said = {value for values in staged.said(run).values() for value in values}
+        said = {value for values in staged.describe(run).values() for value in values}
         if copied := sorted(names[value] for value in said if isinstance(value, IRI) and value in names):
             names[run] = another(run, copied[0])
     return names
 
 
+def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
+    """Tell whether another graph of memories, cases or a user says something of a subject."""
+    names = (getattr(quad.graph_name, "value", "") for quad in real.match(subject))
+    return any(name != graph and name.startswith((_MEMORIES, _SELVES, CASES)) for name in names)
+
+
 def _hold_against_shapes(
-    one: Ready, subjects: Sequence[IRI], real: Exact, scope: Scope, name: str, told: Callable[[int], None]
+    one: Ready, subjects: Sequence[IRI], real: Store, scope: Scope, name: str, told: Callable[[int], None]
 ) -> None:
     here = [graph for graph in one.graphs if _kind(graph) != "data"]
-    faults = one.staged.faults(subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), told)
+    faults = one.staged.find_violations(subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), told)
     if faults:
         said = [f"<{one.focus}> {one.message}" for one in faults]
         more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
@@ -227,18 +232,18 @@ def _hold_against_shapes(
 def _nodes(one: Ready) -> Iterator[Found]:
     """The nodes with text to be searched for that are new, or of which something new is said; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
-        for subject, graph in one.staged.typed(kind):
+        for subject, graph in one.staged.list_of_type(kind):
             if one.fresh[subject, graph]:
-                yield Found(subject, graph, one.staged.said(subject))
+                yield Found(subject, graph, one.staged.describe(subject))
 
 
 def _states(one: Ready) -> dict[IRI, str]:
     """The task of each case and of each look-up that is new."""
     found = {}
     for kind in (MEM.Case, MEM.CaseRetrieval):
-        for subject, graph in one.staged.typed(kind):
-            states = one.staged.said(subject).get(MEM.hasState, ()) if one.fresh[subject, graph] else ()
-            tasks = [task for state in states for task in one.staged.said(IRI(str(state))).get(MEM.content, ())]
+        for subject, graph in one.staged.list_of_type(kind):
+            states = one.staged.describe(subject).get(MEM.hasState, ()) if one.fresh[subject, graph] else ()
+            tasks = [task for state in states for task in one.staged.describe(IRI(str(state))).get(MEM.content, ())]
             if tasks:
                 found[subject] = str(tasks[0])
     return found
@@ -260,7 +265,7 @@ def _merged(one: Ready) -> Merged:
 
 
 def _count(one: Ready, kind: IRI) -> int:
-    return sum(bool(one.fresh[place]) for place in one.staged.typed(kind))
+    return sum(bool(one.fresh[place]) for place in one.staged.list_of_type(kind))
 
 
 def _kind(name: IRI) -> str:

@@ -18,8 +18,8 @@ from memento.archive.exchange.apart import Snapshot, apart
 from memento.archive.exchange.names import graph_name
 from memento.backends import Backends
 from memento.graph.documents import Form, writable, written
-from memento.graph.exact import Exact
-from memento.graph.streams import Statements, Vector, excerpt, with_vectors
+from memento.graph.store import Store
+from memento.graph.transfer import NodeVectors, Statements, add_vectors, excerpt
 from memento.iris import IRI, graph_iri
 from memento.model import Scope
 from memento.search.vectors import VectorFile
@@ -60,22 +60,22 @@ def leaving(
     beside = graph_iri(scope.tenant, "main") if access.sees("main") else None
     snapshot = Snapshot(parts)
 
-    def streams(of: Exact) -> list[Statements]:
+    def streams(of: Store) -> list[Statements]:
         if is_whole:
-            return [of.statements(name) for name in chosen]
+            return [of.match(graph=name) for name in chosen]
         return excerpt(of, [scope.self_graph, *own], scope.provenance, beside)
 
     def pieces() -> Iterator[bytes]:
         found = streams(snapshot.opened())
         if vectors:
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
-            found = [with_vectors(quads, lambda iri: _vector(iri, file, made_by)) for quads in found]
+            found = [add_vectors(quads, lambda iri: _vector(iri, file, made_by)) for quads in found]
         return written(found, form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
     else:
-        count = sum(1 for some in streams(Exact(parts.graph)) for _ in some)
+        count = sum(1 for some in streams(parts.graph) for _ in some)
     return Leaving(form=form, statements=count, pieces=apart(pieces))
 
 
@@ -93,6 +93,6 @@ def _name(name: IRI) -> str:
     return found.name if found else ""
 
 
-def _vector(iri: IRI, file: VectorFile, fingerprint: str) -> Vector | None:
+def _vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
     stored = file.stored(iri)
-    return Vector(stored[1].tobytes(), fingerprint, stored[0]) if stored else None
+    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored else None

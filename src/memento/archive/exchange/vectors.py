@@ -14,7 +14,7 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
-from memento.graph.staged import Staged
+from memento.graph.transfer import StagingStore
 from memento.iris import IRI, MEM
 from memento.ports import Vectors
 from memento.search.found import Found
@@ -26,7 +26,7 @@ _BATCH = 256
 class Prepared:
     """The vectors of nodes that are not in the store yet; those of known nodes follow the graph."""
 
-    def __init__(self, staged: Staged, parts: Backends) -> None:
+    def __init__(self, staged: StagingStore, parts: Backends) -> None:
         self._staged, self._parts = staged, parts
         self._names: dict[IRI, str] = {}
         self._written: list[IRI] = []

@@ -21,8 +21,8 @@ from memento.interfaces.sparql_http.query import rendered
 from memento.interfaces.web.departures import Presence, presence_of
 from memento.interfaces.web.requests import graphs, namespace
 from memento.interfaces.web.rest import respond
-from memento.sparql.change import Sent
-from memento.sparql.media import DOCUMENTS, SUFFIXES
+from memento.sparql.query.prepare import DOCUMENT_MEDIA, SUFFIXES
+from memento.sparql.update.graph_store import SentDocument
 
 METHODS = ("GET", "PUT", "POST", "DELETE")
 MULTIPART = "multipart/form-data"
@@ -94,27 +94,27 @@ def _more() -> _More:
     return {"base": request.base_url, "namespace": namespace(), "waiting": presence_of(request.environ)}
 
 
-def _sent() -> Sequence[Sent]:
+def _sent() -> Sequence[SentDocument]:
     """The documents of the request: its body, or each part of a form."""
     if request.mimetype != MULTIPART:
         _utf8(request.mimetype_params.get("charset"))
-        return [Sent(content=request.stream, media=_media(request.mimetype))]
+        return [SentDocument(content=request.stream, media=_media(request.mimetype))]
     parts = [part for _, part in request.files.items(multi=True)]
     if not parts or request.form:
         raise InputError("send each document as a part of the form with a file name and a media type")
-    return [Sent(content=part.stream, media=_of_part(part)) for part in parts]
+    return [SentDocument(content=part.stream, media=_of_part(part)) for part in parts]
 
 
 def _of_part(part: FileStorage) -> str:
     _utf8(part.mimetype_params.get("charset"))
     by_name = SUFFIXES.get(PurePosixPath(part.filename or "").suffix.lower(), "")
-    return _media(part.mimetype if part.mimetype in DOCUMENTS else by_name or part.mimetype)
+    return _media(part.mimetype if part.mimetype in DOCUMENT_MEDIA else by_name or part.mimetype)
 
 
 def _media(media: str) -> str:
-    if media not in DOCUMENTS:
+    if media not in DOCUMENT_MEDIA:
         raise UnsupportedMediaType(
-            f"{media or 'a document without Content-Type'} is not read here: send one of {', '.join(DOCUMENTS)}"
+            f"{media or 'a document without Content-Type'} is not read here: send one of {', '.join(DOCUMENT_MEDIA)}"
         )
     return media
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import tzinfo
+from dataclasses import replace
 from typing import Literal
 
 from memento.errors import InputError
@@ -22,13 +21,13 @@ from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.graphs import Graphs
 from memento.service.handlers.recall import prepare
-from memento.sparql.asking import Asked, job
-from memento.sparql.blocks import Search
-from memento.sparql.change import Errand, GraphStore, Sent, is_absolute
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.memories import effect
-from memento.sparql.plan import Using
-from memento.sparql.rewrite import SERVICES
+from memento.sparql.query.blocks import SearchBlock
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.query.rewrite import SERVICES, MemoryAccess
+from memento.sparql.update.effects import judge_effect
+from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, is_absolute
+from memento.sparql.update.parse import Using
+from memento.sparql.worker.jobs import Answer, WaitingClient
 from memento.time import now
 
 
@@ -46,18 +45,18 @@ class TenantGraphs(Graphs):
 
     def answer(
         self,
-        query: Asked,
+        query: QueryRequest,
         *,
         timeout_s: float | None = None,
         namespace: str | None,
-        waiting: Waiting | None = None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
         """Run a query with the services that ask the memory; see `Graphs.answer`."""
         context, service = self._context, self._context.service
         scope = context.scope(namespace)
-        sparql, limits = service.endpoints.asked(query.sparql, context.settings.limits, others=SERVICES)
-        found = job(
-            replace(query, sparql=sparql), context.visible_graphs(scope), limits, _MemoryInQuery(context, scope)
+        sparql, limits = service.endpoints.answer_services(query.sparql, context.settings.limits, others=SERVICES)
+        found = prepare_query(
+            replace(query, sparql=sparql), context.visible_graphs(scope), limits, _memory_in_query(scope, context)
         )
         if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
             context.stores.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
@@ -95,11 +94,11 @@ class TenantGraphs(Graphs):
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
         """Return what the caller may write, and how it is committed."""
         dataset = self.dataset(namespace, "write")
-        return Errand(
+        return WriteRequest(
             dataset=dataset,
             caller=self.caller,
             commit=lambda delta: self._commit(delta, dataset),
@@ -112,7 +111,7 @@ class TenantGraphs(Graphs):
         """Write a change that may be made, with what goes along; the lock for writers is held."""
         assert dataset.tenant is not None
         stores = self._context.stores
-        done = effect(delta, dataset, stores, self._context.settings.limits.update_nodes)
+        done = judge_effect(delta, dataset, stores, self._context.settings.limits.update_nodes)
         entry = AuditEntry(
             iri=mint("update"),
             at=now(),
@@ -132,7 +131,7 @@ class TenantGraphs(Graphs):
 @handles(operations.Query)
 def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
     """Run a query to its end."""
-    question = Asked(
+    question = QueryRequest(
         sparql=operation.sparql,
         accept=operation.accept,
         default_graphs=tuple(operation.default_graphs) if operation.default_graphs else None,
@@ -185,42 +184,35 @@ def read_whole(answer: Answer) -> tuple[bytes, str]:
 
 
 def _upload(operation: operations.PutGraph | operations.PostGraph, context: Context, *, replaces: bool) -> Changed:
-    documents: Sequence[Sent] = [Sent(content=io.BytesIO(operation.document), media=operation.media)]
+    documents: Sequence[SentDocument] = [SentDocument(content=io.BytesIO(operation.document), media=operation.media)]
     return TenantGraphs(context).upload(documents, operation.graph, replaces=replaces, namespace=operation.namespace)
 
 
-@dataclass(frozen=True, slots=True)
-class _MemoryInQuery:
-    """`sparql.rewrite.Memory`: the memory of one scope, asked from inside a query."""
+def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
+    """Return how a query asks the memory of a scope from inside."""
 
-    context: Context
-    scope: Scope
-
-    @property
-    def zone(self) -> tzinfo:
-        """Return where a time without an offset is meant."""
-        return self.context.service.zone
-
-    def recalled(self, question: str, asked: Search) -> Sequence[tuple[IRI, float]]:
+    def recall_block(question: str, block: SearchBlock) -> Sequence[tuple[IRI, float]]:
         """Return what a recall of the same question brings back, and how well each memory answers it."""
-        most = self.context.settings.limits.results
-        if asked.k is not None and not 1 <= asked.k <= most:
-            raise InputError(f"mem:limit must be from 1 to {most}, not {asked.k}")
+        most = context.settings.limits.results
+        if block.k is not None and not 1 <= block.k <= most:
+            raise InputError(f"mem:limit must be from 1 to {most}, not {block.k}")
         operation = Recall(
             question,
-            k=asked.k,
-            as_of=asked.as_of,
-            believed_at=asked.believed_at,
-            profile=asked.profile,
-            engine=asked.engine,
-            gate=asked.gate,
+            k=block.k,
+            as_of=block.as_of,
+            believed_at=block.believed_at,
+            profile=block.profile,
+            engine=block.engine,
+            gate=block.gate,
         )
-        found, chosen = prepare(operation, self.scope, self.context)
-        return [(one.item, one.score) for one in pipeline.ranked(found, self.context.stores, chosen)]
+        query, chosen = prepare(operation, scope, context)
+        return [(one.item, one.score) for one in pipeline.ranked(query, context.stores, chosen)]
 
-    def likeness(self, asked: str, *, is_iri: bool) -> bytes:
+    def compare(text: str, is_iri: bool) -> bytes:
         """Return how like a text, or a memory or entity, every memory and entity of the scope is."""
         if is_iri:
-            return table_of(IRI(asked), self.scope, self.context.stores)
-        self.context.require_text(asked, "the text of mem:similarity")
-        return table(asked, self.scope, self.context.stores)
+            return table_of(IRI(text), scope, context.stores)
+        context.require_text(text, "the text of mem:similarity")
+        return table(text, scope, context.stores)
+
+    return MemoryAccess(zone=context.service.zone, recall=recall_block, compare=compare)
