@@ -92,7 +92,7 @@ def side_by_side(memento: Memento, script: Delayed, notes: int, delay_s: float) 
     checks: list[float] = []
     with (
         patch.object(memento, "_written", timing(memento._written, writes)),
-        patch("memento.service.consolidating.checked", timing(raise_if_invalid, checks)),
+        patch("memento.service.consolidating.raise_if_invalid", timing(raise_if_invalid, checks)),
     ):
         for number in range(notes):
             before = script.asked

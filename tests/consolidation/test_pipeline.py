@@ -256,7 +256,8 @@ def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> 
 
 def test_nothing_that_a_note_has_written_is_read_back(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     memento.note("I work at Google.")
-    graph, asked = memento._parts.graph, []
+    graph = memento._parts.graph
+    asked: list[str] = []
     select = graph.select
 
     def spy(name: str, graphs: Sequence[IRI], **slots: Any) -> Sequence[Row]:
