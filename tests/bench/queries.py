@@ -86,7 +86,7 @@ class Known:
             "explained": ("retrieval/explained", told),
             "as_of": ("library/as_of", lambda: {"about": self.some(entities, 1), **when}),
             "as_of of the hub": ("library/as_of", lambda: {"about": hub, **when}),
-            "beside": ("consolidation/beside", lambda: {"session": self.some(sessions, 1), "place": 20}),
+            "neighbours": ("consolidation/neighbours", lambda: {"session": self.some(sessions, 1), "place": 20}),
         }
 
 
