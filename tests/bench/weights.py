@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +29,10 @@ from memento.evaluation.metrics import Estimate, estimate
 from memento.evaluation.report import aligned, signed
 from memento.evaluation.sets import Question
 from memento.evaluation.trial import Trial, bar, prepared
-from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from memento.retrieval.signals import SIGNALS as REGISTERED
+from memento.settings import EmbeddingSettings, Settings
 
-SIGNALS = tuple(item.name for item in fields(SignalsSettings) if item.default)
+SIGNALS = tuple(name for name, one in REGISTERED.items() if one.weight)
 """Those that weigh something by default."""
 FOLDS = 5
 MOST = 300
@@ -68,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     if not folders:
         raise SystemExit(f"{chosen.folder} has no set that was asked for")
     sheets = {folder.name: sheets_of(folder, chosen.model, chosen.keep) for folder in folders}
-    default: Weights = np.array([asdict(SignalsSettings())[name] for name in SIGNALS])
+    default: Weights = np.array([REGISTERED[name].weight for name in SIGNALS])
     of_all = fitted([one for some in sheets.values() for one in some], default)
     ways: dict[str, Callable[[Sheet], Weights]] = {
         "default": lambda one: default,

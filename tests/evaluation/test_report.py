@@ -1,5 +1,4 @@
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,8 @@ from memento.evaluation import sets, trial
 from memento.evaluation.report import Answered, Report
 from memento.evaluation.sets import Question
 from memento.evaluation.trial import evaluate
-from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from memento.retrieval.signals import SIGNALS, with_weights
+from memento.settings import EmbeddingSettings, Settings
 
 TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 KEYS = [
@@ -96,9 +96,7 @@ def test_one_import_answers_several_profiles(animals: Path) -> None:
 
 def test_settings_may_be_changed_between_two_rounds(animals: Path) -> None:
     # Nothing of this is a conversation: sessions say nothing, and all memories are alike.
-    silent = replace(
-        TRIGRAM, signals=SignalsSettings(**{**dict.fromkeys(asdict(TRIGRAM.signals), 0.0), "session": 1.0})
-    )
+    silent = with_weights(TRIGRAM, **{**dict.fromkeys(SIGNALS, 0.0), "session": 1.0})
 
     with trial.prepared(sets.read(animals), configured=TRIGRAM) as asking:
         changed, again = asking.asked(configured=silent), asking.asked()

@@ -9,7 +9,7 @@ from memento.backends import Backends
 from memento.errors import InputError
 from memento.iris import IRI
 from memento.model import Scope
-from memento.retrieval.anchor import named_entities
+from memento.retrieval.question import named_entities
 
 
 def entities_of(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:

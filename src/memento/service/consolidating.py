@@ -19,6 +19,7 @@ from memento.consolidation.task import Task, in_order, noted_before
 from memento.consolidation.write import Understood, change
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
+from memento.retrieval.question import Query
 from memento.service.held import Held
 from memento.time import now
 
@@ -149,5 +150,5 @@ class Consolidating(Held):
     def _recalled(self, text: str, scope: Scope) -> Recollection:
         """What a note brings back: the best there is, relevant or not, as the model is to judge that."""
         ungated = replace(self.settings, gate=replace(self.settings.gate, on=False))
-        asked = retrieval.Asked(text, scope, k=self.settings.consolidation.recalled_memories)
+        asked = Query(text, scope, k=self.settings.consolidation.recalled_memories)
         return retrieval.recall(asked, self._parts, ungated)

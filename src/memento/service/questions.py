@@ -12,7 +12,8 @@ from memento.iris import IRI
 from memento.model import Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
-from memento.retrieval.likeness import table, table_of
+from memento.retrieval.likeness import build_table, build_table_of
+from memento.retrieval.question import Query
 from memento.service.held import Held
 from memento.settings import Settings
 from memento.sparql.blocks import Search
@@ -34,7 +35,7 @@ class Questions(Held):
         engine: str | None = None,
         gate: bool | None = None,
         explain: bool = False,
-    ) -> tuple[retrieval.Asked, Settings]:
+    ) -> tuple[Query, Settings]:
         """A question for the pipeline, and the settings to answer it with; raises as `Memento.recall`."""
         chosen = settings.with_profile(self.settings, profile) if profile else self.settings
         if engine:
@@ -45,7 +46,7 @@ class Questions(Held):
         most = min(self.settings.limits.results, MOST_EXPLAINED) if explain else self.settings.limits.results
         if k is not None and not 1 <= k <= most:
             raise InputError(f"k must be from 1 to {most}{', explained,' if explain else ''} not {k}")
-        asked = retrieval.Asked(
+        asked = Query(
             question,
             scope,
             k=k or min(chosen.distill.top_k, most),
@@ -83,11 +84,11 @@ class Inside:
             engine=asked.engine,
             gate=asked.gate,
         )
-        return [(one.item, one.score) for one in retrieval.ranked(found, self.memento._parts, chosen)]
+        return [(one.item, one.score) for one in retrieval.rank_memories(found, self.memento._parts, chosen)]
 
     def likeness(self, asked: str, *, is_iri: bool) -> bytes:
         """How like a text, or a memory or entity, every memory and entity of the scope is."""
         if is_iri:
-            return table_of(IRI(asked), self.scope, self.memento._parts)
+            return build_table_of(IRI(asked), self.scope, self.memento._parts)
         self.memento._checked(asked, "the text of mem:similarity")
-        return table(asked, self.scope, self.memento._parts)
+        return build_table(asked, self.scope, self.memento._parts)
