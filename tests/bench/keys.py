@@ -36,12 +36,11 @@ from memento.evaluation.metrics import Estimate, all_found, estimate, recall
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
-from memento.keys import direct
-from memento.keys.match import Asked
-from memento.keys.thresholds import thresholds
+from memento.keys.match import KeyQuery, choose_thresholds
 from memento.model import Key, KeyLink, Quad, Scope
 from memento.ports import Vectors
 from memento.rank.similarity import unit
+from memento.retrieval.engines import direct
 from memento.search.embedders import Cached
 from memento.search.words import bm25
 from memento.service import Memento, open_memento
@@ -49,9 +48,9 @@ from memento.settings import EmbeddingSettings, Settings
 from recall_scale import written
 from synthetic import RandomVectors, World
 
-SYSTEMS: Mapping[str, direct.Wanted] = {
-    "direct": direct.Wanted(hops=1, by_keys=False),
-    **{f"graph{hops}": direct.Wanted(hops=hops) for hops in (1, 2, 3)},
+SYSTEMS: Mapping[str, direct.DirectOptions] = {
+    "direct": direct.DirectOptions(hops=1, by_keys=False),
+    **{f"graph{hops}": direct.DirectOptions(hops=hops) for hops in (1, 2, 3)},
 }
 WALKS = ("ppr", "spread", "hops")
 ORDER = ("bm25", "flat", *SYSTEMS, "notes", *WALKS)
@@ -151,20 +150,20 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
     """The texts that each system finds, best first."""
     scope = Scope(namespace=f"scope-{question.scope}", with_main=False)
     vectors, indexes = memento._embedded(question.text), memento._parts.indexes
-    asked = Asked(
+    asked = KeyQuery(
         text=question.text,
         vectors=vectors,
-        limits=thresholds(memento._parts.embedder.fingerprint, memento.settings.keys),
+        limits=choose_thresholds(memento._parts.embedder.fingerprint, memento.settings.keys),
     )
     with indexes.lock:
         way = memento._way(scope)
         nodes, scores = bm25(question.text, indexes.words(scope.memory_graphs, "memory"), 1.2, 0.75)
         found = {"bm25": iris(nodes[np.lexsort((nodes, -scores))][:K].tolist(), memento)}
-        near, _ = indexes.vectors["memory"].search(vectors, K, way.leads.visible)
+        near, _ = indexes.vectors["memory"].search(vectors, K, way.view.visible)
         found["flat"] = iris(near.tolist(), memento)
         for system, wanted in SYSTEMS.items():
             wanted = replace(wanted, k=K, min_score=-1.0)
-            best, _ = direct.recalled(asked, wanted, way, memento.settings.keys, memento.settings.words)
+            best, _ = direct.rank_directly(asked, wanted, way, memento.settings.keys, memento.settings.words)
             found[system] = [one.memory for one in best]
     best_notes = memento.recall(question.text, k=K, gate=False, namespace=scope.namespace).memories
     found["notes"] = [one.iri for one in best_notes]

@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
 
 def recall(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
-    The share of the gold that stands among the first `k`; `gold` must not be empty.
+    Return the share of the gold that stands among the first `k`; `gold` must not be empty.
 
     >>> recall(["a", "b", "c"], {"a", "c", "d"}, k=3)
     0.6666666666666666
@@ -76,7 +76,7 @@ def ndcg(ranked: Sequence[str], grades: Mapping[str, float], k: int) -> float:
 
 def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resamples: int = 5_000) -> Estimate:
     """
-    The mean over questions with its 95 % percentile bootstrap interval.
+    Return the mean over questions with its 95 % percentile bootstrap interval.
 
     Args:
         values: (n,), n at least 1; questions are drawn anew with replacement.
@@ -96,7 +96,7 @@ def paired(
     first: Sequence[float] | Values, second: Sequence[float] | Values, rng: np.random.Generator, resamples: int = 5_000
 ) -> Estimate:
     """
-    How much better `second` is than `first` on the same questions: the mean difference, −1..1, with its interval.
+    Return how much better `second` is than `first` on the same questions: the mean difference, −1..1, with its interval.
 
     The difference of a question is drawn as one, so what both find hard does not widen the interval.
 

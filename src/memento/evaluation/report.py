@@ -61,24 +61,24 @@ class Report:
 
     @property
     def called(self) -> str:
-        """The profile by the name that people use."""
+        """Return the profile by the name that people use."""
         return self.profile or "default"
 
     def values(self, metric: str) -> Values:
-        """(n,) a metric for each question, in their order: what `metrics.paired` compares."""
+        """Return (n,) a metric for each question, in their order: what `metrics.paired` compares."""
         return np.array([answer.value(metric) for answer in self.answers])
 
     def estimate(self, metric: str) -> Estimate:
-        """The mean of a metric with its interval."""
+        """Return the mean of a metric with its interval."""
         return _estimate(self.values(metric))
 
     def minus(self, other: Report, metric: str) -> Estimate:
-        """How much better this is than another report on the same questions, with its paired interval."""
+        """Return how much better this is than another report on the same questions, with its paired interval."""
         return metrics.paired(other.values(metric), self.values(metric), np.random.default_rng(SEED))
 
     def as_json(self) -> dict[str, object]:
         """
-        The figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
+        Return the figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
 
         With `others` there is one more key, `compare`: for each of them its own values and how much this one is better.
         """
@@ -93,7 +93,7 @@ class Report:
         }
 
     def as_table(self, per_type: bool = False) -> str:
-        """The figures for people: percent with 95 % bootstrap intervals, a row for each type when asked for, then times."""
+        """Return the figures for people: percent with 95 % bootstrap intervals, a row for each type when asked for, then times."""
         by_type: dict[str, list[Answered]] = defaultdict(list)
         for answer in self.answers if per_type else ():
             by_type[answer.question.type or "(no type)"].append(answer)
@@ -137,7 +137,7 @@ class Report:
 
 def signed(difference: Estimate) -> str:
     """
-    A difference in points of percent with its interval.
+    Return a difference in points of percent with its interval.
 
     >>> signed(Estimate(0.125, -0.01, 0.2))
     '+12.5 [-1.0, +20.0]'

@@ -51,13 +51,13 @@ class EvaluationSet:
 
     @property
     def scopes(self) -> tuple[str | None, ...]:
-        """Every scope that has documents, in order of appearance; None for those without one."""
+        """Return every scope that has documents, in order of appearance; None for those without one."""
         return tuple(dict.fromkeys(document.scope for document in self.documents))
 
 
 def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[str] = ()) -> EvaluationSet:
     """
-    The evaluation set in a folder.
+    Return the evaluation set in a folder.
 
     Args:
         limit: take only the first so many questions, after those of `exclude_types` are left out.

@@ -77,7 +77,7 @@ class Trial:
 
     def asked(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
         """
-        Every question once, in its scope.
+        Ask every question once, in its scope.
 
         Args:
             profile: retrieval settings by name, laid over the others; None or `default` for nothing.
@@ -106,7 +106,7 @@ class Trial:
         self, question: Question, k: int, *, configured: Settings | None = None
     ) -> tuple[list[str | None], list[Mapping[str, float]]]:
         """
-        The `k` best memories for a question by the documents they come from, and what each signal gives to each.
+        Return the `k` best memories for a question by the documents they come from, and what each signal gives to each.
 
         Args:
             configured: as for `asked`.
@@ -154,7 +154,7 @@ def prepared(
     keep: Path | None = None,
 ) -> Iterator[Trial]:
     """
-    A set in a temporary memory, which is gone afterwards; several profiles may be asked of one import.
+    Import a set into a temporary memory, which is gone afterwards; several profiles may be asked of one import.
 
     Args:
         keep: a folder where the memory stays, and is found by the next trial of a set of this name.
@@ -209,7 +209,7 @@ def evaluate(
 
 @contextmanager
 def bar() -> Iterator[Stage]:
-    """A progress bar on stderr for each stage, to hand to `evaluate`."""
+    """Show a progress bar on stderr for each stage, to hand to `evaluate`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

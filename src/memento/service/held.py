@@ -23,10 +23,10 @@ from memento.consolidation.rules import RuleAgents
 from memento.datadir import Home
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, cases_iri, namespace_of
-from memento.keys.leads import Leads
-from memento.keys.remember import Desk
-from memento.keys.thresholds import thresholds
-from memento.keys.trail import Trail
+from memento.keys.learn import QueryLog
+from memento.keys.match import choose_thresholds
+from memento.keys.settle import WriteContext
+from memento.keys.view import KeyView
 from memento.manifest.kept import Maps
 from memento.model import Degraded, Scope
 from memento.service.listing import Listing
@@ -73,7 +73,7 @@ class Held:
         self._worker = Worker(self._work, "consolidation")
         self._checkpoints = Worker(self._checkpoint, "checkpoints")
         self._reinforcement = Reinforcement(backends, self._writing)
-        self._trail = Trail()
+        self._trail = QueryLog()
         self._maps = Maps(backends, settings.manifest)
         self._workers = Pool(backends.snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
@@ -138,20 +138,20 @@ class Held:
         """Whose memory a call with this namespace asks, and where."""
         return self._in(namespace)
 
-    def _leads(self, scope: Scope, at: datetime) -> Leads:
+    def _leads(self, scope: Scope, at: datetime) -> KeyView:
         """What leads a reader to memories. Ask under `indexes.lock`."""
         indexes = self._parts.indexes
         visible = indexes.nodes.current(scope.memory_graphs, now=at)
-        return Leads(indexes, self._reinforcement, scope, visible, self.settings.keys)
+        return KeyView(indexes, self._reinforcement, scope, visible, self.settings.keys)
 
-    def _desk(self, scope: Scope, at: datetime) -> Desk:
+    def _desk(self, scope: Scope, at: datetime) -> WriteContext:
         """What writing under keys stands on. Ask under `indexes.lock`, as one of the writers."""
-        return Desk(
+        return WriteContext(
             scope=scope,
-            leads=self._leads(scope, at),
-            parts=self._parts,
-            used=self._reinforcement,
-            limits=thresholds(self._parts.embedder.fingerprint, self.settings.keys),
+            view=self._leads(scope, at),
+            stores=self._parts,
+            strengths=self._reinforcement,
+            limits=choose_thresholds(self._parts.embedder.fingerprint, self.settings.keys),
             now=at,
         )
 

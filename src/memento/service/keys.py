@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memento.errors import Forbidden, InputError, NotFound
 from memento.iris import IRI
-from memento.keys import direct, learn, listing, match, walk
-from memento.keys.thresholds import thresholds
-from memento.keys.walk import Page, Way
+from memento.keys import learn, match, walk
+from memento.keys.match import choose_thresholds
+from memento.keys.walk import PageRequest, Traversal
 from memento.model import (
     Change,
     DirectRecall,
@@ -21,6 +21,7 @@ from memento.model import (
     TurnRow,
 )
 from memento.ports import Vectors
+from memento.retrieval.engines import direct
 from memento.search.spellings import folded
 from memento.service.held import Held
 from memento.time import now
@@ -49,17 +50,17 @@ class Keys(Held):
         _within(k, "k", MOST_KEYS)
         scope, at = self._in(namespace), now()
         vectors = self._embedded(query)
-        limits = thresholds(self._parts.embedder.fingerprint, self.settings.keys)
+        limits = choose_thresholds(self._parts.embedder.fingerprint, self.settings.keys)
         with self._parts.indexes.lock:
             leads = self._leads(scope, at)
-            found = match.matched(
-                match.Asked(text=query, vectors=vectors, limits=limits), leads, self._parts.graph, self.settings.keys
+            found = match.match_keys(
+                match.KeyQuery(text=query, vectors=vectors, limits=limits), leads, self._parts.graph, self.settings.keys
             )
-            best = match.chosen(found, leads, k)
-            called = match.aliases([one.lead for one in best], scope.readable, self._parts.graph)
-            rows = match.shown(best, leads, called, self.settings.keys.hub)
+            best = match.pick_best(found, leads, k)
+            called = match.list_aliases([one.entry for one in best], scope.readable, self._parts.graph)
+            rows = match.describe_keys(best, leads, called, self.settings.keys.hub)
         if self.settings.keys.autokey:
-            self._trail.note(query, scope.graph, found, at)
+            self._trail.log(query, scope.graph, found, at)
         return FoundKeys(query=query, namespace=scope.namespace, keys=tuple(rows))
 
     def read_key(
@@ -84,16 +85,16 @@ class Keys(Held):
         if query is not None:
             self._checked(query, "query")
         scope = self._in(namespace)
-        wanted = Page(limit=limit, offset=offset, asked=None if query is None else self._embedded(query))
+        wanted = PageRequest(limit=limit, offset=offset, query=None if query is None else self._embedded(query))
         with self._parts.indexes.lock:
             way = self._way(scope)
-            lead = way.leads.lead(iri)
+            lead = way.view.find_entry(iri)
             if lead is None:
                 raise NotFound(
                     f"there is no key <{iri[:200]}> in the namespace {scope.namespace!r}: ask for keys first"
                 )
-            called = match.aliases([lead], scope.readable, self._parts.graph)
-            return walk.page(lead, wanted, way, called.get(lead.iri, ()), self.settings.keys.hub)
+            called = match.list_aliases([lead], scope.readable, self._parts.graph)
+            return walk.list_page(lead, wanted, way, called.get(lead.iri, ()), self.settings.keys.hub)
 
     def read_memory(
         self, iri: str, *, via: str | None = None, past: bool = False, namespace: str | None = None
@@ -114,7 +115,7 @@ class Keys(Held):
         traced = self._access.may("write") and self.degraded is None
         with self._parts.indexes.lock:
             way = self._way(scope)
-            opened, effects = walk.opened(iri, via, way, past=past, traced=traced)
+            opened, effects = walk.open_memory(iri, via, way, past=past, traced=traced)
         if effects:
             self._reinforcement.note(*effects)
             trodden = next((one for one in opened.keys if one.is_traversed), None)
@@ -126,14 +127,14 @@ class Keys(Held):
         """The memories that share keys with one, the rarest keys counting most, or were linked to it; raises `NotFound`."""
         scope = self._in(namespace)
         with self._parts.indexes.lock:
-            return walk.related(iri, self._way(scope))
+            return walk.find_related(iri, self._way(scope))
 
     def conversation(
         self, session: str, *, turn: int | None = None, namespace: str | None = None
     ) -> tuple[TurnRow, ...]:
         """What was said in a session, in order, or the five turns around one; nothing when there is no such session."""
         self._checked(session, "session")
-        return listing.conversation(session, turn, self._in(namespace), self._parts.graph)
+        return walk.read_conversation(session, turn, self._in(namespace), self._parts.graph)
 
     def list_memories(self, *, limit: int = 50, offset: int = 0, namespace: str | None = None) -> tuple[MemoryRow, ...]:
         """The memories that hold, newest first, with their keys, depth and links; raises `InputError` as `list` does."""
@@ -142,14 +143,14 @@ class Keys(Held):
             raise InputError(f"offset must not be negative, not {offset}")
         scope = self._in(namespace)
         with self._parts.indexes.lock:
-            return listing.memories(limit, offset, self._way(scope))
+            return walk.list_memories(limit, offset, self._way(scope))
 
     def memory_stats(self, *, namespace: str | None = None) -> MemoryStats:
         """Counts of keys, links, memories, notes and sessions over what the namespace reads."""
         scope = self._in(namespace)
         size = sum(file.stat().st_size for file in self.home.path.rglob("*") if file.is_file())
         with self._parts.indexes.lock:
-            return listing.stats(scope, self._way(scope), size)
+            return walk.count_memories(scope, self._way(scope), size)
 
     def recall_memories(
         self,
@@ -189,9 +190,9 @@ class Keys(Held):
             if not 0 <= value <= most:
                 raise InputError(f"{name} must be from 0 to {most}, not {value}")
         scope, knobs = self._in(namespace), self.settings.keys
-        limits = thresholds(self._parts.embedder.fingerprint, knobs)
-        asked = match.Asked(text=query, vectors=self._embedded(query), limits=limits)
-        wanted = direct.Wanted(
+        limits = choose_thresholds(self._parts.embedder.fingerprint, knobs)
+        asked = match.KeyQuery(text=query, vectors=self._embedded(query), limits=limits)
+        wanted = direct.DirectOptions(
             k=k,
             hops=hops,
             expand=expand,
@@ -202,7 +203,7 @@ class Keys(Held):
             key_gate=key_gate,
         )
         with self._parts.indexes.lock:
-            found, effects = direct.recalled(asked, wanted, self._way(scope), knobs, self.settings.words)
+            found, effects = direct.rank_directly(asked, wanted, self._way(scope), knobs, self.settings.words)
         if self._access.may("write"):
             self._reinforcement.note(*effects)
         return DirectRecall(query=query, namespace=scope.namespace, memories=tuple(found))
@@ -210,23 +211,23 @@ class Keys(Held):
     def _learn(self, trodden: KeyOf, memory: IRI, scope: Scope) -> None:
         """Let the key that was trodden learn from the question that led to it, when it did so often enough."""
         at, knobs, key = now(), self.settings.keys, trodden.key
-        phrase = self._trail.named(key, scope.graph, at)
+        phrase = self._trail.find_phrase(key, scope.graph, at)
         if phrase and phrase != folded(trodden.name):
-            self._reinforcement.note(*learn.counted(key, phrase, scope, self._parts))
-        lesson = self._trail.taken(key, scope.graph, at, knobs.autokey_after)
+            self._reinforcement.note(*learn.count_use(key, phrase, scope, self._parts))
+        lesson = self._trail.take_lesson(key, scope.graph, at, knobs.autokey_after)
         if lesson is None:
             return
         with self._writing, self._parts.indexes.lock:
             desk = self._desk(scope, at)
-            lead = desk.leads.lead(key)
-            change = learn.learned(lesson, lead, memory, desk, knobs) if lead else Change()
+            lead = desk.view.find_entry(key)
+            change = learn.learn_phrase(lesson, lead, memory, desk, knobs) if lead else Change()
             if change.adds:
                 self._parts.commit(change, scope)
 
-    def _way(self, scope: Scope) -> Way:
+    def _way(self, scope: Scope) -> Traversal:
         at = now()
         leads = self._leads(scope, at)
-        return Way(leads, self._reinforcement, self._parts.graph, scope.readable, at)
+        return Traversal(leads, self._reinforcement, self._parts.graph, scope.readable, at)
 
     def _embedded(self, text: str) -> Vectors:
         return self._parts.embedder.embed(self._parts.embedder.windows(text))

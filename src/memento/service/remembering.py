@@ -10,9 +10,9 @@ from memento.consolidation.task import Task, in_order, order
 from memento.errors import InputError, MementoError
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
-from memento.keys import learn, listing
-from memento.keys.given import sanitised
-from memento.keys.remember import Written, remembered
+from memento.keys import learn, walk
+from memento.keys.labels import clean_keys
+from memento.keys.remember import Outcome, plan_memory
 from memento.model import BatchRow, Change, Cleaned, KeyType, Marks, Remembered, Scope, Session, ToRemember, Value
 from memento.service.held import Held
 from memento.time import now
@@ -52,7 +52,7 @@ class Remembering(Held):
         """
         item = ToRemember(
             content=content,
-            keys=None if keys is None else tuple(sanitised(keys)),
+            keys=None if keys is None else tuple(clean_keys(keys)),
             types=dict(types or {}),
             ttl_s=ttl_s,
             related_to=tuple(related_to),
@@ -84,8 +84,8 @@ class Remembering(Held):
         scope, at = self._in(namespace, "write"), now()
         with self._writing, self._parts.indexes.lock:
             self._reinforcement.write_held()
-            over, expired = listing.overdue(scope, at, self._parts.graph)
-            idle, phrases = learn.unlearned(self._desk(scope, at), self.settings.keys.autokey_days)
+            over, expired = walk.expire_overdue(scope, at, self._parts.graph)
+            idle, phrases = learn.unlearn_idle(self._desk(scope, at), self.settings.keys.autokey_days)
             change = over + idle
             if change.adds or change.removes:
                 self._parts.commit(change, scope)
@@ -95,22 +95,22 @@ class Remembering(Held):
         self._checked(item.content, "content")
         self._checked(item.source, "source")
         # Before anybody waits for the lock: what was embedded is remembered.
-        texts = [*self._parts.embedder.windows(item.content), *sanitised(item.keys or ())]
+        texts = [*self._parts.embedder.windows(item.content), *clean_keys(item.keys or ())]
         self._parts.embedder.embed(texts)
         with self._writing, self._parts.indexes.lock:
             at = now()
             if item.related_to or item.keys:
                 self._reinforcement.write_held()
-            written = remembered(item, self._desk(scope, at))
+            written = plan_memory(item, self._desk(scope, at))
             change = written.change + self._placed(item, written, scope, at)
             if marks and written.note is not None:
-                change += marking(written.told.saved, marks, scope)
+                change += marking(written.answer.saved, marks, scope)
             if change.adds or change.removes:
                 self._parts.commit(change, scope)
         self._reinforcement.note(*written.effects)
-        return written.told
+        return written.answer
 
-    def _placed(self, item: ToRemember, written: Written, scope: Scope, at: datetime) -> Change:
+    def _placed(self, item: ToRemember, written: Outcome, scope: Scope, at: datetime) -> Change:
         """The note as the next turn of its conversation."""
         if not item.session or written.note is None:
             return Change()

@@ -9,7 +9,7 @@ from memento.archive import forgetting
 from memento.consolidation import amend, pipeline, queue
 from memento.consolidation.task import Task, task_of, user_of
 from memento.errors import BackendError, ShapeViolation
-from memento.keys.inherit import Better
+from memento.keys.remember import KeyChanges
 from memento.model import Forgotten, Imported, KeyType, Noted, NoteRow, NoteStatus, Scope, Undone
 from memento.ports import Progress
 from memento.service.consolidating import Consolidating
@@ -157,7 +157,7 @@ class Writing(Consolidating):
         self._checked(content, "content")
         scope = self._in(namespace, "write")
         since = None if at is None else instant(at, "at", self._zone)
-        better = Better(keys=keys, types=types, related_to=related_to)
+        better = KeyChanges(keys=keys, types=types, related_to=related_to)
         with self._understanding, self._writing:
             self._reinforcement.write_held()
             return amend.correct(

@@ -48,7 +48,7 @@ _WRITTEN = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def form_of(lines: Iterable[str]) -> Form:
     """
-    The expression that loads the quads of N-Quads lines.
+    Return the expression that loads the quads of N-Quads lines.
 
     Raises:
         InputError: a line is none of N-Quads, or has a triple inside a triple.
@@ -82,7 +82,7 @@ def form_of(lines: Iterable[str]) -> Form:
 
 def lines_of(forms: Iterable[Form]) -> Iterator[str]:
     """
-    The N-Quads lines of what `load` is given.
+    Yield the N-Quads lines of what `load` is given.
 
     Raises:
         InputError: a form that says no graph, subject, predicate or object; with its place.

@@ -88,7 +88,7 @@ class Evaluation:
 
     def run(self, text: str) -> list[Any]:
         """
-        The value of each form of a text, in their order.
+        Return the value of each form of a text, in their order.
 
         Raises:
             InputError: no form, an unknown verb, too few or too many values or one of the wrong kind, too many calls; each with
@@ -97,7 +97,7 @@ class Evaluation:
         return [self._value(form) for form in self.checked(text)]
 
     def checked(self, text: str) -> tuple[Form, ...]:
-        """The forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
+        """Return the forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
         forms = read(text, self.most_chars)
         if not forms:
             raise InputError('there is no expression: write one, as (recall "tea")')
@@ -106,7 +106,7 @@ class Evaluation:
         return forms
 
     def writes(self, forms: Sequence[Form]) -> bool:
-        """Whether a verb among these checked forms changes the memory."""
+        """Tell whether a verb among these checked forms changes the memory."""
         return any(
             self._verb(form).writes or (not self._verb(form).takes_forms and self.writes(form.value[1:]))
             for form in forms
@@ -114,7 +114,7 @@ class Evaluation:
         )
 
     def evaluated(self, forms: Sequence[Form]) -> list[Any]:
-        """The value of each of some checked forms, in their order."""
+        """Return the value of each of some checked forms, in their order."""
         return [self._value(form) for form in forms]
 
     def _check(self, form: Form) -> None:

@@ -15,7 +15,7 @@ _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def printed(value: Any) -> str:
     """
-    A form or a value on as few lines as fit; a record is a list of lists, each of a name and a value.
+    Return a form or a value on as few lines as fit; a record is a list of lists, each of a name and a value.
 
     >>> printed({"id": "urn:m", "score": 0.5, "tags": ["a", 'b"']})
     '((id "urn:m") (score 0.5) (tags ("a" "b\\\\"")))'
@@ -24,7 +24,7 @@ def printed(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The same of lists, symbols and atoms alone."""
+    """Return the same of lists, symbols and atoms alone."""
     match value:
         case Form(value=inside):
             return _plain(inside)

@@ -60,7 +60,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 
 def read(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     """
-    The forms of a text, in their order.
+    Return the forms of a text, in their order.
 
     Raises:
         TooLong: more characters than there may be.

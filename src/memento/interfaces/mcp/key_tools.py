@@ -22,7 +22,7 @@ from memento.interfaces.mcp.key_arguments import (
 )
 from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
 from memento.iris import IRI
-from memento.keys.given import sanitised
+from memento.keys.labels import clean_keys
 from memento.model import (
     BatchRow,
     Cleaned,
@@ -241,7 +241,7 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
     source = asked.source or {}
     return ToRemember(
         content=asked.content,
-        keys=tuple(sanitised(asked.keys)),
+        keys=tuple(clean_keys(asked.keys)),
         types=asked.key_types,
         ttl_s=asked.ttl_seconds,
         related_to=tuple(asked.related_to or ()),
