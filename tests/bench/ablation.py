@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from measure import kept
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, paired
-from memento.evaluation.report import aligned, signed
-from memento.evaluation.trial import bar, prepared
+from memento.evaluation.report import Estimate, align_columns, estimate_difference, format_difference
+from memento.evaluation.trial import prepare_trial, show_progress
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.retrieval.signals import with_weights
 from memento.settings import EmbeddingSettings, Settings
@@ -88,10 +87,13 @@ def arguments() -> ArgumentParser:
 
 def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
     """The default, and the rounds with something off (`− name`) or on (`+ name`); all from the same answers."""
-    data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = sets.read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     plain = Settings(embedding=EmbeddingSettings(model=chosen.model))
     configured = with_weights(plain, **ON)
-    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=chosen.keep) as trial:
+    with (
+        show_progress() as progress,
+        prepare_trial(data, configured=configured, progress=progress, keep=chosen.keep) as trial,
+    ):
         sheets = taken(trial, configured)
     if chosen.keep:  # for `weights.py`, which looks at what weighs something by default
         save([replace(one, values=one.values[:, : len(SIGNALS)]) for one in sheets], chosen.keep / f"{data.name}.npz")
@@ -115,10 +117,10 @@ def shown(dataset: str, first: Round, rounds: Mapping[str, Round]) -> str:
     rows = [(dataset, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     rows.append(("default", *percents(first), "", ""))
     rows += [
-        (name, *percents(one), *(signed(difference(one, first, metric)) for metric in METRICS))
+        (name, *percents(one), *(format_difference(difference(one, first, metric)) for metric in METRICS))
         for name, one in rounds.items()
     ]
-    return "\n".join([*aligned(rows), ""])
+    return "\n".join([*align_columns(rows), ""])
 
 
 def percents(one: Round) -> tuple[str, ...]:
@@ -126,7 +128,7 @@ def percents(one: Round) -> tuple[str, ...]:
 
 
 def difference(one: Round, first: Round, metric: str) -> Estimate:
-    return paired(first[metric], one[metric], np.random.default_rng(SEED))
+    return estimate_difference(first[metric], one[metric], np.random.default_rng(SEED))
 
 
 def table(first: Round, rounds: Mapping[str, Round]) -> dict[str, object]:

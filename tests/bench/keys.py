@@ -32,7 +32,7 @@ from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import Home
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, all_found, estimate, recall
+from memento.evaluation.report import Estimate, all_found, estimate, recall_at
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
@@ -101,7 +101,7 @@ def among(folder: Path) -> list[Path]:
 
 def of_set(folder: Path, chosen: Namespace) -> dict[str, object]:
     """The figures of one set: the mean of each metric by system, its 95 % interval, and the same by type of question."""
-    data = sets.read(folder, limit=chosen.limit, exclude_types=["adversarial"])
+    data = sets.read_set(folder, limit=chosen.limit, exclude_types=["adversarial"])
     values, types = ranked(data, chosen)
     figures: dict[str, object] = {"set": data.name, "n": len(data.questions), **means(values)}
     figures["intervals"] = {
@@ -129,8 +129,8 @@ def ranked(data: EvaluationSet, chosen: Namespace) -> tuple[Values, list[str]]:
                 for system, contents in rankings(question, memento).items():
                     found = list(dict.fromkeys(documents[question.scope, text] for text in contents))
                     values[system]["both@5"].append(all_found(found, question.grades, 5))
-                    values[system]["recall@5"].append(recall(found, question.grades, 5))
-                    values[system]["recall@10"].append(recall(found, question.grades, 10))
+                    values[system]["recall@5"].append(recall_at(found, question.grades, 5))
+                    values[system]["recall@10"].append(recall_at(found, question.grades, 10))
     return values, [question.type or "" for question in data.questions]
 
 

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 
 from measure import record
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, estimate
-from memento.evaluation.report import aligned, signed
+from memento.evaluation.report import Estimate, align_columns, estimate, format_difference
 from memento.evaluation.sets import Question
-from memento.evaluation.trial import Trial, bar, prepared
+from memento.evaluation.trial import Trial, prepare_trial, show_progress
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.settings import EmbeddingSettings, Settings
 
@@ -107,9 +106,9 @@ def sheets_of(folder: Path, model: str, keep: Path | None) -> list[Sheet]:
     kept = keep / f"{folder.name}.npz" if keep else None
     if kept and kept.exists():
         return loaded(kept, folder.name)
-    data = sets.read(folder, exclude_types=["adversarial"])
+    data = sets.read_set(folder, exclude_types=["adversarial"])
     configured = Settings(embedding=EmbeddingSettings(model=model))
-    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=keep) as trial:
+    with show_progress() as progress, prepare_trial(data, configured=configured, progress=progress, keep=keep) as trial:
         made = taken(trial, configured)
     if kept:
         save(made, kept)
@@ -166,7 +165,7 @@ def sheet(trial: Trial, question: Question, fold: Mapping[str, int], configured:
     """What every signal says of the best memories for one question, as an explained answer gives it."""
     weights = {name: weight for name, weight in asdict(configured.signals).items() if weight}
     most = sum(weights.values())
-    ranked, why = trial.explained(question, MOST, configured=configured)
+    ranked, why = trial.explain(question, MOST, configured=configured)
     values = [[one.get(name, 0.0) * most / weight for name, weight in weights.items()] for one in why]
     return Sheet(
         dataset=trial.data.name,
@@ -266,12 +265,12 @@ def shown(figures: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
             gains = ("" if way == "default" else percent(one[f"difference@{k}"]) for k in (5, 10))
             rows.append((name, way, *recalls, *gains))
     rows.sort(key=lambda row: (row[0] != "set", row[0]))
-    return "\n".join(aligned(rows))
+    return "\n".join(align_columns(rows))
 
 
 def percent(difference: object) -> str:
     assert isinstance(difference, list)
-    return signed(Estimate(*map(float, difference)))
+    return format_difference(Estimate(*map(float, difference)))
 
 
 if __name__ == "__main__":
