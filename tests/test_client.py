@@ -40,7 +40,7 @@ from memento.time import now
 
 HERE_ONLY = {
     "warm_up",
-    "glimpse",
+    "peek",
     "health",
     "serve_at",
     "seen_by",

@@ -167,7 +167,7 @@ def test_recall_counts_as_use_where_it_is_wished_and_glimpses_never_do(memento: 
     memento.settings = replace(memento.settings, living=replace(memento.settings.living, count_recall=True))
     memento.recall("What do I like?")
     memento.recall("What do I like?")
-    memento.glimpse("What do I like?")
+    memento.peek("What do I like?")
     memento.seen_by(Access(right="read")).recall("What do I like?")
     after = memento.strength(tea)
 

@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         rounds = measured(folder, chosen.model, chosen.keep)
         print(shown(folder.name, rounds), flush=True)
         figures[folder.name] = {
-            name: {metric: round(float(report.values(metric).mean()), 4) for metric in METRICS}
+            name: {metric: round(float(report.list_values(metric).mean()), 4) for metric in METRICS}
             for name, report in rounds.items()
         }
     record("typos", figures, chosen.record)
@@ -108,7 +108,7 @@ def shown(name: str, rounds: dict[str, Report]) -> str:
     first = rounds["as it is"]
     rows: list[tuple[str, ...]] = [(name, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     for called, report in rounds.items():
-        means = (f"{100 * report.values(metric).mean():.1f}" for metric in METRICS)
+        means = (f"{100 * report.list_values(metric).mean():.1f}" for metric in METRICS)
         gains = ("" if report is first else format_difference(report.compare_with(first, metric)) for metric in METRICS)
         rows.append((called, *means, *gains))
     return "\n".join([*align_columns(rows), ""])

@@ -73,7 +73,7 @@ def test_limit_takes_the_first_questions_of_the_types_that_are_left(tmp_path: Pa
         ("queries", '{"id": "q1"}', "queries.jsonl line 1: text is missing"),
         ("queries", '["q1"]', "queries.jsonl item 1: must be an object"),
         ("qrels", '{"query": "q1", "doc": "d9"}', "qrels.jsonl line 1: document 'd9' is not in corpus.jsonl"),
-        ("qrels", '{"query": "q1", "doc": "d2"}', "line 1: document 'd2' lies outside the scope of query 'q1'"),
+        ("qrels", '{"query": "q1", "doc": "d2"}', "line 1: document 'd2' is outside the scope of query 'q1'"),
         ("qrels", '{"query": "q1", "doc": "d1", "rel": "1"}', "qrels.jsonl line 1: rel must be a number, not '1'"),
         ("qrels", '{"query": "q1"}', "qrels.jsonl line 1: doc is missing"),
         ("qrels", "", "no question with a relevant document among the 4 taken"),

@@ -14,8 +14,7 @@ from memento.iris import IRI
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
 from memento.service.remembering import Remembering
 from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.printer import printed
-from memento.sexpr.reader import Form
+from memento.sexpr.forms import Form, print_form
 from memento.sexpr.spoken import Said
 from memento.sexpr.verbs import VERBS
 from memento.strength import activation
@@ -42,12 +41,14 @@ class Expressions(Remembering):
             raise InputError(f"the expression must be text, not {type(expression).__name__}")
         within = Said(self, self._in(namespace).namespace)
         evaluation = Evaluation(VERBS, knobs.fuel, knobs.depth, knobs.chars, within)
-        forms = evaluation.checked(expression)
+        forms = evaluation.check_forms(expression)
         if evaluation.writes(forms):
             self._access.needs("write")
             self._writable()
-        values = evaluation.evaluated(forms)
-        return Evaluated(values=tuple(map(_shown, values)), text=printed(_simple(values[-1])), calls=evaluation.calls)
+        values = evaluation.evaluate_forms(forms)
+        return Evaluated(
+            values=tuple(map(_shown, values)), text=print_form(_simple(values[-1])), calls=evaluation.calls
+        )
 
     def _marked(self, text: str, marks: Marks, ttl_s: float | None, namespace: str | None) -> Remembered:
         item = ToRemember(content=text, ttl_s=ttl_s, source="expression")
@@ -96,4 +97,4 @@ def _simple(value: Any) -> Any:
 
 def _shown(value: Any) -> Any:
     """The same as JSON; what was read as its text."""
-    return printed(value) if isinstance(value, Form) else _simple(value)
+    return print_form(value) if isinstance(value, Form) else _simple(value)

@@ -40,7 +40,7 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Pl
         """
         self._parts.warm_up()
         # Whatever is far from it: the way to the end of the pipeline is to be gone once.
-        self.glimpse(_FIRST, gate=False)
+        self.peek(_FIRST, gate=False)
         if self.settings.inference.on:
             self._parts.inferences.refresh(self._scope, now())  # which after a start takes longest
         self._parts.warm = True

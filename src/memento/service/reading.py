@@ -61,7 +61,7 @@ class Reading(Questions):
             self._reinforcement.note(*self._uses(found))
         return found
 
-    def glimpse(self, question: str, *, gate: bool | None = None, namespace: str | None = None) -> Recollection:
+    def peek(self, question: str, *, gate: bool | None = None, namespace: str | None = None) -> Recollection:
         """The same for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
         asked, chosen = self._asked(question, self._in(namespace), gate=gate)
         return retrieval.recall(asked, self._parts, chosen)

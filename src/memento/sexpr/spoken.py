@@ -15,10 +15,9 @@ from typing import Any, cast
 from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, TooLong
 from memento.model import Marks
-from memento.sexpr.dataset import form_of, lines_of
+from memento.sexpr.dataset import build_form, write_lines
 from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.printer import printed
-from memento.sexpr.reader import Form
+from memento.sexpr.forms import Form, print_form
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _TTL = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
@@ -194,13 +193,13 @@ def snapshot(of: Evaluation, only: bool) -> Form:
         if size > 4 * most:  # an expression is shorter, but not by so much
             raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
         pieces.append(piece)
-    return form_of(b"".join(pieces).decode().splitlines())
+    return build_form(b"".join(pieces).decode().splitlines())
 
 
 def load(of: Evaluation, *graphs: Form) -> Any:
     """What became of the statements."""
     said = _said(of)
-    document = io.BytesIO("".join(lines_of(graphs)).encode())
+    document = io.BytesIO("".join(write_lines(graphs)).encode())
     merged = said.memento.take_in(document, "the expression", "nquads")
     return {"statements": merged.statements, "added": merged.added, "memories": merged.memories, "notes": merged.notes}
 
@@ -222,9 +221,9 @@ def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
     said = _said(of)
     if not isinstance(name.value, str) or len(rest) != 1:
         raise InputError("a policy has a name in quotes, and one expression")
-    text = rest[0].value if isinstance(rest[0].value, str) else printed(rest[0])
+    text = rest[0].value if isinstance(rest[0].value, str) else print_form(rest[0])
     try:
-        of.checked(text)
+        of.check_forms(text)
     except InputError as error:
         raise InputError(f"in the policy: {error}") from error
     said.memento._keep_policy(name.value, text, said.namespace)

@@ -205,13 +205,13 @@ def test_an_answer_that_is_begun_by_the_client_still_gets_memories(proxied: Prox
 
 def test_the_question_is_what_the_person_wrote(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    glimpse = Memento.glimpse
+    peek = Memento.peek
 
     def overheard(self: Memento, question: str, **how: Any) -> Recollection:
         asked.append(question)
-        return glimpse(self, question, **how)
+        return peek(self, question, **how)
 
-    monkeypatch.setattr(Memento, "glimpse", overheard)
+    monkeypatch.setattr(Memento, "peek", overheard)
     echo = "<memento>\n<query>Do I like tea?</query>\n</memento>\n\nWhere do I work? <system-reminder>Be brief.</system-reminder>"
     sent(proxied, CHAT, {"messages": [{"role": "user", "content": echo}]})
     blocks = [
@@ -290,7 +290,7 @@ def test_a_recall_that_takes_too_long_is_left_behind(
     with in_front_of(provider, tmp_path, deadline_ms=20) as hasty:
         hasty.memento.note("I live in Lisbon.")
         held = threading.Event()
-        monkeypatch.setattr(Memento, "glimpse", lambda *_, **__: held.wait(10))
+        monkeypatch.setattr(Memento, "peek", lambda *_, **__: held.wait(10))
 
         assert sent(hasty, CHAT, body) == ("timeout", body)
         held.set()
@@ -305,7 +305,7 @@ def test_a_recall_that_fails_leaves_the_request_and_the_earlier_blocks(
     with in_front_of(provider, tmp_path) as proxied:
         proxied.memento.note("I live in Lisbon.")
         _, first = sent(proxied, CHAT, {"messages": [ASKED]})
-        monkeypatch.setattr(Memento, "glimpse", broken)
+        monkeypatch.setattr(Memento, "peek", broken)
         later = [
             ASKED,
             {"role": "assistant", "content": "In Lisbon."},

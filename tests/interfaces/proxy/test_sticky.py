@@ -71,7 +71,7 @@ def test_a_turn_asked_again_gets_the_same_block_without_a_recall(
     living: Proxied, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [first] = received(living, [ASKED], "/v1/messages/count_tokens")
-    monkeypatch.setattr(Memento, "glimpse", lambda *_, **__: pytest.fail("asked again"))
+    monkeypatch.setattr(Memento, "peek", lambda *_, **__: pytest.fail("asked again"))
 
     assert received(living, [ASKED], MESSAGES) == [first]
 

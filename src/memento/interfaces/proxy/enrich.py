@@ -105,7 +105,7 @@ class Enricher:
 
     def _recalled(self, turn: Turn, memento: Memento, namespace: str | None) -> tuple[Block, set[str]] | None:
         began = time.time()
-        found = memento.glimpse(asked(turn.said), namespace=namespace)
+        found = memento.peek(asked(turn.said), namespace=namespace)
         if not found.memories:
             return None
         today = datetime.now(ZoneInfo(memento.settings.consolidation.time_zone)).date()
