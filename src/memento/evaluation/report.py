@@ -25,7 +25,7 @@ Values = NDArray[np.float64]
 
 
 class Estimate(NamedTuple):
-    """A mean and the interval it lies in with 95 % confidence."""
+    """A mean and the interval around it with 95 % confidence."""
 
     mean: float
     low: float
@@ -85,7 +85,7 @@ def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resampl
     Return the mean over questions with its 95 % percentile bootstrap interval.
 
     Args:
-        values: (n,), n at least 1; questions are drawn anew with replacement.
+        values: (n,), n at least 1; questions are drawn with replacement.
 
     Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, ch. 13.
 

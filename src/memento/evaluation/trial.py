@@ -1,5 +1,5 @@
 """
-An evaluation set in a temporary memory of its own, asked once or several times.
+An evaluation set in a temporary memory, asked once or several times.
 
 *Flow:* `sets.read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question →
 `report`.
@@ -190,7 +190,7 @@ def evaluate(
         profile: retrieval settings by name.
         compare: further profiles that are asked the same questions of the same memory; `default` for none.
         limit: the first so many questions only.
-        consolidate: let the rules split, skip and retire; by default each row is kept as one memory of its own text.
+        consolidate: let the rules split, skip and retire; by default each row is kept as one memory, word for word.
         gate: let questions come back empty when nothing is relevant.
         configured: all settings; default the environment's.
         progress: see `show_progress`.

@@ -1,5 +1,5 @@
 """
-What keys learn from questions that led over them: a phrase as another name, or a key of its own; and what they unlearn.
+What keys learn from questions that led over them: a phrase as another name, or a new key; and what they unlearn.
 
 A question that is nearly the key becomes its name; one that is only like it, a concept that leads to the same memory; one that was
 nearly missed, a name again, as it keeps being meant.
@@ -49,7 +49,7 @@ class Lesson:
 
 @dataclass(slots=True)
 class QueryLog:
-    """The last questions of all readers; each finds only those of its own namespace."""
+    """The last questions of all readers; each reader finds only those of one namespace."""
 
     _questions: deque[_LoggedQuery] = field(default_factory=lambda: deque(maxlen=_LENGTH))
     _counts: dict[tuple[IRI, IRI, str], int] = field(default_factory=dict)

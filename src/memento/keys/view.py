@@ -81,7 +81,7 @@ class Phrase:
     stems: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, type: KeyType = "concept", weight: float = MENTIONED) -> Self:
+    def parse(cls, name: str, type: KeyType = "concept", weight: float = MENTIONED) -> Self:
         return cls(name, type, weight, tuple(tokens(name)))
 
 
@@ -98,9 +98,9 @@ def extract_phrases(content: str, title: str | None = None) -> list[Phrase]:
         _add_phrase(found, _subject_phrase(_spell(name, f"{title or ''} {content}"), weight))
     for label in sorted(read(content).spans, key=lambda label: _locate(label, content)):
         if not label.isdecimal():
-            _add_phrase(found, Phrase.of(_spell(label, content), "proper_noun"))
+            _add_phrase(found, Phrase.parse(_spell(label, content), "proper_noun"))
     for noun in extract_nouns(content):
-        _add_phrase(found, Phrase.of(noun))
+        _add_phrase(found, Phrase.parse(noun))
     return list(found.values())[:_MOST]
 
 
@@ -167,7 +167,7 @@ def _add_phrase(found: dict[tuple[str, ...], Phrase], phrase: Phrase) -> None:
 def _subject_phrase(name: str, weight: float) -> Phrase:
     """Return what a text is about: a kind of thing after an article and in small letters, else a name."""
     bare = _ARTICLE.sub("", name)
-    return Phrase.of(bare, "concept", weight) if bare.islower() else Phrase.of(name, "proper_noun", weight)
+    return Phrase.parse(bare, "concept", weight) if bare.islower() else Phrase.parse(name, "proper_noun", weight)
 
 
 def _locate(label: str, text: str) -> int:
@@ -251,7 +251,7 @@ class KeyView:
     def find_entry(self, iri: str) -> KeyEntry | None:
         """Return what goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
         if phrase := phrase_of(iri):
-            return self.find_named(phrase) or self.find_worded(phrase) or self._phrase_entry(Phrase.of(phrase))
+            return self.find_named(phrase) or self.find_worded(phrase) or self._phrase_entry(Phrase.parse(phrase))
         node = self.indexes.keys.id(IRI(iri), self.indexes.nodes)
         if node is None or self.indexes.nodes.graph(node) not in self._named_in:
             return None
@@ -290,11 +290,11 @@ class KeyView:
         found = (self._phrase_entry(one) for one in extract_phrases(text) if not self._is_taken(one.name))
         return [entry for entry in found if entry is not None]
 
-    def list_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
+    def weigh_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
         """Return where an entry leads within the readable graphs, retired memories too, ascending, and the weights."""
         known = self._known.get(entry.iri)
         if known is None:
-            known = self._known[entry.iri] = self._weigh_memories(entry)
+            known = self._known[entry.iri] = self._collect_memories(entry)
         return known
 
     def list_visible(self, entry: KeyEntry) -> Ids:
@@ -308,7 +308,7 @@ class KeyView:
 
     def rarity(self, entry: KeyEntry, links: int | None = None) -> float:
         """Return how much an entry says of a memory that it leads to, 0..1."""
-        return dynamics.key_rarity(len(self.list_memories(entry)[0]) if links is None else links, entry.is_named)
+        return dynamics.key_rarity(len(self.weigh_memories(entry)[0]) if links is None else links, entry.is_named)
 
     def list_written(self, memory: int) -> dict[IRI, tuple[KeyEntry, float]]:
         """Return what the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
@@ -334,12 +334,12 @@ class KeyView:
 
     def is_telling(self, entry: KeyEntry) -> bool:
         """Tell whether an entry ties memories together: it leads to one of them by more than a mention among many."""
-        _, weights = self.list_memories(entry)
+        _, weights = self.weigh_memories(entry)
         return bool(weights.size) and float(weights.max()) >= TELLING
 
     def weight_of(self, entry: KeyEntry, memory: int) -> float | None:
         """Return the weight with which an entry leads to one memory; None when it does not."""
-        nodes, weights = self.list_memories(entry)
+        nodes, weights = self.weigh_memories(entry)
         place = np.flatnonzero(nodes == memory)
         return float(weights[place[0]]) if place.size else None
 
@@ -348,7 +348,7 @@ class KeyView:
             return None
         return self.entry_of(next((node for node in nodes if self.indexes.nodes.graph(node) == graph), nodes[0]))
 
-    def _weigh_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
+    def _collect_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
         parts: list[tuple[Ids, Weights]] = []
         if self._settings.phrases:
             mentions = self._find_mentions(entry.name)

@@ -92,7 +92,7 @@ class MemoryState:
 def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases: Sequence[str], hub: int) -> KeyPage:
     """Return where a key leads, best first; of equal ones the newest."""
     view, nodes = traversal.view, traversal.view.indexes.nodes
-    reached, weights = view.list_memories(entry)
+    reached, weights = view.weigh_memories(entry)
     there = view.visible[reached]
     reached, weights = reached[there], weights[there]
     depths = traversal.strengths.depths(reached)
@@ -167,7 +167,7 @@ def find_related(iri: str, traversal: Traversal) -> Related:
     scores: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
     for entry, _ in traversal.view.list_entries(node, memory.content, memory.title):
-        reached, _ = traversal.view.list_memories(entry)
+        reached, _ = traversal.view.weigh_memories(entry)
         rarity = traversal.view.rarity(entry, len(reached))
         for other in reached[traversal.view.visible[reached]].tolist():
             if other != node:
@@ -322,7 +322,7 @@ def read_conversation(session: str, turn: int | None, scope: Scope, graph: Graph
     return tuple(one for one in turns.values() if turn is None or abs(one.turn - turn) <= _AROUND)
 
 
-def list_memories(limit: int, offset: int, traversal: Traversal) -> tuple[MemoryRow, ...]:
+def list_memory_rows(limit: int, offset: int, traversal: Traversal) -> tuple[MemoryRow, ...]:
     """Return a page of the memories that hold, newest first, with their keys."""
     view, indexes = traversal.view, traversal.view.indexes
     nodes = indexes.nodes.newest(view.visible)[offset : offset + limit].tolist()

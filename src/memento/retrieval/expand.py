@@ -31,8 +31,8 @@ def expand(question: Question, evidence: Evidence, settings: ExpandSettings, law
         law: how a walk ranks, for the signal `walk`; None leaves the walk out.
     """
     assert evidence.seeds is not None
-    sources = {**question.sources(), "seeds": evidence.seeds, "anchors": evidence.anchors, "walking": settings}
-    return evidence.add(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
+    sources = {**question.list_sources(), "seeds": evidence.seeds, "anchors": evidence.anchors, "walking": settings}
+    return evidence.extend(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
 
 
 def rank_by_pagerank(seeds: Seeds, anchors: Sequence[Anchor], view: View, settings: ExpandSettings) -> Signal:
@@ -40,7 +40,7 @@ def rank_by_pagerank(seeds: Seeds, anchors: Sequence[Anchor], view: View, settin
     Return the personalised PageRank of the memories: a walk along who is about what, which often starts again.
 
     It starts at the anchors by their weights and at the seeds by the square of how good they are, and prefers rare neighbours. What
-    is retired carries it on, but has no rank of its own.
+    is retired carries it on, but has no rank itself.
 
     Source: Gutiérrez, Shu, Gu, Yasunaga and Su 2025, "From RAG to Memory" (HippoRAG 2): entities and passages in the restart.
     """

@@ -55,7 +55,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
-    return answer(query, question, ranking, memories, entities, stores, watch)
+    return build_answer(query, question, ranking, memories, entities, stores, watch)
 
 
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
@@ -94,7 +94,7 @@ def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Sc
     ]
 
 
-def answer(
+def build_answer(
     query: Query,
     question: Question,
     ranking: Ranking,

@@ -77,7 +77,7 @@ class Question:
     kin: Kin | None = None
     """What is related to what, where recall infers."""
 
-    def sources(self) -> dict[str, object]:
+    def list_sources(self) -> dict[str, object]:
         """Return what a signal may ask for of a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
         return {**found, "joined": self.joined, **({} if self.kin is None else {"kin": self.kin})}

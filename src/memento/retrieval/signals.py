@@ -218,7 +218,7 @@ class Evidence:
     seeds: Seeds | None = None
     anchors: tuple[Anchor, ...] = ()
 
-    def add(self, more: Mapping[str, Signal], view: View) -> Evidence:
+    def extend(self, more: Mapping[str, Signal], view: View) -> Evidence:
         """Return the same with more signals; with a pool, the best of what is new join it."""
         signals = {**self.signals, **more}
         if self.pool is None:
@@ -245,7 +245,7 @@ def land(question: Question, words: WordsSettings, settings: LandSettings) -> Ev
     *But:* above `whole` a memory that is far from the question by its own vector, and by those of the turns beside it, is not found
     by the window around it.
     """
-    view, sources = question.view, {**question.sources(), "bm25": words}
+    view, sources = question.view, {**question.list_sources(), "bm25": words}
     everywhere = measure_signals("land", sources)
     if view.count <= max(settings.whole, settings.pool):
         return Evidence(measure_signals("land", {**sources, "nodes": None}, everywhere))

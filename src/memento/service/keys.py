@@ -143,7 +143,7 @@ class Keys(Held):
             raise InputError(f"offset must not be negative, not {offset}")
         scope = self._in(namespace)
         with self._parts.indexes.lock:
-            return walk.list_memories(limit, offset, self._way(scope))
+            return walk.list_memory_rows(limit, offset, self._way(scope))
 
     def memory_stats(self, *, namespace: str | None = None) -> MemoryStats:
         """Counts of keys, links, memories, notes and sessions over what the namespace reads."""

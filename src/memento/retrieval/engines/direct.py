@@ -103,7 +103,7 @@ def rank_by_words_and_keys(
     for candidate in ranking.keys:
         if candidate.spelt is not None:
             bonus = view.rarity(candidate.entry) / _RANKS
-            for node, weight in zip(*(part.tolist() for part in view.list_memories(candidate.entry)), strict=True):
+            for node, weight in zip(*(part.tolist() for part in view.weigh_memories(candidate.entry)), strict=True):
                 if node in ranking.scores:
                     ranking.scores[node] += bonus * min(weight, 1.0)
     there = np.fromiter(ranking.scores, dtype=np.int32, count=len(ranking.scores))
@@ -224,7 +224,7 @@ class _Neighbourhood:
 
     def _take_in(self, entry: KeyEntry) -> list[int]:
         """Take in a key with all that it leads to; one that says nothing of any memory is left out."""
-        nodes, weights = self._traversal.view.list_memories(entry)
+        nodes, weights = self._traversal.view.weigh_memories(entry)
         if len(nodes) > _CROWD:
             return []
         self._entries[entry.iri] = entry
@@ -250,7 +250,7 @@ def _rank_by_keys(query: KeyQuery, ranking: DirectRanking, traversal: Traversal)
     view = traversal.view
     sums: dict[int, float] = {}
     for one in ranking.keys:
-        nodes, weights = view.list_memories(one.entry)
+        nodes, weights = view.weigh_memories(one.entry)
         if len(nodes) > _CROWD:
             continue
         carried = _strength_of(one) * view.rarity(one.entry)
@@ -296,7 +296,7 @@ def _list_effects(kept: Sequence[int], ranking: DirectRanking, traversal: Traver
     nodes = traversal.view.indexes.nodes
     effects: list[Effect] = [Read(memory=nodes.iri(n), graph=nodes.graph(n), at=traversal.now) for n in kept]
     for candidate in ranking.keys:
-        reached, weights = traversal.view.list_memories(candidate.entry)
+        reached, weights = traversal.view.weigh_memories(candidate.entry)
         for node, weight in zip(reached.tolist(), weights.tolist(), strict=True):
             if kept and node == kept[0]:
                 effects.append(record_traversal(candidate.entry, nodes.iri(node), nodes.graph(node), weight, traversal))
