@@ -16,16 +16,19 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
-from memento.graph.inference.kin import Kin
 from memento.iris import IRI
-from memento.model import Scope
-from memento.ports import Vectors
 from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.links.names import LONGEST, is_telling
-from memento.search.view import View
 from memento.search.words import STOP_WORDS, tokens
+
+if TYPE_CHECKING:
+    from memento.graph.inference.kin import Kin
+    from memento.model import Scope
+    from memento.ports import Vectors
+    from memento.search.view import View
 
 SHORTEST = 4
 """Letters of a word that is corrected: shorter ones have too many neighbours."""

@@ -19,15 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from datetime import date
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.graph.inference.kin import Kin
 from memento.iris import IRI, user_of
-from memento.model import Anchor
-from memento.ports import Vectors
 from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
@@ -45,14 +42,19 @@ from memento.retrieval.question import (
 )
 from memento.search.labels import Labels
 from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
-from memento.search.nodes import Ids, Mask
 from memento.search.ragged import distinct
-from memento.search.view import View
 from memento.search.words import bm25 as bm25_scores
 from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
 from memento.settings.knob import knob
+
+if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
+    from memento.graph.inference.kin import Kin
+    from memento.model import Anchor
+    from memento.ports import Vectors
+    from memento.search.nodes import Ids, Mask
+    from memento.search.view import View
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
@@ -60,7 +62,7 @@ Signal = NDArray[np.float32]
 Seeds = tuple[NDArray[np.int32], Signal]
 """(s,) memories, best first, and how good each is in 0..1."""
 
-Law = Callable[[Seeds, Sequence[Anchor], View, ExpandSettings], Signal]
+Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, ExpandSettings], Signal]"
 """How a walk from seeds and anchors ranks memories."""
 
 Phase = Literal["land", "anchor", "expand"]
