@@ -52,7 +52,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         inferred=inferred.triples if inferred else 0,
         contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.described(parts.embedder.fingerprint, settings.gate),
+        gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_told(parts),
     )

@@ -1,5 +1,5 @@
 """
-Keys as somebody gives them: texts that can be looked for, each once, and the type of each.
+Labels of keys as somebody gives them: texts that can be looked for, each once, and the type of each.
 
 *Because:* what an agent is told of tools is told before anything heavy is imported; nothing here needs numpy.
 """
@@ -16,11 +16,11 @@ from memento.search.spellings import folded, is_spelt
 TYPES: tuple[KeyType, ...] = ("concept", "name", "proper_noun")
 
 
-def sanitised(keys: object) -> list[str]:
+def clean_keys(keys: object) -> list[str]:
     """
-    Keys as they may be used, each once: trimmed texts that can be looked for. One text may be a JSON array of them.
+    Return keys as they may be used, each once: trimmed texts that can be looked for. One text may be a JSON array of them.
 
-    >>> sanitised([" Newton ", "newton", "x", 3, ""]), sanitised('["apple", "tree"]'), sanitised("apple")
+    >>> clean_keys([" Newton ", "newton", "x", 3, ""]), clean_keys('["apple", "tree"]'), clean_keys("apple")
     (['Newton'], ['apple', 'tree'], ['apple'])
     """
     if isinstance(keys, str):
@@ -39,17 +39,17 @@ def sanitised(keys: object) -> list[str]:
     return list(found.values())
 
 
-def types_of(keys: Sequence[str], types: Mapping[str, str] | None) -> dict[str, KeyType]:
+def check_types(keys: Sequence[str], types: Mapping[str, str] | None) -> dict[str, KeyType]:
     """
-    The type of each key; a concept where nothing else is said.
+    Return the type of each key; a concept where nothing else is said.
 
     Raises:
         InputError: a type that is none.
     """
-    told = {folded(key): type for key, type in (types or {}).items()}
+    given = {folded(key): type for key, type in (types or {}).items()}
     found: dict[str, KeyType] = {}
     for key in keys:
-        asked = told.get(folded(key), "concept")
+        asked = given.get(folded(key), "concept")
         match = next((type for type in TYPES if type == asked), None)
         if match is None:
             raise InputError(f"the type of a key must be one of {', '.join(TYPES)}, not {str(asked)[:40]!r}")

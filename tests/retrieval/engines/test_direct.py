@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import Forbidden, InputError
-from memento.keys.fuzzy import distance, ranked, read_as
-from memento.keys.gates import robust_z, stands_out
 from memento.model import DirectMemory
 from memento.python import Memento
 from memento.rank.fusion import rrf
+from memento.retrieval.engines.direct import edit_distance, expand_word, rank_fuzzily, robust_z, stands_out
 from memento.search.words import Postings
 from memento.settings import WordsSettings
 
@@ -81,24 +80,24 @@ def test_a_slip_of_the_pen_is_forgiven(direct: Memento) -> None:
 
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6))
 def test_the_distance_of_words_is_symmetric_and_bounded(one: str, other: str) -> None:
-    far = distance(one, other, 6)
+    far = edit_distance(one, other, 6)
 
-    assert far == distance(other, one, 6)
+    assert far == edit_distance(other, one, 6)
     assert far is not None and abs(len(one) - len(other)) <= far <= max(len(one), len(other))
     assert (far == 0) == (one == other)
-    assert distance(one, other, max(far - 1, 0)) == (0 if far == 0 else None)
+    assert edit_distance(one, other, max(far - 1, 0)) == (0 if far == 0 else None)
 
 
 def test_an_unknown_word_is_read_as_what_begins_with_it_and_what_is_spelt_like_it() -> None:
     postings = Postings()
     postings.add(1, "the strawberry")
     postings.add(2, "straw")
-    nodes, scores = ranked("strawbery", [postings], WordsSettings())
+    nodes, scores = rank_fuzzily("strawbery", [postings], WordsSettings())
 
     assert nodes.tolist() == [1]
     assert scores[0] > 0
-    assert read_as("straw", ["strawberri", "strew", "hay"])[0][0] == "strew"
-    assert ranked("tea", [postings], WordsSettings())[0].tolist() == []
+    assert expand_word("straw", ["strawberri", "strew", "hay"])[0][0] == "strew"
+    assert rank_fuzzily("tea", [postings], WordsSettings())[0].tolist() == []
 
 
 def test_nothing_comes_back_when_nothing_anchors_the_question(direct: Memento) -> None:

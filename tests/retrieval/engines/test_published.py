@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,10 +13,7 @@ import pytest
 from conftest import OFFLINE
 from memento.model import NoteRow, Scope, Scored
 from memento.python import Memento, open_memento
-from memento.retrieval.published.anchor import anchor
-from memento.retrieval.published.distill import distill
-from memento.retrieval.published.expand import expand
-from memento.retrieval.published.land import land
+from memento.retrieval.engines.published import anchor, distill, expand, land, weigh_entities
 from memento.search.view import View
 from memento.settings import (
     AnchorSettings,
@@ -163,3 +161,16 @@ def test_settings_that_contradict_each_other_are_refused() -> None:
 
     with pytest.raises(SettingsError, match="sum to 1"):
         check(replace(Settings(), anchor=AnchorSettings(semantic=0.9)))
+
+
+def test_entity_weights_are_those_of_the_worked_example() -> None:
+    weights = weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], AnchorSettings())
+
+    raw = [0.5 * 0.8 + 0.3 * 0.6 + 0.2 * 1, 0.5 * 0.4 + 0.3 * 0.5 + 0.2 * math.log(4) / math.log(11)]
+    assert raw == pytest.approx([0.78, 0.46563], abs=1e-5)
+    assert weights == pytest.approx([0.62619, 0.37381], abs=1e-5)
+
+
+def test_entity_weights_sum_to_one_and_a_worthless_set_weighs_nothing() -> None:
+    assert sum(weigh_entities([0.1, 0.5, 0.9], [0.2] * 3, [1, 2, 3], AnchorSettings())) == pytest.approx(1)
+    assert weigh_entities([-0.9, -0.9], [-0.9, -0.9], [1, 1], AnchorSettings()) == [0.0, 0.0]

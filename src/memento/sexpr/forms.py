@@ -1,17 +1,19 @@
 """
-Forms from text: lists, symbols, strings, numbers and nil, each with its line and column.
+Forms from text, and text from forms and values: lists, symbols, strings, numbers and nil, each with its line and column.
 
     form := '(' form* ')' | "string" | number | symbol | nil          ; a comment ends with its line
 
-*Guarantees:* linear in the length of the text, no recursion, no exception but `InputError`; what `printer.printed` writes
-reads back as the same.
+*Guarantees:* linear in the length of the text, no recursion, no exception but `InputError`; what `print_form` writes reads
+back as the same.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from datetime import datetime
+from typing import Any, TypeAlias
 
 from memento.errors import InputError, TooLong
 
@@ -58,16 +60,16 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
 
 
-def read(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
+def read_forms(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     """
-    The forms of a text, in their order.
+    Return the forms of a text, in their order.
 
     Raises:
         TooLong: more characters than there may be.
         InputError: a bracket or a string that does not end, a bracket too many, lists deeper than 64, or what is no form; each
             with its place.
 
-    >>> [form.value for form in read('(recall "tea" 3)')[0].value]
+    >>> [form.value for form in read_forms('(recall "tea" 3)')[0].value]
     [Symbol(name='recall'), 'tea', 3]
     """
     if len(text) > most_chars:
@@ -92,7 +94,7 @@ def read(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
             line_of, column_of, inside = opened.pop()
             (opened[-1][2] if opened else done).append(Form(tuple(inside), line_of, column_of))
         elif kind != "space":
-            value = _string(token, line, column) if kind == "string" else _atom(token, line, column)
+            value = _parse_string(token, line, column) if kind == "string" else _parse_atom(token, line, column)
             into.append(Form(value, line, column))
         if "\n" in token:
             line += token.count("\n")
@@ -105,7 +107,7 @@ def read(text: str, most_chars: int = MOST_CHARS) -> tuple[Form, ...]:
     return tuple(done)
 
 
-def _atom(token: str, line: int, column: int) -> Value:
+def _parse_atom(token: str, line: int, column: int) -> Value:
     if token == "nil":
         return None
     if number := _NUMBER.fullmatch(token):
@@ -122,8 +124,8 @@ def _atom(token: str, line: int, column: int) -> Value:
     )
 
 
-def _string(token: str, line: int, column: int) -> str:
-    def meant(escape: re.Match[str]) -> str:
+def _parse_string(token: str, line: int, column: int) -> str:
+    def decode_escape(escape: re.Match[str]) -> str:
         what = escape[1]
         if what[0] == "u" and len(what) == 5 and not 0xD800 <= int(what[1:], 16) <= 0xDFFF:
             return chr(int(what[1:], 16))
@@ -132,4 +134,58 @@ def _string(token: str, line: int, column: int) -> str:
         known = '\\" \\\\ \\n \\t \\r and \\u with four digits'
         raise InputError(f"line {line}, column {column}: \\{what} in this string is no escape: there are {known}")
 
-    return _ESCAPE.sub(meant, token[1:-1]) if "\\" in token else token[1:-1]
+    return _ESCAPE.sub(decode_escape, token[1:-1]) if "\\" in token else token[1:-1]
+
+
+WIDTH = 100
+
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def print_form(value: Any) -> str:
+    """
+    Return a form or a value on as few lines as fit; a record is a list of lists, each of a name and a value.
+
+    >>> print_form({"id": "urn:m", "score": 0.5, "tags": ["a", 'b"']})
+    '((id "urn:m") (score 0.5) (tags ("a" "b\\\\"")))'
+    """
+    return _lay_out(_simplify(value), 0)
+
+
+def _simplify(value: Any) -> Any:
+    """Return the same of lists, symbols and atoms alone."""
+    match value:
+        case Form(value=inside):
+            return _simplify(inside)
+        case Mapping():
+            return [[Symbol(str(name)), _simplify(one)] for name, one in value.items()]
+        case list() | tuple():
+            return [_simplify(one) for one in value]
+        case bool():
+            return Symbol("true" if value else "false")
+        case datetime():
+            return value.isoformat()
+    return value
+
+
+def _lay_out(value: Any, indent: int) -> str:
+    line = _write_line(value)
+    if not isinstance(value, list) or len(line) + indent <= WIDTH:
+        return line
+    inside = f"\n{' ' * (indent + 1)}".join(_lay_out(one, indent + 1) for one in value)
+    return f"({inside})"
+
+
+def _write_line(value: Any) -> str:
+    match value:
+        case None:
+            return "nil"
+        case list():
+            return f"({' '.join(_write_line(one) for one in value)})"
+        case Symbol(name=name):
+            return name
+        case str():
+            return f'"{"".join(_ESCAPED.get(c, c) for c in value)}"'
+        case float():
+            return repr(value)
+    return str(value)

@@ -8,7 +8,7 @@ import pytest
 
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
-from memento.retrieval.spelling import mended, neighbours
+from memento.retrieval.question import correct_spelling, list_edits
 from memento.search.words import tokens
 from memento.settings import EmbeddingSettings, LandSettings, Settings
 
@@ -16,7 +16,7 @@ KNOWN = {stem: times for word, times in (("melanie", 5), ("otters", 2), ("potter
 
 
 def read(question: str, words: frozenset[str] = frozenset({"class", "when", "does", "start", "pottery"})) -> str:
-    return mended(question, words.__contains__, lambda stem: KNOWN.get(stem, 0))
+    return correct_spelling(question, words.__contains__, lambda stem: KNOWN.get(stem, 0))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def read(question: str, words: frozenset[str] = frozenset({"class", "when", "doe
         ("Melnie", "Melanie"),
     ],
 )
-def test_one_slip_is_mended(slip: str, meant: str) -> None:
+def test_one_slip_is_corrected(slip: str, meant: str) -> None:
     assert read(f"When does {slip} start?") == f"When does {meant} start?"
 
 
@@ -43,7 +43,7 @@ def test_what_is_a_word_or_known_or_short_or_too_far_off_stays(question: str) ->
 
 
 def test_a_first_letter_is_never_changed() -> None:
-    assert all(word[0] == "t" for word in neighbours("tea"))
+    assert all(word[0] == "t" for word in list_edits("tea"))
 
 
 def test_a_misspelt_question_is_answered(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError, TooLong
-from memento.sexpr.printer import printed
-from memento.sexpr.reader import DEEPEST, MOST_CHARS, Form, Symbol, read
+from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, print_form, read_forms
 
 ATOMS = (
     st.none()
@@ -22,13 +21,13 @@ FORMS = st.recursive(ATOMS.map(Form), lambda inner: st.lists(inner, max_size=4).
 
 @given(st.lists(FORMS, max_size=4))
 def test_what_is_printed_reads_back_as_the_same(forms: list[Form]) -> None:
-    assert list(read("\n".join(map(printed, forms)))) == forms
+    assert list(read_forms("\n".join(map(print_form, forms)))) == forms
 
 
 @given(st.text(max_size=60) | st.text('()";\\ \nab1-.', max_size=60))
 def test_no_text_ends_in_anything_but_forms_or_an_error_with_its_place(text: str) -> None:
     try:
-        read(text)
+        read_forms(text)
     except InputError as error:
         assert str(error).startswith("line ")
 
@@ -47,13 +46,13 @@ def test_no_text_ends_in_anything_but_forms_or_an_error_with_its_place(text: str
     ],
 )
 def test_an_atom_is_read(text: str, value: object) -> None:
-    [form] = read(text)
+    [form] = read_forms(text)
 
     assert form.value == value
 
 
 def test_lists_nest_and_comments_are_passed_over() -> None:
-    [form] = read('(associate ; from here\n  "a" (list "b" (list)) ;; to there\n)')
+    [form] = read_forms('(associate ; from here\n  "a" (list "b" (list)) ;; to there\n)')
 
     assert form == Form(
         (Form(Symbol("associate")), Form("a"), Form((Form(Symbol("list")), Form("b"), Form((Form(Symbol("list")),)))))
@@ -61,7 +60,7 @@ def test_lists_nest_and_comments_are_passed_over() -> None:
 
 
 def test_every_form_knows_its_place() -> None:
-    [form] = read('(recall\n   "tea"\n 3)')
+    [form] = read_forms('(recall\n   "tea"\n 3)')
     assert isinstance(form.value, tuple)
 
     assert [one.place for one in form.value] == ["line 1, column 2", "line 2, column 4", "line 3, column 2"]
@@ -82,11 +81,11 @@ def test_every_form_knows_its_place() -> None:
 )
 def test_a_mistake_is_told_with_its_place(text: str, place: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
-        read(text)
+        read_forms(text)
 
     assert str(caught.value).startswith(place)
 
 
 def test_a_text_without_end_is_refused_unread() -> None:
     with pytest.raises(TooLong, match="4,000,000"):
-        read(" " * (MOST_CHARS + 1))
+        read_forms(" " * (MOST_CHARS + 1))
