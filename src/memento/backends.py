@@ -21,11 +21,10 @@ from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
-from memento.search import keeping
+from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
-from memento.search.reconcile import reconcile
-from memento.search.vectors import vector_file
+from memento.search.vectors import open_vector_file
 from memento.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -126,7 +125,7 @@ class Backends:
         if texts:
             self._begin_erasing()
         if touched and delta.removed:
-            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+            cache.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
@@ -176,7 +175,7 @@ class Backends:
     def erasing(self) -> None:
         """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
         self._begin_erasing()
-        keeping.discard(self.home.indexes, self.indexes)
+        cache.discard(self.home.indexes, self.indexes)
 
     def _begin_erasing(self) -> None:
         self.home.erased.touch()
@@ -195,12 +194,12 @@ class Backends:
             keeper.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
-                _kept(self.home, self.indexes)
+                _save_indexes(self.home, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            keeping.ended(self.indexes, keeping.traces(self.home.store))
+            cache.note_closed(self.indexes, cache.fingerprint_files(self.home.store))
             self.indexes.file.close()
             standing.stand_back(self.home)
 
@@ -224,10 +223,10 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     finish(home)
     degraded = None
     try:
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences = _open_store(home, settings, embedder)
     except Damaged as damage:
         degraded = standing.stand_in(home, damage)
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences = _open_store(home, settings, embedder)
     return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
 
 
@@ -256,7 +255,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             parts.degraded = None
     finally:
         until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        parts.graph, parts.indexes, parts.inferences = _open_store(parts.home, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
         for follow in parts.followers:
@@ -264,23 +263,23 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+def _open_store(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
     """Store and indexes of a data folder, after whatever an earlier process left to be done."""
     finish(home)
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
     standing.look_for_store(home)
-    before = keeping.traces(home.store)
+    before = cache.fingerprint_files(home.store)
     graph = Oxigraph(home.store)
     try:
-        indexes = Indexes(graph, embedder, vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
-        is_ours = keeping.began(indexes, before)
+        indexes = Indexes(graph, embedder, open_vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
+        is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
-        if not (is_ours and keeping.load(home.indexes, graph, indexes)):
-            keeping.discard(home.indexes, indexes)
-            reconcile(graph, indexes)
-            _kept(home, indexes)
+        if not (is_ours and cache.load(home.indexes, graph, indexes)):
+            cache.discard(home.indexes, indexes)
+            indexes.reconcile()
+            _save_indexes(home, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.touched
@@ -290,11 +289,11 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     return graph, indexes, inferences
 
 
-def _kept(home: Home, indexes: Indexes) -> None:
+def _save_indexes(home: Home, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     try:
-        keeping.save_if_late(home.indexes, indexes)
+        cache.save_if_late(home.indexes, indexes)
     except OSError as error:
-        keeping.discard(home.indexes, indexes)
+        cache.discard(home.indexes, indexes)
         # The next start reads the graph instead.
         logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})

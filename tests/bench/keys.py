@@ -41,7 +41,7 @@ from memento.keys.match import Asked
 from memento.keys.thresholds import thresholds
 from memento.model import Key, KeyLink, Quad, Scope
 from memento.ports import Vectors
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
 from memento.search.embedders import Cached
 from memento.search.words import bm25
 from memento.service import Memento, open_memento

@@ -130,7 +130,7 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
             read, seconds = timed(lambda: drawing._read(scope, now(), parts))
         found["indexes held"].append(seconds)
         some = read.memories[: drawing._PORTION]
-        found["portion held"].append(timed(lambda some=some: parts.indexes.keys.every(some))[1])  # type: ignore[misc]
+        found["portion held"].append(timed(lambda some=some: parts.indexes.keys.links_of(some))[1])  # type: ignore[misc]
     world = drawing._world(read, drawing._keyed(read.memories, parts), now())
     found["structure"] = [
         timed(lambda: structure(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)

@@ -12,7 +12,7 @@ from memento.errors import InputError
 from memento.keys.given import sanitised, types_of
 from memento.keys.settle import are_siblings
 from memento.model import FoundKey
-from memento.search.spellings import folded, is_spelt
+from memento.search.spellings import fold_text, is_spelt
 from memento.service import Memento
 from memento.settings import Settings
 
@@ -42,7 +42,7 @@ def test_cleaned_keys_stay_as_they_are_and_differ_from_one_another(given: list[s
     kept = sanitised(given)
 
     assert sanitised(kept) == kept
-    assert len({folded(key) for key in kept}) == len(kept)
+    assert len({fold_text(key) for key in kept}) == len(kept)
     assert all(is_spelt(key) for key in kept)
 
 

@@ -12,7 +12,7 @@ from memento.graph.plain import parsed_quads
 from memento.graph.shapes import violations
 from memento.iris import IRI, MEM, TYPE, self_iri
 from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 
 WORLD = assets.read("ontology/world.trig")
 CLASSES = (Session, Note, Entity, User, Memory, Invalidation)

@@ -57,7 +57,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
         (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
-    stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
+    stated = [str(row["content"]) for row in rows] + [one.first(MEM.content) for one in said]
     less = undescribed(memories, stated, scope, now, parts)
     if described := _subjects(less):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
@@ -129,7 +129,7 @@ def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now
         texts: what the memories, and the notes that go with them, say.
     """
     indexes = parts.indexes
-    told = "".join(one.one(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    told = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
     if not told:
         return _NOTHING
     said = {stem for text in texts for stem in tokens(text)}

@@ -263,7 +263,7 @@ def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
 def vectors_of(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
     """The vector of each task, by what it belongs to: from the vector file where it has it, and else embedded and put there."""
     file = parts.indexes.file
-    found = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
+    found = {iri: vector for iri, (mark, vector) in file.find_states(list(texts)).items() if mark == digest(texts[iri])}
     missing = [iri for iri in texts if iri not in found]
     for begin in range(0, len(missing), _BATCH):
         batch = missing[begin : begin + _BATCH]

@@ -73,7 +73,7 @@ class Domains:
 
     def differences(self) -> list[Difference]:
         """Where the vectors of states are not what the graph says; changes nothing."""
-        known = self._parts.indexes.file.state_marks()
+        known = self._parts.indexes.file.read_state_digests()
         wanted = {iri: digest(text) for graph in self._graphs() for iri, text in states(graph, self._parts).items()}
         found = [
             Difference(what="missing-vector", iri=iri, detail="no vector of its state in the file")

@@ -19,7 +19,7 @@ from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
 from memento.ports import Row
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 
 _CANDIDATES = 5
 
@@ -120,9 +120,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     """A believed memory of the namespace's own graph."""
     found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
-    if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
+    if not found or MEM.Memory not in found[0].statements.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, found[0].iri, found[0].said)
+    memory = node(Memory, found[0].iri, found[0].statements)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory

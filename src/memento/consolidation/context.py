@@ -14,7 +14,7 @@ from memento.consolidation.write import Understood
 from memento.graph.mapping import node
 from memento.iris import IRI
 from memento.model import Memory, Recollection, Scope, Scored
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 from memento.search.view import View
 from memento.settings import ConsolidationSettings, WordsSettings
 

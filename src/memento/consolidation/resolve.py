@@ -11,7 +11,7 @@ from memento.graph.mapping import node
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Scope, Value
 from memento.rank.fusion import rrf
-from memento.search.found import text_of_anchor
+from memento.search.records import text_of_anchor
 from memento.search.words import bm25
 from memento.settings import WordsSettings
 

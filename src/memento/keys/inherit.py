@@ -19,7 +19,7 @@ from memento.keys.remember import Desk, auto_linked, contradicted, contradiction
 from memento.keys.settle import Settled
 from memento.model import Change, KeyType, Memory, Quad
 from memento.ports import Vectors
-from memento.search.found import REMEMBERED
+from memento.search.records import REMEMBERED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def inherited(new: IRI, content: str, old: Memory, better: Better, desk: Desk) -
     settled = _settled(better, desk)
     weights = {one.lead: 1.0 for one in settled} if better.keys is not None else _kept(node, vector, desk)
     change = weakened(old.iri, graph, desk) + linked(new, weights, settled, desk)
-    if better.keys is not None or desk.parts.indexes.keys.given(np.array([node]))[0]:
+    if better.keys is not None or desk.parts.indexes.keys.have_given_keys(np.array([node]))[0]:
         given = {lead.iri for lead in weights}
         change += auto_linked(new, content, vector, given, desk) + Change(((new, MEM.source, REMEMBERED, graph),))
         if flagged := contradicted(content, vector, given, desk, but=[node]):

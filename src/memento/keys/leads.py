@@ -22,8 +22,7 @@ from memento.keys.phrases import MENTIONED, Phrase, mentioning, phrases_of
 from memento.model import KeyType, Scope
 from memento.rank import dynamics
 from memento.search.indexes import Indexes
-from memento.search.links import Joined
-from memento.search.links.names import label_of
+from memento.search.links import Joined, label_of
 from memento.search.nodes import Ids, Mask
 from memento.search.words import tokens
 from memento.settings import KeysSettings
@@ -94,7 +93,7 @@ class Leads:
         """What goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
         if phrase := phrase_of(iri):
             return self.called(phrase) or self.worded(phrase) or self._phrase(Phrase.of(phrase))
-        node = self.indexes.keys.id(IRI(iri), self.indexes.nodes)
+        node = self.indexes.keys.id(IRI(iri))
         if node is None or self.indexes.nodes.graph(node) not in self._spelt_in:
             return None
         return self.of(node)
@@ -115,11 +114,11 @@ class Leads:
 
     def called(self, phrase: str, first: IRI | None = None) -> Lead | None:
         """The key or the anchor that goes by a phrase; of several the one in the graph `first`."""
-        return self._first(self.indexes.keys.named(phrase, self._spelt_in, self.indexes.labels), first)
+        return self._first(self.indexes.keys.find_exact(phrase, self._spelt_in, self.indexes.labels), first)
 
     def worded(self, phrase: str, first: IRI | None = None) -> Lead | None:
         """The concept that has the same words as a phrase but for their endings."""
-        return self._first(self.indexes.keys.worded(phrase, self._spelt_in), first)
+        return self._first(self.indexes.keys.find_by_stems(phrase, self._spelt_in), first)
 
     def spelt_in(self, text: str) -> dict[int, str]:
         """The keys and anchors that a text names, by id, with the phrase that stands there."""
@@ -163,7 +162,7 @@ class Leads:
     def leads_of(self, memory: int, content: str, title: str | None = None) -> list[tuple[Lead, float]]:
         """What leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
         found = self.written_of(memory)
-        if self._knobs.phrases and not self.indexes.keys.given(np.array([memory]))[0]:
+        if self._knobs.phrases and not self.indexes.keys.have_given_keys(np.array([memory]))[0]:
             for phrase in self._rarest(phrases_of(content, title)):
                 lead = self.called(phrase.name) or self.worded(phrase.name) or self._phrase(phrase, least=2)
                 if lead is not None:
@@ -224,7 +223,7 @@ class Leads:
         found = []
         for entity in self._joined.name(label_of(lead.name)).entities:
             nodes, weights = entity.subjects()
-            new = ~self.indexes.keys.given(nodes)
+            new = ~self.indexes.keys.have_given_keys(nodes)
             found.append((nodes[new], np.maximum(weights[new].astype(np.float64), MENTIONED)))
         return found
 
@@ -267,7 +266,7 @@ class Leads:
         known = self._mentions.get(phrase)
         if known is None:
             known = mentioning(tokens(phrase), self._postings, self._common, self._having)
-            known = self._mentions[phrase] = known[~self.indexes.keys.given(known)] if known.size else known
+            known = self._mentions[phrase] = known[~self.indexes.keys.have_given_keys(known)] if known.size else known
         return known
 
 

@@ -17,7 +17,7 @@ from memento.keys.leads import Lead
 from memento.keys.remember import Desk
 from memento.keys.trail import Lesson
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.settings import KeysSettings
 
 
@@ -34,7 +34,7 @@ def learned(lesson: Lesson, lead: Lead, memory: IRI, desk: Desk, knobs: KeysSett
     known = desk.parts.graph.select("search/statements", [desk.scope.graph], node=lead.iri)
     if sum(row["predicate"] == MEM.alias for row in known) >= knobs.autokey_aliases:
         return Change()
-    graph, phrase = desk.scope.graph, learned_iri(lead.iri, folded(lesson.phrase))
+    graph, phrase = desk.scope.graph, learned_iri(lead.iri, fold_text(lesson.phrase))
     adds: list[Quad] = [
         *desk.settling().key(lead),
         (lead.iri, MEM.alias, lesson.phrase, graph),
@@ -48,7 +48,7 @@ def learned(lesson: Lesson, lead: Lead, memory: IRI, desk: Desk, knobs: KeysSett
 
 def counted(key: IRI, phrase: str, scope: Scope, parts: Backends) -> list[Effect]:
     """That a phrase which a key has learned was of use; nothing when it is one of its other names."""
-    node = learned_iri(key, folded(phrase))
+    node = learned_iri(key, fold_text(phrase))
     is_learned = parts.graph.select("search/statements", [scope.graph], node=node)
     return [Counted(node=node, graph=scope.graph)] if is_learned else []
 

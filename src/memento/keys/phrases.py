@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memento.model import KeyType
 from memento.rank import dynamics
-from memento.search.links.names import label_of, read
+from memento.search.links import label_of, read_names
 from memento.search.subjects import aliases
 from memento.search.words import STOP_WORDS, Postings, tokens
 
@@ -85,7 +85,7 @@ def phrases_of(content: str, title: str | None = None) -> list[Phrase]:
     found: dict[tuple[str, ...], Phrase] = {}
     for name, weight in aliases(content, title):
         _add(found, _subject(_spelt(name, f"{title or ''} {content}"), weight))
-    for label in sorted(read(content).spans, key=lambda label: _place(label, content)):
+    for label in sorted(read_names(content).spans, key=lambda label: _place(label, content)):
         if not label.isdecimal():
             _add(found, Phrase.of(_spelt(label, content), "proper_noun"))
     for noun in nouns_of(content):

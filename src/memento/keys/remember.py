@@ -39,7 +39,7 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import dynamics
-from memento.search.found import REMEMBERED, content_hash
+from memento.search.records import REMEMBERED, content_hash
 from memento.strength.reinforcement import Reinforcement
 
 MOST_KEYS = 50

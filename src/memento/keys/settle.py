@@ -24,7 +24,7 @@ from memento.keys.match import is_short
 from memento.keys.thresholds import Thresholds
 from memento.model import Change, Key, KeyType, Quad
 from memento.ports import Embedder, Graph, Vectors
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.search.words import tokens
 
 _NEAR = 8  # keys that a new one is compared with
@@ -52,7 +52,7 @@ def are_siblings(one: str, other: str) -> bool:
     >>> are_siblings("vector database", "vector databases")
     False
     """
-    first, second = (set(_MARK.findall(folded(label))) for label in (one, other))
+    first, second = (set(_MARK.findall(fold_text(label))) for label in (one, other))
     return first != second
 
 
@@ -122,7 +122,7 @@ class Settling:
     def _just_made(self, phrase: str) -> Settled | None:
         stems = tokens(phrase)
         for one in self._new:
-            if folded(one.phrase) == folded(phrase) or (stems and tokens(one.phrase) == stems):
+            if fold_text(one.phrase) == fold_text(phrase) or (stems and tokens(one.phrase) == stems):
                 return Settled(phrase=phrase, lead=one.lead)
         return None
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memento.iris import IRI
 from memento.keys.match import Matched, is_short
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 
 _LENGTH = 32  # questions
 _LIFETIME = timedelta(seconds=300)
@@ -68,7 +68,7 @@ class Trail:
             if asked is None:
                 return None
             likeness = asked.likeness.pop(key)
-            pair = (graph, key, folded(asked.text))
+            pair = (graph, key, fold_text(asked.text))
             count = self._counts.pop(pair, 0) + 1
             if count >= enough:
                 return Lesson(" ".join(asked.text.split()), likeness) if is_short(asked.text) else None

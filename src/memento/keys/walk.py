@@ -68,7 +68,7 @@ class Way:
 
     def created(self, node: int) -> datetime:
         """When a memory was written."""
-        ms = int(self.leads.indexes.nodes.created(np.array([node]))[0])
+        ms = int(self.leads.indexes.nodes.creation_times(np.array([node]))[0])
         return datetime.fromtimestamp(ms / 1000, tz=self.now.tzinfo)
 
 
@@ -91,7 +91,7 @@ def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) ->
     reached, weights = reached[there], weights[there]
     depths = way.used.depths(reached)
     scores = _scores(reached, weights, depths, wanted.asked, way)
-    order = np.lexsort((-nodes.created(reached), -scores))[wanted.offset : wanted.offset + wanted.limit]
+    order = np.lexsort((-nodes.creation_times(reached), -scores))[wanted.offset : wanted.offset + wanted.limit]
     rows = [
         ReachedMemory(
             memory=nodes.iri(int(reached[place])),
@@ -214,7 +214,7 @@ def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Trodde
 
 def age_days(nodes: NDArray[np.integer], way: Way) -> NDArray[np.float64]:
     """(n,) days since some memories were written, 0 or more."""
-    ms = way.now.timestamp() * 1000 - way.leads.indexes.nodes.created(nodes)
+    ms = way.now.timestamp() * 1000 - way.leads.indexes.nodes.creation_times(nodes)
     return np.asarray(np.maximum(ms, 0.0) / _DAY_MS)
 
 

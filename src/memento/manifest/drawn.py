@@ -91,7 +91,7 @@ def _read(scope: Scope, at: datetime, parts: Backends) -> _Read:
         size=indexes.nodes.size,
         arcs=(source, target),
         associated=(arcs.source, arcs.target, weights),
-        created=indexes.nodes.created(memories) / 1000.0,
+        created=indexes.nodes.creation_times(memories) / 1000.0,
         read_at=indexes.numbers.column(MEM.lastAccessedAt, memories),
         judged_at=indexes.numbers.column(MEM.energyAt, memories),
         energies=energy.energies(memories, parts),
@@ -105,7 +105,7 @@ def _keyed(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
     found: list[tuple[int, int, float]] = []
     for begin in range(0, len(memories), _PORTION):
         with parts.indexes.lock:
-            found += parts.indexes.keys.every(memories[begin : begin + _PORTION])
+            found += parts.indexes.keys.links_of(memories[begin : begin + _PORTION])
     return found
 
 

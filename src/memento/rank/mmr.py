@@ -1,4 +1,6 @@
-"""A short list that is relevant and does not repeat itself."""
+"""
+How alike vectors are, and a short list that is relevant and does not repeat itself.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,34 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    """
+    (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    x = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    return np.asarray(x / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
+
+def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
+    """
+    (n,) how near each row is to the question, -1..1: the best over the question's windows.
+
+    Args:
+        matrix: (n, d) unit rows; a row of zeros has cosine 0.
+        asked: (w, d) unit rows, at least one: the windows of one question.
+
+    >>> cosines(np.eye(2, dtype=np.float32), np.array([[0, 1]], dtype=np.float32)).tolist()
+    [0.0, 1.0]
+    """
+    return np.asarray((matrix @ asked.T).max(axis=1), dtype=np.float32)
 
 
 def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:

@@ -26,8 +26,7 @@ from memento.retrieval.land import Evidence
 from memento.retrieval.question import is_first_person, named_among
 from memento.retrieval.signals import Signal, largest, spread
 from memento.search.labels import Labels
-from memento.search.links import Joined, subject_signal
-from memento.search.links.names import LONGEST, is_telling
+from memento.search.links import LONGEST, Joined, is_telling, subject_signal
 from memento.search.view import View
 from memento.settings import AnchorSettings
 
@@ -63,7 +62,7 @@ def anchor(
     Args:
         seeds: best memories that it follows; the first few of them bring entities along.
     """
-    subject = spread(*subject_signal(joined.named(question), joined, view.visible), view)
+    subject = spread(*subject_signal(joined.find_names(question), joined, view.visible), view)
     evidence = evidence.with_(subject=subject)
     best = best_seeds(evidence, view, seeds)
     return Anchored(evidence, best, anchors(question, best, view, graph, scope, knobs))

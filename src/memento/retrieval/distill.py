@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memento.model import Scored
 from memento.retrieval.land import CHANNELS, Evidence, best
 from memento.retrieval.signals import largest
-from memento.search.ragged import distinct
+from memento.search.arrays import distinct
 from memento.search.view import View
 from memento.settings import SignalsSettings
 

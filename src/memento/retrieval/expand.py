@@ -80,11 +80,11 @@ def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Sign
         knobs.steps,
         knobs.decay,
         knobs.threshold,
-        beside=view.associated(),
+        beside=view.association_matrix(),
     )
     numbers, kept = view.indexes.numbers, view.indexes.nodes
     used = numbers.column(MEM.lastAccessedAt, nodes)
-    used = np.where(np.isnan(used), kept.created(nodes) / 1000.0, used)
+    used = np.where(np.isnan(used), kept.creation_times(nodes) / 1000.0, used)
     important = numbers.column(MEM.importance, nodes)
     important[np.isnan(important)] = dynamics.MIDDLING
     days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S

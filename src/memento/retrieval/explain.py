@@ -21,8 +21,7 @@ from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.anchor import Seeds
 from memento.retrieval.distill import candidates, weighed
 from memento.retrieval.land import Evidence
-from memento.search.links import Joined, link_signal, shared_signal, tie_signal
-from memento.search.links.signals import CROWD
+from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
 from memento.settings import Settings
 from memento.time import NEVER
@@ -133,7 +132,7 @@ def _paths(nodes: Sequence[int], led: Led) -> Mapping[int, list[Step]]:
         for name, (there, given) in signals.items():
             for node, gift in zip(there.tolist(), given.tolist(), strict=True):
                 best[node, name] = max(best.get((node, name), (0.0, -1)), (gift, seed))
-    named = joined.named(led.question)
+    named = joined.find_names(led.question)
     return {node: [*_subject(node, named, joined), *_led(node, best, joined, view)] for node in nodes}
 
 

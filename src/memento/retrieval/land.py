@@ -20,7 +20,7 @@ from memento.ports import Vectors
 from memento.retrieval import signals
 from memento.retrieval.question import dates
 from memento.retrieval.signals import Signal
-from memento.search.ragged import distinct
+from memento.search.arrays import distinct
 from memento.search.view import View
 from memento.settings import LandSettings, WordsSettings
 

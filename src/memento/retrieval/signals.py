@@ -28,8 +28,8 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
+from memento.search.arrays import distinct
 from memento.search.nodes import Ids, Mask
-from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
@@ -58,7 +58,7 @@ def window(own: Signal, view: View, nodes: Ids | None = None) -> Signal:
     found = own.copy() if nodes is None else spread(nodes, own[nodes], view)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
-        beside = passages.beside(turns)
+        beside = passages.neighbours(turns)
         total = own[turns] + np.where(beside >= 0, own[beside], 0.0).sum(axis=1)
         found[turns] = total / passages.measure(turns, view.indexes.vectors["memory"])
     return found
@@ -68,7 +68,7 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
     """Some memories and the turns beside them, ascending."""
     parts = [nodes]
     for passages in view.passages():
-        beside = passages.beside(nodes[passages.session_of(nodes) >= 0])
+        beside = passages.neighbours(nodes[passages.session_of(nodes) >= 0])
         parts.append(beside[beside >= 0])
     return distinct(np.concatenate(parts))
 
@@ -129,7 +129,7 @@ def speaker(question: str, view: View, nodes: Ids | None = None) -> Signal:
     elif len(named) != 1:
         return found
     for passages in view.passages():
-        found[passages.turns.said_by(named, nodes)] = 1.0
+        found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 
@@ -154,7 +154,7 @@ def slot(question: str, view: View) -> Signal:
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
         for is_own in (True,) if mine.any() and name in KIN_SLOTS else whose:
-            found[list(view.indexes.slots.get((name, is_own), ()))] = 1.0
+            found[list(view.indexes.slots.get(name, is_own=is_own))] = 1.0
     return found * mine if mine.any() else found
 
 

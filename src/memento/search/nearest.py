@@ -1,8 +1,13 @@
 """
 The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, a FAISS inverted
-file of 8-bit codes above it, whose finds are compared anew by the vectors themselves.
+file of 8-bit codes above it, whose hits are compared again by the vectors themselves.
 
-*But:* which of the two it is is decided at start; an index that grows in between stays what it is.
+`Sketch` keeps the signs of vectors, 48 bytes for 384 numbers: which rows may be near, in a millisecond for a hundred thousand.
+
+*But:* which of the two it is is decided at start; an index that grows in between stays what it is. The order of what a sketch
+brings is only guessed; `VectorIndex.near` compares the rows themselves.
+
+*Source:* Charikar 2002, STOC: the share of signs that differ estimates the angle.
 """
 
 from __future__ import annotations
@@ -15,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.ports import Vectors
-from memento.search.archive import Arrays
-from memento.search.nodes import Ids, Mask
-from memento.search.ragged import distinct, spans
-from memento.search.sketch import Sketch
+from memento.search.arrays import Arrays, distinct, nest_arrays, select_part, spans
+from memento.search.index import FLAT, Context, Index, Update, register
+from memento.search.nodes import Ids, Kind, Mask
+from memento.search.records import Record
+from memento.search.vectors import VectorFile
 
 Values = NDArray[np.float32]
 
-FLAT = 200_000
-"""Vectors up to which every one is looked at."""
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
 _PROBES = 24  # lists that are looked through first
@@ -84,9 +88,12 @@ class VectorIndex:
             self._index.add(rows)
         elif not begin and len(rows) > self._flat:
             self._base, self._coded = rows, True
-            self._index = _trained(rows)
+            self._index = _train(rows)
         else:
             self._index.add(rows)
+
+    def __contains__(self, node: int) -> bool:
+        return node < len(self._count) and bool(self._count[node])
 
     def drop(self, node: int) -> None:
         """Let a node be found no more; harmless when it has no vector."""
@@ -131,7 +138,7 @@ class VectorIndex:
         best = np.full(size, -1.0, dtype=np.float32)
         if self._used:
             owner = self._owner[: self._used]
-            stored = [self._base, self._more] if self._coded else [self._stored()]
+            stored = [self._base, self._more] if self._coded else [self._stored_rows()]
             scores = np.concatenate([_products(rows, asked) for rows in stored if len(rows)])
             if self._here < self._used:
                 rows = np.flatnonzero(owner >= 0)
@@ -210,7 +217,7 @@ class VectorIndex:
         rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
         found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
+            found["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
         return found
 
     @classmethod
@@ -234,14 +241,14 @@ class VectorIndex:
             return faiss.SearchParametersIVF(sel=selector, nprobe=min(probes, self._index.nlist))  # type: ignore[call-arg]
         return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
 
-    def _stored(self) -> Vectors:
+    def _stored_rows(self) -> Vectors:
         """(rows, d) the vectors of a flat index, as they lie in its memory."""
         found: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
         return found.reshape(self._used, -1)
 
     def _rows(self, rows: NDArray[np.integer]) -> Vectors:
         if not self._coded:
-            return np.asarray(self._stored()[rows]) if self._used else self._base
+            return np.asarray(self._stored_rows()[rows]) if self._used else self._base
         if not len(self._more):
             return np.asarray(self._base[rows])
         found = np.empty((len(rows), self._dimensions), dtype=np.float32)
@@ -276,7 +283,7 @@ def _products(rows: Vectors, asked: Vectors) -> Values:
     return best
 
 
-def _trained(rows: Vectors) -> Any:
+def _train(rows: Vectors) -> Any:
     """An inverted file of 8-bit codes with some rows in it, by their number."""
     lists = max(len(rows) // _LIST, 1)
     index = faiss.index_factory(rows.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
@@ -293,3 +300,107 @@ def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
     _, first = np.unique(nodes[order], return_index=True)
     kept = order[np.sort(first)][:k]
     return nodes[kept], scores[kept]
+
+
+_WORD = 64
+
+
+class Sketch:
+    """
+    Rows that only grow.
+
+    >>> sketch = Sketch(2)
+    >>> sketch.follow(np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], dtype=np.float32))
+    >>> sketch.nearest(np.array([0.9, 0.8], dtype=np.float32), 1, np.ones(3, dtype=np.bool_)).tolist()
+    [0]
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        self._words = -(-dimensions // _WORD)
+        self._columns = np.zeros((self._words, 0), dtype=np.uint64)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    def follow(self, rows: Vectors) -> None:
+        """Take in more rows (n, d)."""
+        end = self._used + len(rows)
+        if end > self._columns.shape[1]:
+            more = max(end, 2 * self._columns.shape[1], 1024) - self._columns.shape[1]
+            spare = np.zeros((self._words, more), dtype=np.uint64)
+            self._columns = np.concatenate([self._columns, spare], axis=1)
+        self._columns[:, self._used : end] = self._signs(rows).T
+        self._used = end
+
+    def nearest(self, asked: Vectors, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """
+        The `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little as these.
+
+        Args:
+            allowed: (rows,) those that may be found; fewer come back where fewer are allowed.
+        """
+        distances = np.zeros(self._used, dtype=np.uint16)
+        for column, signs in zip(self._columns, self._signs(asked[None, :])[0], strict=True):
+            distances += np.bitwise_count(column[: self._used] ^ signs)
+        distances[~allowed] = self._words * _WORD + 1
+        # Distances are few different numbers: to count them is quicker than to sort.
+        within = np.cumsum(np.bincount(distances, minlength=self._words * _WORD + 2)[:-1])
+        most = int(np.searchsorted(within, min(count, int(within[-1]))))
+        near = np.flatnonzero(distances <= most)
+        return np.asarray(near[distances[near] <= self._words * _WORD], dtype=np.int64)
+
+    def _signs(self, rows: Vectors) -> NDArray[np.uint64]:
+        bits = np.packbits(np.asarray(rows) > 0, axis=1)
+        padded = np.zeros((len(bits), self._words * _WORD // 8), dtype=np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        return padded.view(np.uint64)
+
+
+@register
+class KindVectors(Index):
+    """The vectors of each kind of node."""
+
+    name = "vectors"
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
+        self._of = {kind: VectorIndex(self.context.dimensions, self.context.flat) for kind in kinds}
+
+    def __getitem__(self, kind: Kind) -> VectorIndex:
+        return self._of[kind]
+
+    def apply(self, update: Update) -> None:
+        for kind, index in self._of.items():
+            nodes = [node for node, record in update.fresh if record.kind == kind]
+            index.put(nodes, [update.vectors[node] for node in nodes])
+
+    def fill(self, update: Update) -> None:
+        """Do nothing: `fill_vectors` does."""
+
+    def fill_vectors(self, file: VectorFile) -> None:
+        total, nodes = file.count_vectors(), self.context.nodes
+        rows = np.empty((total, self.context.dimensions), dtype=np.float32)
+        owners = np.empty(total, dtype=np.int32)
+        for place, (node, data) in enumerate(file.read_all()):
+            rows[place], owners[place] = np.frombuffer(data, dtype=np.float32), node
+        for kind, index in self._of.items():
+            placed = np.isin(owners, np.flatnonzero(nodes.within(nodes.graphs(), kind)))
+            some, counts = np.unique(owners[placed], return_counts=True)  # the file gives them by id
+            if len(some):
+                index.fill(some.astype(np.int32), counts, rows[placed])
+
+    def drop(self, node: int) -> None:
+        self._of[self.context.nodes.kind(node)].drop(node)
+
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind is None or not record.is_embedded or node in self._of[record.kind]
+
+    def arrays(self) -> Arrays:
+        return nest_arrays({kind: index.arrays() for kind, index in self._of.items()})
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for kind in self._of:
+            some = select_part(arrays, kind)
+            self._of[kind] = VectorIndex.from_arrays(some, self.context.dimensions, self.context.flat)

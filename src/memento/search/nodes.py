@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI
-from memento.search.archive import Arrays, nested, part, strings, unpacked
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 
 Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
@@ -59,6 +59,7 @@ class Nodes:
         self._iris: list[IRI | None] = []
         self._ids: dict[IRI, int] = {}
         self._graphs: dict[IRI, int] = {}
+        self._names: list[IRI] = []
         self._kind = np.zeros(0, dtype=np.int8)
         self._graph = np.zeros(0, dtype=np.int32)
         # milliseconds since 1970: valid from, valid until, believed from, believed until, end known since
@@ -80,11 +81,11 @@ class Nodes:
         self._ids[iri] = node
         self._kind[node] = _KINDS[kind]
         if graph not in self._graphs:
-            self._graphs[graph] = len(self._graphs)
+            self._number(graph)
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
-        self._times[:, node] = _instants(lifetime)
-        self._changed(node)
+        self._times[:, node] = _column_of(lifetime)
+        self._update_moments(node)
 
     def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:
         """Let many nodes be found that are not: the same as `put` for each, in a fraction of the time."""
@@ -94,11 +95,11 @@ class Nodes:
             self._iris[node] = iri
             self._ids[iri] = node
         for *_, graph, _ in rows:
-            self._graphs.setdefault(graph, len(self._graphs))
+            self._number(graph)
         self._kind[nodes] = [_KINDS[kind] for _, _, kind, _, _ in rows]
         self._graph[nodes] = [self._graphs[graph] for *_, graph, _ in rows]
         self._times[:, nodes] = (
-            np.array([_instants(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
+            np.array([_column_of(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
         )
         self._moments.clear()
 
@@ -108,7 +109,7 @@ class Nodes:
             self._iris[node] = None
             del self._ids[iri]
             self._kind[node] = 0
-            self._changed(node)
+            self._update_moments(node)
 
     def iri(self, node: int) -> IRI:
         """The IRI of an id; raises `KeyError` when the id is not in use."""
@@ -131,11 +132,11 @@ class Nodes:
 
     def graph(self, node: int) -> IRI:
         """The graph that describes a node that can be found."""
-        return list(self._graphs)[int(self._graph[node])]
+        return self._names[int(self._graph[node])]
 
     def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
         """The graphs that describe some nodes, each with (n,) which of them it does."""
-        codes, names = self._graph[nodes], list(self._graphs)
+        codes, names = self._graph[nodes], self._names
         for code in np.unique(codes).tolist():
             yield names[code], codes == code
 
@@ -184,7 +185,7 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
-    def told(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
+    def history(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
         """
         (size,) True for the memories in some graphs that history tells of at `believed_at`: those that were over or corrected by
         then are among them, those that were forgotten are not.
@@ -213,7 +214,7 @@ class Nodes:
         """The next instant after `now` at which a node ends, or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
 
-    def _changed(self, node: int) -> None:
+    def _update_moments(self, node: int) -> None:
         """Bring what is kept as current up to a node's new state."""
         _, valid_until, _, believed_until, known_since = self._times[:, node].tolist()
         is_memory = self._kind[node] == _KINDS["memory"]
@@ -228,7 +229,7 @@ class Nodes:
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
 
-    def created(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+    def creation_times(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
         """(n,) when some nodes were believed first, in milliseconds since 1970."""
         return np.asarray(self._times[2, nodes], dtype=np.int64)
 
@@ -239,11 +240,11 @@ class Nodes:
 
     def arrays(self) -> Arrays:
         """What is to be kept."""
-        return nested(
+        return nest_arrays(
             {
                 "": {"kind": self._kind, "graph": self._graph, "times": self._times},
-                "iris": strings([iri or "" for iri in self._iris]),
-                "graphs": strings(list(self._graphs)),
+                "iris": pack_strings([iri or "" for iri in self._iris]),
+                "graphs": pack_strings(list(self._graphs)),
             }
         )
 
@@ -251,11 +252,17 @@ class Nodes:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """What `arrays` gave; they are written to."""
         nodes = cls()
-        nodes._iris = [IRI(iri) if iri else None for iri in unpacked(part(arrays, "iris"))]
+        nodes._iris = [IRI(iri) if iri else None for iri in unpack_strings(select_part(arrays, "iris"))]
         nodes._ids = {iri: node for node, iri in enumerate(nodes._iris) if iri is not None}
-        nodes._graphs = {IRI(graph): code for code, graph in enumerate(unpacked(part(arrays, "graphs")))}
+        nodes._graphs = {IRI(graph): code for code, graph in enumerate(unpack_strings(select_part(arrays, "graphs")))}
+        nodes._names = list(nodes._graphs)
         nodes._kind, nodes._graph, nodes._times = arrays["kind"], arrays["graph"], arrays["times"]
         return nodes
+
+    def _number(self, graph: IRI) -> None:
+        if graph not in self._graphs:
+            self._graphs[graph] = len(self._names)
+            self._names.append(graph)
 
     def _codes(self, graphs: Sequence[IRI]) -> list[int]:
         return [self._graphs[graph] for graph in graphs if graph in self._graphs]
@@ -279,7 +286,7 @@ class Nodes:
             self._iris += [None] * (size - len(self._iris))
 
 
-def _instants(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
+def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
     """A column of the times."""
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -35,11 +35,11 @@ class Word(NamedTuple):
     end: int
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """
     A text as phrases are compared: NFKC, case folded, single spaces.
 
-    >>> folded("  Ｎew\\n York "), folded("STRASSE") == folded("Straße")
+    >>> fold_text("  Ｎew\\n York "), fold_text("STRASSE") == fold_text("Straße")
     ('new york', True)
     """
     if not text.isascii():
@@ -86,7 +86,7 @@ def is_spelt(phrase: str) -> bool:
     >>> is_spelt("C"), is_spelt("C++"), is_spelt("..."), is_spelt("猫")
     (False, True, False, True)
     """
-    text = folded(phrase)
+    text = fold_text(phrase)
     words = words_of(text)
     return bool(words) and (len(text) >= SHORTEST or bool(_UNSPACED.match(text)))
 
@@ -123,7 +123,7 @@ class Spellings:
     def put(self, node: int, graph: IRI, phrases: Iterable[str]) -> None:
         """Let a node go by some phrases, in place of those it had; one that cannot be looked for is passed over."""
         self.drop(node)
-        texts = tuple(dict.fromkeys(folded(phrase) for phrase in phrases if is_spelt(phrase)))
+        texts = tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if is_spelt(phrase)))
         for text in texts:
             self._tables[graph].setdefault(_slot(words_of(text), 0), []).append((text, node))
         if texts:
@@ -141,11 +141,11 @@ class Spellings:
             if not row:
                 del self._tables[graph][slot]
 
-    def named(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
+    def find_exact(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
         """The nodes that go by a phrase, in the order of the graphs and then of their ids."""
         if not any(self._tables.get(graph) for graph in graphs):
             return []
-        text = folded(phrase)
+        text = fold_text(phrase)
         words = words_of(text)
         if not words:
             return []
@@ -158,7 +158,7 @@ class Spellings:
 
     def find(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
         """The nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
-        text = folded(text)
+        text = fold_text(text)
         words = words_of(text)
         found: dict[int, str] = {}
         for place, word in enumerate(words):
@@ -169,9 +169,10 @@ class Spellings:
                             found[node] = phrase
         return found
 
-    def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
-        """Every node, its graph and its phrases, as they are compared."""
-        return ((node, graph, texts) for node, (graph, texts) in self._placed.items())
+    @property
+    def placed(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:
+        """The graph and the phrases of each node, as they are compared."""
+        return self._placed
 
     def _rows(self, graph: IRI, slot: str) -> list[tuple[str, int]]:
         return self._tables[graph].get(slot, []) if graph in self._tables else []

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memento.search.labels import normalised
+from memento.search.labels import normalise_label
 from memento.search.words import STOP_WORDS
 
 Alias = tuple[str, float]
@@ -97,7 +97,7 @@ _USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")
 
 def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     """
-    The names by which a text may be asked for, normalised, each with its weight in 0..1; surest first.
+    The names by which a text may be asked for, normalise_label, each with its weight in 0..1; surest first.
 
     A given title has weight 1, with and without a remark in parentheses at its end; guessed names then count less.
 
@@ -119,10 +119,10 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
 
 
 def _best(found: list[Alias]) -> tuple[Alias, ...]:
-    """Each name once, normalised, with its largest weight; what names nothing is left out."""
+    """Each name once, normalise_label, with its largest weight; what names nothing is left out."""
     best: dict[str, float] = {}
     for name, weight in found:
-        label = normalised(name)
+        label = normalise_label(name)
         if any(map(str.isalnum, label)) and label not in OPENERS:
             best[label] = max(best.get(label, 0.0), round(weight, 4))
     return tuple(sorted(best.items(), key=lambda alias: -alias[1]))

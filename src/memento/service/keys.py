@@ -21,7 +21,7 @@ from memento.model import (
     TurnRow,
 )
 from memento.ports import Vectors
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.service.held import Held
 from memento.time import now
 
@@ -211,7 +211,7 @@ class Keys(Held):
         """Let the key that was trodden learn from the question that led to it, when it did so often enough."""
         at, knobs, key = now(), self.settings.keys, trodden.key
         phrase = self._trail.named(key, scope.graph, at)
-        if phrase and phrase != folded(trodden.name):
+        if phrase and phrase != fold_text(trodden.name):
             self._reinforcement.note(*learn.counted(key, phrase, scope, self._parts))
         lesson = self._trail.taken(key, scope.graph, at, knobs.autokey_after)
         if lesson is None:

@@ -22,7 +22,7 @@ from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
 from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
 from memento.model import Change, Dataset, Quad, Scope
-from memento.search.found import Found
+from memento.search.records import Record
 from memento.time import now
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
@@ -75,8 +75,8 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
     nodes = _affected(touched, after, most)
     said = whole.values(nodes)
     described = {subject: graph for subject, _, _, graph in said}
-    found = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
-    parts.indexes.embedded(found)  # before anything is written, which must not fail when half of it is done
+    found = [Record(iri, described[iri], one) for iri, one in statements(said).items()]
+    parts.indexes.embed(found)  # before anything is written, which must not fail when half of it is done
     less = _undescribed(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
     telling = parts.indexes.read(told, readable) if told else []

@@ -34,7 +34,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = indexes.numbers.column(MEM.energyAt, nodes)
     begun = np.isnan(values)
     values[begun] = importances(nodes[begun], parts)
-    since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
+    since = np.where(begun | np.isnan(since), indexes.nodes.creation_times(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
         found[of] = dynamics.energies_at(values[of], since[of], indexes.fadings.of(graph))

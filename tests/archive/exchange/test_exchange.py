@@ -33,8 +33,8 @@ from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, 
 from memento.ports import Vectors
 from memento.search.embedders import Cached
 from memento.search.embedders.trigram import Trigram
-from memento.search.found import content_hash
 from memento.search.indexes import Indexes
+from memento.search.records import content_hash
 from memento.search.vectors import VectorFile
 from memento.service import Memento, open_memento
 
@@ -340,7 +340,7 @@ def test_what_breaks_a_shape_is_refused_whole_unless_an_admin_says_so(
 
     assert refused.value.report.count("\n") > 3
     assert everything(empty._parts) == set()
-    assert empty._parts.indexes.file.known() == {}
+    assert empty._parts.indexes.file.read_digests() == {}
     with pytest.raises(Forbidden):
         empty.seen_by(Access(right="write")).import_rdf(tmp_path / "less.nq", check=False)
     assert empty.import_rdf(tmp_path / "less.nq", check=False).added == less.count("\n") - 2
@@ -367,7 +367,7 @@ def test_an_embedder_that_fails_leaves_everything_as_it_was(
         empty.import_rdf(tmp_path / "all.trig")
 
     assert everything(empty._parts) == set()
-    assert empty._parts.indexes.file.known() == {}
+    assert empty._parts.indexes.file.read_digests() == {}
 
 
 def test_what_is_of_no_memory_is_passed_over(told: Memento, tmp_path: Path) -> None:

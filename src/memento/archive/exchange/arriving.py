@@ -31,7 +31,7 @@ from memento.graph.staged import Staged
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress
-from memento.search.found import Found
+from memento.search.records import Record
 from memento.settings import namespace_checked
 from memento.time import now
 
@@ -224,12 +224,12 @@ def _hold_against_shapes(
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
 
 
-def _nodes(one: Ready) -> Iterator[Found]:
+def _nodes(one: Ready) -> Iterator[Record]:
     """The nodes with text to be searched for that are new, or of which something new is said; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
         for subject, graph in one.staged.typed(kind):
             if one.fresh[subject, graph]:
-                yield Found(subject, graph, one.staged.said(subject))
+                yield Record(subject, graph, one.staged.said(subject))
 
 
 def _states(one: Ready) -> dict[IRI, str]:

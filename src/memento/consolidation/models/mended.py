@@ -38,7 +38,7 @@ from memento.consolidation.models.shown import named
 from memento.consolidation.settle import is_user
 from memento.iris import IRI
 from memento.model import Mode, Note, User
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 from memento.time import utc
 
 _CALLED = re.compile(

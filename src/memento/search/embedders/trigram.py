@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError
 from memento.ports import Vectors
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
 
 
 class Trigram:

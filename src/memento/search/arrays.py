@@ -1,4 +1,8 @@
-"""Lists of different lengths in one flat array."""
+"""
+Lists of different lengths in one flat array, and arrays and texts of several parts packed under one name each.
+
+What is kept of an index between two starts is a set of named arrays; `cache.py` writes them.
+"""
 
 from __future__ import annotations
 
@@ -125,11 +129,11 @@ class Log:
         found[known] = self._count[nodes[known]]
         return found
 
-    def gathered(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
+    def gather(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
         """The lists of some nodes that have one, one after the other."""
         return np.asarray(self._flat[spans(self._first[nodes], self._count[nodes])])
 
-    def joined(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def join_columns(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """
         For each row of some columns of nodes, their lists one after the other; −1 is no node. All nodes must be known.
 
@@ -141,3 +145,42 @@ class Log:
         firsts = np.where(nodes >= 0, self._first[nodes], 0)
         flat = self._flat[spans(firsts.ravel(), counts.ravel())].astype(np.int64)
         return flat, counts.sum(axis=1, dtype=np.int64)
+
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def nest_arrays(parts: Mapping[str, Mapping[str, NDArray[Any]]]) -> Arrays:
+    """
+    Arrays of several parts under one name each, `part/name`.
+
+    >>> sorted(nest_arrays({"a": {"x": np.zeros(1)}, "": {"y": np.zeros(1)}}))
+    ['a/x', 'y']
+    """
+    return {f"{part}/{name}" if part else name: array for part, some in parts.items() for name, array in some.items()}
+
+
+def select_part(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
+    """Return the arrays of one part, by their names in it."""
+    return {key[len(name) + 1 :]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
+
+
+def pack_strings(texts: Sequence[str]) -> Arrays:
+    """
+    Some texts as arrays.
+
+    >>> unpack_strings(pack_strings(["tea", "", "São Paulo"]))
+    ['tea', '', 'São Paulo']
+    """
+    blob = "".join(texts).encode("utf-8", errors="surrogatepass")
+    return {
+        "text": np.frombuffer(blob, dtype=np.uint8),
+        "lengths": np.fromiter(map(len, texts), dtype=np.int32, count=len(texts)),
+    }
+
+
+def unpack_strings(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Return the texts that `pack_strings` was given, in order."""
+    text = arrays["text"].tobytes().decode("utf-8", errors="surrogatepass")
+    ends = np.cumsum(arrays["lengths"]).tolist()
+    return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
