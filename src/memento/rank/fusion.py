@@ -23,7 +23,7 @@ Scores = NDArray[np.float64]
 
 def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float = 0.2) -> Scores:
     """
-    (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
+    Return (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
 
     >>> align([0.89, 0.85, 0.82]).round(4).tolist()
     [0.7557, 0.4768, 0.2675]
@@ -38,7 +38,7 @@ def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float 
 
 def minmax(scores: Sequence[float] | Scores) -> Scores:
     """
-    (n,) the scores stretched to 0..1: the best becomes 1, the worst 0; equal scores all become 0.5.
+    Return (n,) the scores stretched to 0..1: the best becomes 1, the worst 0; equal scores all become 0.5.
 
     >>> minmax([0.89, 0.85, 0.82]).round(6).tolist()
     [1.0, 0.428571, 0.0]
@@ -51,7 +51,7 @@ def minmax(scores: Sequence[float] | Scores) -> Scores:
 
 def coverage(n_first: int, n_second: int, vector_weight: float, full: int) -> tuple[float, float]:
     """
-    The weights of two lists of these lengths; they sum to 1 unless both lists are empty.
+    Return the weights of two lists of these lengths; they sum to 1 unless both lists are empty.
 
     Args:
         vector_weight: share of the first list when both are long, 0..1.

@@ -14,7 +14,7 @@ Vectors = NDArray[np.float32]
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """
-    (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+    Return (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
 
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -26,7 +26,7 @@ def unit(vectors: NDArray[np.floating]) -> Vectors:
 
 def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
     """
-    (n,) how near each row is to the question, -1..1: the best over the question's windows.
+    Return (n,) how near each row is to the question, -1..1: the best over the question's windows.
 
     Args:
         matrix: (n, d) unit rows; a row of zeros has cosine 0.
@@ -40,7 +40,7 @@ def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
 
 def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:
     """
-    How much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
+    Return how much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
 
     Args:
         scores: fused scores in 0..1, in any order.
@@ -62,7 +62,7 @@ def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, h
 
 def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
     """
-    Rows of the `k` most relevant, least redundant candidates, best first; all rows as they stand when there are no more than `k`.
+    Return the rows of the `k` most relevant, least redundant candidates, best first; all as they are when they are `k` at most.
 
     Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
 

@@ -44,7 +44,7 @@ class Csr:
         weights: NDArray[np.floating] | None = None,
     ) -> Csr:
         """
-        The graph of links given once, in either direction. Repeated links count once, or add up where there are weights.
+        Return the graph of links given once, in either direction. Repeated links count once, or add up where there are weights.
 
         Args:
             n: number of nodes.
@@ -71,7 +71,7 @@ class Csr:
         return len(self.indptr) - 1
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
-        """Node ids, ascending."""
+        """Return the neighbours of a node, ascending."""
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     @cached_property
@@ -93,7 +93,7 @@ class Csr:
         return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
 
     def row_sums(self, values: NDArray[np.float64]) -> Mass:
-        """(n,) the sum over each row of `values`, which lie beside `indices`."""
+        """Return (n,) the sum over each row of `values`, which lie beside `indices`."""
         sums = np.zeros(len(self))
         filled = np.flatnonzero(np.diff(self.indptr))  # `reduceat` would give an empty row its successor's first value
         if filled.size:
@@ -103,7 +103,7 @@ class Csr:
 
 def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
     """
-    How much it says of something to be linked to a node with so many links, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
+    Return how much it says of something to be linked to a node with so many links, in 0..1: ln((n + 2) / (links + 1)) / ln(n + 2).
 
     Unlike the idf of words it is above 0 also for what everything is linked to: where all is about one thing, this one still leads.
 
@@ -118,7 +118,7 @@ def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
 
 
 def arcs_of(csr: Csr, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the arcs of these nodes lie in `indices`, node after node, and how many each has."""
+    """Return where the arcs of these nodes lie in `indices`, node after node, and how many each has."""
     begins = csr.indptr[nodes]
     sizes = csr.indptr[nodes + 1] - begins
     ends = np.cumsum(sizes)
@@ -134,7 +134,7 @@ def ppr(
     weighted: bool = False,
 ) -> Mass:
     """
-    (n,) personalised PageRank by power iteration: `r = (1 − damping) · p + damping · Wᵀ r`.
+    Return (n,) personalised PageRank by power iteration: `r = (1 − damping) · p + damping · Wᵀ r`.
 
     Equal sources (`weighted=False`): p is 1 at every node with `restart > 0` and the walk starts with (1 − damping) · p,
     so that ranks sum to just under the number of sources. This is how the Neo4j Graph Data Science engine counts.
@@ -174,7 +174,7 @@ def push(
     epsilon: float = 1e-5,
 ) -> tuple[NDArray[np.int64], Mass]:
     """
-    The nodes that mass reaches, ascending, and their ranks: those of weighted `ppr` in its limit, from below.
+    Return the nodes that mass reaches, ascending, and their ranks: those of weighted `ppr` in its limit, from below.
 
     Each rank is short by at most `epsilon · strength`. Mass waits at nodes; as long as a node has more than that waiting, it
     keeps (1 − damping) of it and passes the rest on. Hubs need much before they pass on, which keeps the walk local.
@@ -222,7 +222,7 @@ def _sources(restart: NDArray[np.floating], weighted: bool) -> Mass:
 
 
 def _scale(mass: NDArray[np.floating]) -> Mass:
-    """The same, summing to 1; nothing but zeros stays as it is."""
+    """Scale mass to sum to 1; nothing but zeros stays as it is."""
     total = float(np.sum(mass, dtype=np.float64))
     return np.asarray(mass, dtype=np.float64) / (total if total > 0 else 1.0)
 
@@ -243,7 +243,7 @@ def spread(
     beside: Csr | None = None,
 ) -> tuple[NDArray[np.int64], Mass]:
     """
-    The nodes that activation reaches, ascending, and how active each is, 0..1.
+    Return the nodes that activation reaches, ascending, and how active each is, 0..1.
 
     In each step every node above the threshold sends `activation · weight · decay` to each neighbour; all of it is added at
     once, and what exceeds 1 is cut. Nothing is lost: a node stays as active as it was.
@@ -290,7 +290,7 @@ def hops(
     decay: float = 0.3,
 ) -> tuple[NDArray[np.int64], Mass, NDArray[np.int64]]:
     """
-    The nodes that are reached within so many hops, ascending, what each hop brought them in all, and at which hop they came in.
+    Return the nodes that are reached within so many hops, ascending, what the hops brought each, and at which hop it came in.
 
     A hop leads to a neighbour, or through a connector to all others that hang on it. It brings `score · decay · weight`, over
     a connector also times what the connector lets through; of two links over a connector the weight of the second counts.
@@ -331,7 +331,7 @@ def hops(
 def _over_connectors(
     csr: Csr, front: NDArray[np.int64], sent: Mass, through: NDArray[np.floating]
 ) -> list[tuple[NDArray[np.int64], Mass]]:
-    """What reaches the others on each connector, and what it takes back of the senders' own echo."""
+    """Return what reaches the others on each connector, and what it takes back of the senders' own echo."""
     arcs, sizes = arcs_of(csr, front)
     connectors, senders = csr.indices[arcs].astype(np.int64), np.repeat(front, sizes)
     carried = np.repeat(sent, sizes) * through[connectors]
@@ -346,7 +346,7 @@ def _over_connectors(
 def _flow(
     csr: Csr, senders: NDArray[np.int64], sent: Mass, to: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int64], Mass]:
-    """Where each sender's links lead and what goes over each: what is sent times the weight."""
+    """Return where each sender's links lead and what goes over each: what is sent times the weight."""
     arcs, sizes = arcs_of(csr, senders)
     reached, flow = csr.indices[arcs].astype(np.int64), np.repeat(sent, sizes)
     if csr.weights is not None:

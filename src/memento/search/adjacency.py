@@ -86,31 +86,31 @@ class Adjacency(Index):
         self._matrix = None
 
     def about(self, memory: int) -> tuple[int, ...]:
-        """The anchors of a memory, in the order they were put."""
+        """Return the anchors of a memory, in the order they were put."""
         return tuple(self._about.get(memory).tolist())
 
     def memories(self, anchor: int) -> Ids:
-        """The memories about an anchor, in no order."""
+        """Return the memories about an anchor, in no order."""
         found = self._of.having(anchor)
         return np.zeros(0, dtype=np.int32) if found is None else found[0]
 
     def counts(self, memories: Ids) -> Ids:
-        """(n,) how many anchors each of some memories is about."""
+        """Return (n,) how many anchors each of some memories is about."""
         return self._about.count(memories)
 
     def arcs(self, memories: Ids) -> tuple[Ids, Ids]:
-        """What some memories are about, as two columns: (memories, anchors)."""
+        """Return what some memories are about, as two columns: (memories, anchors)."""
         counts = self._about.count(memories)
         some = memories[counts > 0]
         return np.repeat(some, counts[counts > 0]), self._about.gather(some)
 
     def degree(self, anchor: int) -> int:
-        """How many memories are about an anchor, retired ones included."""
+        """Return how many memories are about an anchor, retired ones included."""
         return self._of.frequency(anchor)
 
     def matrix(self, inside: Mask) -> Csr:
         """
-        The links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few memories have changed.
+        Return the links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few have changed.
         """
         kept = self._matrix
         if kept is None or len(kept.inside) > len(inside):
@@ -144,7 +144,7 @@ class Adjacency(Index):
 
 
 def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
-    """A matrix over `n` ids in which some memories have other neighbours; memories and anchors have none of their own kind."""
+    """Return a matrix over `n` ids in which some memories have other neighbours; neither memories nor anchors have their like."""
     counts = np.zeros(n, dtype=np.int64)
     counts[: len(csr)] = np.diff(csr.indptr)
     old = _in_both_directions((m, a) for m in wanted if m < len(csr) for a in csr.neighbours(m).tolist())
@@ -164,7 +164,7 @@ def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
 
 
 def _in_both_directions(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Links in both directions, row after row."""
+    """Return links in both directions, row after row."""
     found = list(arcs)
     return sorted([*found, *((b, a) for a, b in found)])
 
@@ -242,7 +242,7 @@ class Associations(Index):
         return set() if node is None else set(self._of.get(node, ())), set()
 
     def of(self, node: int) -> list[tuple[IRI, Arc]]:
-        """Those that lead from a memory or to it, by IRI."""
+        """Return those that lead from a memory or to it, by IRI."""
         return [(iri, self._arcs[iri]) for iri in sorted(self._of.get(node, ()))]
 
     def get(self, iri: IRI) -> Arc | None:
@@ -250,14 +250,14 @@ class Associations(Index):
         return self._arcs.get(iri)
 
     def among(self, inside: Mask) -> Columns:
-        """Those whose ends are both `inside` (size,)."""
+        """Return those whose ends are both `inside` (size,)."""
         source, target = self._ends
         there = (source >= 0) & (np.maximum(source, target) < len(inside))
         there[there] = inside[source[there]] & inside[target[there]]
         return Columns(source[there], target[there], *self._weights[:, there])
 
     def csr(self, arcs: Columns, weights: NDArray[np.float64], size: int) -> Csr:
-        """Some of them over `size` ids, weighing `weights` now; kept until something of that is another."""
+        """Return some of them over `size` ids, weighing `weights` now; kept until something of that is another."""
         parts = (arcs.source, arcs.target, weights)
         if self._walked is not None:
             before, kept = self._walked

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
     """
-    The different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
+    Return the different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
 
     >>> distinct(np.array([3, 1, 3], dtype=np.int32)).tolist()
     [1, 3]
@@ -28,7 +28,7 @@ def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    (n + 1,) where each list begins, and where the last one ends.
+    Return (n + 1,) where each list begins, and where the last one ends.
 
     >>> begins_of(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -40,7 +40,7 @@ def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 
 def places_of(begins: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    The places in the flat array of some lists, list after list.
+    Return the places in the flat array of some lists, list after list.
 
     >>> places_of(np.array([0, 2, 2, 3]), np.array([2, 0])).tolist()
     [2, 0, 1]
@@ -81,7 +81,7 @@ class Log:
 
     @classmethod
     def of(cls, nodes: NDArray[np.integer], counts: NDArray[np.integer], flat: NDArray[Any]) -> Self:
-        """The lists of some nodes, one after the other in `flat`."""
+        """Return the lists of some nodes, one after the other in `flat`."""
         log = cls(flat.dtype)
         size = int(nodes.max(initial=-1)) + 1
         log._flat, log._used = flat, len(flat)
@@ -91,11 +91,11 @@ class Log:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         return cls.of(np.arange(len(arrays["count"])), arrays["count"], arrays["flat"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is to be kept, packed."""
+        """Return what is to be kept, packed."""
         return {"flat": self._flat[spans(self._first, self._count)], "count": self._count}
 
     def put(self, node: int, values: Any) -> None:
@@ -116,21 +116,21 @@ class Log:
         self._used += count
 
     def get(self, node: int) -> NDArray[Any]:
-        """A node's list; empty when it has none. A view."""
+        """Return a node's list; empty when it has none. A view."""
         if node >= len(self._first):
             return self._flat[:0]
         first = int(self._first[node])
         return self._flat[first : first + int(self._count[node])]
 
     def count(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
-        """(n,) the lengths of the lists of some nodes."""
+        """Return (n,) the lengths of the lists of some nodes."""
         found = np.zeros(len(nodes), dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._count))
         found[known] = self._count[nodes[known]]
         return found
 
     def gather(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
-        """The lists of some nodes that have one, one after the other."""
+        """Return the lists of some nodes that have one, one after the other."""
         return np.asarray(self._flat[spans(self._first[nodes], self._count[nodes])])
 
     def join_columns(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,7 +167,7 @@ def select_part(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
 
 def pack_strings(texts: Sequence[str]) -> Arrays:
     """
-    Some texts as arrays.
+    Return some texts as arrays.
 
     >>> unpack_strings(pack_strings(["tea", "", "São Paulo"]))
     ['tea', '', 'São Paulo']

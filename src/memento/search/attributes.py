@@ -71,7 +71,7 @@ class Numbers(Index):
         self.put(node, {})
 
     def column(self, predicate: IRI, nodes: NDArray[np.integer]) -> Column:
-        """(n,) one number of some memories."""
+        """Return (n,) one number of some memories."""
         found = np.full(len(nodes), np.nan)
         column = self._columns.get(predicate)
         if column is not None:
@@ -80,7 +80,7 @@ class Numbers(Index):
         return found
 
     def strength(self, node: int) -> Strength:
-        """All numbers of one memory."""
+        """Return all numbers of one memory."""
         values = [float(self.column(predicate, np.array([node]))[0]) for predicate in NUMBERS]
         importance, depth, energy, usefulness = (None if np.isnan(value) else value for value in values[:4])
         counts = [0 if np.isnan(value) else int(value) for value in values[4:7]]
@@ -114,7 +114,7 @@ def _time(seconds: float) -> datetime | None:
 
 
 def _lengthen(column: Column | None, node: int) -> Column:
-    """The same, long enough for a node."""
+    """Return a column that is long enough for a node, with what it had."""
     old = np.zeros(0) if column is None else column
     more = max(node + 1, 2 * len(old), 64) - len(old)
     return np.concatenate([old, np.full(more, np.nan)])
@@ -199,7 +199,7 @@ class Fadings(Index):
             self._decays.clear()
 
     def of(self, graph: IRI) -> Decay:
-        """How far the energies of a graph have faded."""
+        """Return how far the energies of a graph have faded."""
         found = self._decays.get(graph)
         if found is None:
             marks = sorted((until, half_life) for name, until, half_life in self._spans.values() if name == graph)

@@ -72,7 +72,7 @@ class KeyGraph(Index):
         self._set_type(node, _CODES[of])
 
     def put_anchor(self, node: int, graph: IRI, phrases: Sequence[str], kind: str) -> None:
-        """The same for an entity of some kind, or the user."""
+        """Do the same for an entity of some kind, or the user."""
         if self._of_anchors is not None:
             self._of_anchors.put(node, graph, phrases)
         self._set_type(node, _CODES[type_of_kind(kind)])
@@ -158,11 +158,11 @@ class KeyGraph(Index):
             self._links.add_counts(memory, {key: round(weight * UNIT) for key, weight in weights.items()}, 0)
 
     def links(self, memory: int) -> dict[int, float]:
-        """The keys that lead to a memory by a link, and its weight."""
+        """Return the keys that lead to a memory by a link, and its weight."""
         return {key: times / UNIT for key, times in self._links.counts(memory).items()}
 
     def links_of(self, memories: Ids) -> list[tuple[int, int, float]]:
-        """The links to some memories: (memory, key, weight)."""
+        """Return the links to some memories: (memory, key, weight)."""
         found = []
         for memory in memories.tolist():
             if memory in self._links:
@@ -170,7 +170,7 @@ class KeyGraph(Index):
         return found
 
     def led_to(self, key: int) -> tuple[Ids, Weights]:
-        """The memories that a key leads to by a link, in no order, and the weights."""
+        """Return the memories that a key leads to by a link, in no order, and the weights."""
         found = self._links.having(key)
         if found is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0)
@@ -182,7 +182,7 @@ class KeyGraph(Index):
             self._set_type(node, _GIVEN if is_given else 0)
 
     def have_given_keys(self, nodes: NDArray[np.integer]) -> Mask:
-        """(n,) which memories came with keys of their own."""
+        """Return (n,) which memories came with keys of their own."""
         found = np.zeros(len(nodes), dtype=np.bool_)
         known = np.flatnonzero(nodes < len(self._types))
         found[known] = self._types[nodes[known]] == _GIVEN
@@ -194,14 +194,14 @@ class KeyGraph(Index):
         return _TYPES[code - 1] if 0 < code <= len(_TYPES) else None
 
     def concepts(self, size: int) -> Mask:
-        """(size,) the nodes that match by meaning."""
+        """Return (size,) the nodes that match by meaning."""
         found = np.zeros(size, dtype=np.bool_)
         known = min(size, len(self._types))
         found[:known] = self._types[:known] == _CODES["concept"]
         return found
 
     def find(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
-        """The keys and anchors of some graphs that a text names, each with the phrase that stands there."""
+        """Return the keys and anchors of some graphs that a text names, each with the phrase that stands there."""
         found = self._anchors(labels).find(text, graphs)
         for node, phrase in self._own.find(text, graphs).items():
             if len(phrase) > len(found.get(node, "")):
@@ -209,12 +209,12 @@ class KeyGraph(Index):
         return found
 
     def find_exact(self, phrase: str, graphs: Sequence[IRI], labels: Labels) -> list[int]:
-        """The keys and anchors of some graphs that go by a phrase, keys first."""
+        """Return the keys and anchors of some graphs that go by a phrase, keys first."""
         both = [*self._own.find_exact(phrase, graphs), *self._anchors(labels).find_exact(phrase, graphs)]
         return list(dict.fromkeys(both))
 
     def find_by_stems(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """The concepts whose words are those of a phrase but for their endings."""
+        """Return the concepts whose words are those of a phrase but for their endings."""
         return self._stemmed.find_exact(_stems(phrase), graphs) if self._stemmed else []
 
     def fill_links(self, links: Mapping[int, Mapping[int, float]]) -> None:
@@ -233,7 +233,7 @@ class KeyGraph(Index):
         return nest_arrays(
             {
                 "": {"types": self._types},
-                "phrases": pack_phrases(self._own.placed),
+                "phrases": pack_phrases(self._own.phrases),
                 "links": self._links.settle(),
                 "denoting": pack_strings(list(self._denoted)),
                 "denoted": pack_strings(list(self._denoted.values())),
@@ -257,7 +257,7 @@ class KeyGraph(Index):
         self._types[node] = code
 
     def _anchors(self, labels: Labels) -> Spellings:
-        """How the anchors are spelt: read from their labels when it is first asked for."""
+        """Return how the anchors are spelt: read from their labels when it is first asked for."""
         if self._of_anchors is None:
             made = Spellings()
             for node, graph, names in labels.items():

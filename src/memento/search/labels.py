@@ -62,7 +62,7 @@ class Labels(Index):
                 self._tables[graph][key].remove(node)
 
     def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
-        """Every anchor, its graph and its names, as they are compared."""
+        """Return every anchor, its graph and its names, as they are compared."""
         return ((node, graph, keys) for node, (graph, keys) in self._placed.items())
 
     def holds(self, node: int, record: Record) -> bool:
@@ -78,7 +78,7 @@ class Labels(Index):
             self._placed[node] = (graph, keys)
 
     def find(self, label: str, graphs: Sequence[IRI]) -> list[int]:
-        """The anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
+        """Return the anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
         key = normalise_label(label)
         return [node for graph in graphs if graph in self._tables for node in sorted(self._tables[graph].get(key, ()))]
 

@@ -50,7 +50,7 @@ from memento.search.subjects import JOINTS, OPENERS, UNSURE, aliases
 LONGEST = 8
 """Words of a label; longer ones are headlines."""
 
-# As in `labels.normalised`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
+# As in `labels.normalise_label`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
 _WORD = re.compile(r"[^\s\"'“”‘’`«»,;:!?()\[\]{}\-‐‑–—/|]+")
 
 
@@ -65,7 +65,7 @@ class NameWords:
 
 def label_of(name: str) -> str:
     """
-    A name as labels are compared here: its words, case folded, without punctuation around them; empty if none is left.
+    Return a name as labels are compared here: its words, case folded, without punctuation around them; empty if none is left.
 
     >>> label_of("The Sackville-Wests, Jr."), label_of("Node.js"), label_of("…")
     ('the sackville wests jr', 'node.js', '')
@@ -76,7 +76,7 @@ def label_of(name: str) -> str:
 
 def is_telling(label: str) -> bool:
     """
-    Whether a label can name something: not too long, and no single idle word.
+    Return whether a label can name something: not too long, and no single idle word.
 
     >>> is_telling("the who"), is_telling("the"), is_telling("paris"), is_telling("")
     (True, False, True, False)
@@ -87,7 +87,7 @@ def is_telling(label: str) -> bool:
 
 def read_names(text: str) -> NameWords:
     """
-    The words of a text and its names.
+    Return the words of a text and its names.
 
     >>> found = read_names("In 1990 Anna Smith of Faro met Bob. He left.")
     >>> sorted(found.spans), [found.words[start] for start in found.starts]
@@ -129,7 +129,7 @@ def _is_joint(between: str) -> bool:
 
 
 def _close(run: list[str], spans: set[str]) -> None:
-    """A run of capitalised words becomes a span, freed of the idle words it begins with and the joints it ends with."""
+    """Turn a run of capitalised words into a span, freed of the idle words it begins with and the joints it ends with."""
     first = 0
     while first < len(run) and (run[first] in OPENERS or run[first] in JOINTS):
         first += 1
@@ -145,7 +145,7 @@ def find_longest(
     words: Sequence[str], starts: Sequence[int], limits: Mapping[str, int], is_known: Callable[[str], bool]
 ) -> set[str]:
     """
-    The known labels found from left to right, each as long as can be; a word belongs to one of them at most.
+    Return the known labels found from left to right, each as long as can be; a word belongs to one of them at most.
 
     Args:
         starts: places where a label may begin, ascending.
@@ -211,7 +211,7 @@ class Reading:
 
 
 def _find_subjects(content: str, title: str | None, extra: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """A memory's labels as its subjects, each once with its largest weight."""
+    """Return a memory's labels as its subjects, each once with its largest weight."""
     best: dict[str, float] = {}
     for name, weight in (*aliases(content, title), *((name, UNSURE) for name in extra)):
         label = label_of(name)
@@ -221,12 +221,12 @@ def _find_subjects(content: str, title: str | None, extra: Sequence[str]) -> tup
 
 
 def _slots_of(words: Sequence[str], starts: Sequence[int]) -> frozenset[int]:
-    """Where a memory is listed: under each word that may begin a name, alone and with the next."""
+    """Return where a memory is listed: under each word that may begin a name, alone and with the next."""
     return frozenset(_slot_of(words[start : start + n]) for start in starts for n in (1, 2))
 
 
 def _slot_of(words: Sequence[str]) -> int:
-    """The list for names that begin with these words, by the first two of them."""
+    """Return the list for names that begin with these words, by the first two of them."""
     return crc32(" ".join(words[:2]).encode("utf-8", errors="surrogatepass")) & (_SLOTS - 1)
 
 
@@ -251,12 +251,12 @@ class Entity:
         return self._subjects.frequency(self._key)
 
     def mentions(self) -> Nodes:
-        """(df,) in no order."""
+        """Return (df,) in no order."""
         found = self._mentions.having(self._key)
         return np.zeros(0, dtype=np.int32) if found is None else found[0]
 
     def subjects(self) -> tuple[Nodes, Weights]:
-        """The nodes whose subject it is, and how surely: (about,) each, in no order."""
+        """Return the nodes whose subject it is, and how surely: (about,) each, in no order."""
         return self._about
 
     @cached_property
@@ -300,29 +300,29 @@ class Links:
         self._limits: dict[str, int] | None = None
 
     def __len__(self) -> int:
-        """Memories that take part."""
+        """Count the memories that take part."""
         return len(self._mentions)
 
     def __contains__(self, node: int) -> bool:
         return node in self._mentions
 
     def entity(self, label: str) -> Entity | None:
-        """What is known of a name, given as `names.label_of` writes it."""
+        """Return what is known of a name, given as `label_of` writes it."""
         key = self._labels.number(label)
         df = 0 if key is None else self._mentions.frequency(key)
         return Entity(label, key, df, self._mentions, self._subjects) if key is not None and df else None
 
     def is_subject(self, label: str) -> bool:
-        """Whether some memory is about what goes by this name."""
+        """Return whether some memory is about what goes by this name."""
         key = self._labels.number(label)
         return key is not None and self._subjects.frequency(key) > 0
 
     def entities(self) -> Iterator[Entity]:
-        """Every name that a memory has, in no order."""
+        """Return every name that a memory has, in no order."""
         return (entity for label in self._labels.words() if (entity := self.entity(label)))
 
     def mentions(self, node: int) -> set[str]:
-        """The labels that a memory mentions; none when it takes no part."""
+        """Return the labels that a memory mentions; none when it takes no part."""
         return set(self._mentions.terms(node))
 
     def put(
@@ -388,7 +388,7 @@ class Links:
         self._starts = Log.of(nodes, sizes, starts)
 
     def arrays(self) -> Arrays:
-        """What is to be kept."""
+        """Return what is to be kept."""
         parts = {
             "mentions": self._mentions.settle(),
             "subjects": self._subjects.settle(),
@@ -401,7 +401,7 @@ class Links:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         links = cls()
         links._labels = Vocabulary(unpack_strings(select_part(arrays, "labels")))
         links._mentions, links._subjects, links._slots = (
@@ -412,7 +412,7 @@ class Links:
         return links
 
     def _match_again(self, label: str) -> None:
-        """A label became known, or is no more: match the memories again whose words have it."""
+        """Match the memories again whose words have a label that became known, or is no more."""
         between = f" {label} ".encode()
         found = self._slots.having(_slot_of(label.split()))
         for node in [] if found is None else found[0].tolist():
@@ -492,7 +492,7 @@ class Joined:
         return sum(map(len, self._links))
 
     def mentions(self, node: int) -> set[str]:
-        """The labels that a memory mentions; none for a node that takes no part."""
+        """Return the labels that a memory mentions; none for a node that takes no part."""
         known = self._mentions.get(node)
         if known is None:
             known = next((links.mentions(node) for links in self._links if node in links), set())
@@ -500,17 +500,17 @@ class Joined:
         return known
 
     def is_subject(self, label: str) -> bool:
-        """Whether some memory is about what goes by this name."""
+        """Return whether some memory is about what goes by this name."""
         return any(links.is_subject(label) for links in self._links)
 
     def is_tie(self, label: str) -> bool:
-        """Whether two memories that mention a name have something in common: few others mention it."""
+        """Return whether two memories that mention a name have something in common: few others mention it."""
         name = self.name(label)
         return name.idf > 0 and name.df <= max(COMMON * self.n, 2)
 
     def name(self, label: str) -> Name:
         """
-        What is known of a name.
+        Return what is known of a name.
 
         Its idf, in 0..1, is ln((N + 1) / (df + 1)) / ln(N + 1); but 0 for what is nobody's subject and stands in one memory
         alone, or in more than 3 % of them.
@@ -534,7 +534,7 @@ class Joined:
 
     def find_names(self, question: str) -> list[str]:
         """
-        The names in a question, from left to right, each as long as can be; single small words only if there is nothing else.
+        Return the names in a question, from left to right, each as long as can be; single small words only if there is no other.
 
         >>> links = Links()
         >>> links.put(1, "Ed Wood is a film.", None); links.put(2, "The film was long.", None)
@@ -557,7 +557,7 @@ class Joined:
         return list(named or small)
 
     def _longest(self, words: Sequence[str], place: int) -> int:
-        """Words of the longest name that begins at a place, 0 if none does."""
+        """Count the words of the longest name that begins at a place, 0 if none does."""
         lengths = range(min(LONGEST, len(words) - place), 0, -1)
         return next((n for n in lengths if self.name(" ".join(words[place : place + n])).idf > 0), 0)
 
@@ -575,7 +575,7 @@ MOST = 200_000
 
 def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Values:
     """
-    How surely memories are about a name of the question, in 0..1; a name shared by many says little about each.
+    Return how surely memories are about a name of the question, in 0..1; a name shared by many says little about each.
 
     Args:
         names: labels as `Joined.named` gives them.
@@ -600,7 +600,7 @@ def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Value
 
 def link_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
     """
-    How well good memories lead to the memories about what they mention.
+    Return how well good memories lead to the memories about what they mention.
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
@@ -628,7 +628,7 @@ def link_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
 
 def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequence[Postings], visible: Mask) -> Values:
     """
-    How well memories that share a name with a good memory cover the question's words that this one leaves open.
+    Return how well memories that share a name with a good memory cover the question's words that this one leaves open.
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
@@ -663,7 +663,7 @@ def shared_signal(seeds: Values, question: str, joined: Joined, postings: Sequen
 
 def tie_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
     """
-    How rare a name memories share with a good memory, whatever else they say: "her husband" has no word of "married".
+    Return how rare a name memories share with a good memory, whatever else they say: "her husband" has no word of "married".
 
     Args:
         seeds: (s,) the best memories, and how good each is in 0..1.
@@ -686,7 +686,7 @@ def tie_signal(seeds: Values, joined: Joined, visible: Mask) -> Values:
 
 def _ties(seeds: Sequence[int], joined: Joined, most: int | None = None) -> list[tuple[int, float, Nodes]]:
     """
-    (place of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, `MOST` at most.
+    Return (place of a seed, idf² of a name it mentions, the memories that mention it), the rarest first, `MOST` at most.
 
     Args:
         most: leave out what more memories mention than this.
@@ -712,7 +712,7 @@ def _ties(seeds: Sequence[int], joined: Joined, most: int | None = None) -> list
 def _cover_terms(
     question: str, postings: Sequence[Postings], slots: NDArray[np.int32], n: int
 ) -> tuple[Weights, Weights]:
-    """(n, terms) 1 where the memory of a slot has a word of the question, and (terms,) the idf of each word that is known."""
+    """Return (n, terms) 1 where the memory of a slot has a word of the question, and (terms,) the idf of each known word."""
     total = sum(map(len, postings))
     df = {term: sum(words.frequency(term) for words in postings) for term in dict.fromkeys(tokens(question))}
     terms = [term for term in df if df[term]]
@@ -732,7 +732,7 @@ def _concatenate(parts: Sequence[Values]) -> Values:
 
 
 def _best(nodes: Nodes, values: Weights) -> Values:
-    """Distinct nodes, ascending, and the largest value of each."""
+    """Return distinct nodes, ascending, and the largest value of each."""
     order = np.lexsort((-values, nodes))
     nodes, values = nodes[order], values[order]
     first = np.ones(len(nodes), dtype=np.bool_)

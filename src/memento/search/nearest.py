@@ -69,7 +69,7 @@ class VectorIndex:
             )
 
     def fill(self, nodes: Ids, counts: NDArray[np.integer], rows: Vectors) -> None:
-        """The same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
+        """Do the same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
         for node in nodes[(nodes < len(self._count))].tolist():
             self.drop(node)
         self._reach(int(nodes.max(initial=-1)) + 1)
@@ -110,7 +110,7 @@ class VectorIndex:
         return not self._coded
 
     def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
-        """(len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
+        """Return (len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
         asked = np.asarray(nodes, dtype=np.int64)
         found = np.zeros((len(asked), self._dimensions), dtype=np.float32)
         there = np.flatnonzero(self._counts(asked))
@@ -118,7 +118,7 @@ class VectorIndex:
         return found
 
     def cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
-        """(len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
+        """Return (len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
         wanted = np.asarray(nodes, dtype=np.int64)
         counts = self._counts(wanted)
         there = np.flatnonzero(counts)
@@ -131,7 +131,7 @@ class VectorIndex:
 
     def likeness(self, asked: Vectors, size: int) -> Values:
         """
-        (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
+        Return (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
 
         Looks at every vector: some ten milliseconds for a hundred thousand.
         """
@@ -151,7 +151,7 @@ class VectorIndex:
 
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
+        Return the `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
 
         Returns:
             (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows some may be missed
@@ -191,7 +191,7 @@ class VectorIndex:
 
     def near(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        The same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
+        Do the same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
 
         A node whose cosine stands out is found; among those that are all far, some are missed for others as far.
         """
@@ -209,7 +209,7 @@ class VectorIndex:
         return _best_of(owner[rows], _products(self._rows(rows), asked), k)
 
     def arrays(self) -> Arrays:
-        """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
+        """Return what is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
         packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
@@ -222,7 +222,7 @@ class VectorIndex:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         index = cls(dimensions, flat)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
         if "codes" not in arrays or len(rows) <= flat:
@@ -242,7 +242,7 @@ class VectorIndex:
         return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
 
     def _stored_rows(self) -> Vectors:
-        """(rows, d) the vectors of a flat index, as they lie in its memory."""
+        """Return (rows, d) the vectors of a flat index, as they are in its memory."""
         found: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
         return found.reshape(self._used, -1)
 
@@ -272,7 +272,7 @@ class VectorIndex:
 
 
 def _products(rows: Vectors, asked: Vectors) -> Values:
-    """(n,) the best product of each row with any row of `asked`; by one thread, as two that spin are slower on a busy machine."""
+    """Return (n,) the best product of each row with any of `asked`; by one thread: two that spin are slower on a busy machine."""
     rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
     found = np.empty(len(rows), dtype=np.float32)
     products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
@@ -284,7 +284,7 @@ def _products(rows: Vectors, asked: Vectors) -> Values:
 
 
 def _train(rows: Vectors) -> Any:
-    """An inverted file of 8-bit codes with some rows in it, by their number."""
+    """Return an inverted file of 8-bit codes with some rows in it, by their number."""
     lists = max(len(rows) // _LIST, 1)
     index = faiss.index_factory(rows.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     step = max(len(rows) // (lists * _SAMPLE), 1)
@@ -295,7 +295,7 @@ def _train(rows: Vectors) -> Any:
 
 
 def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
-    """Each node once with its best score, the `k` best, best first; equal scores by id."""
+    """Return each node once with its best score, the `k` best, best first; equal scores by id."""
     order = np.lexsort((nodes, -scores))
     _, first = np.unique(nodes[order], return_index=True)
     kept = order[np.sort(first)][:k]
@@ -335,7 +335,7 @@ class Sketch:
 
     def nearest(self, asked: Vectors, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
         """
-        The `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little as these.
+        Return the `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little.
 
         Args:
             allowed: (rows,) those that may be found; fewer come back where fewer are allowed.

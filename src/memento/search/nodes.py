@@ -112,44 +112,44 @@ class Nodes:
             self._update_moments(node)
 
     def iri(self, node: int) -> IRI:
-        """The IRI of an id; raises `KeyError` when the id is not in use."""
+        """Return the IRI of an id; raises `KeyError` when the id is not in use."""
         found = self._iris[node] if 0 <= node < len(self._iris) else None
         if found is None:
             raise KeyError(node)
         return found
 
     def find(self, iri: IRI) -> int | None:
-        """The id of an IRI, or None."""
+        """Return the id of an IRI, or None."""
         return self._ids.get(iri)
 
     def iris(self) -> list[IRI]:
-        """Every IRI that can be found, in no order."""
+        """Return every IRI that can be found, in no order."""
         return list(self._ids)
 
     def kind(self, node: int) -> Kind:
-        """What a node is that can be found."""
+        """Return what a node is that can be found."""
         return _KIND_OF[int(self._kind[node])]
 
     def graph(self, node: int) -> IRI:
-        """The graph that describes a node that can be found."""
+        """Return the graph that describes a node that can be found."""
         return self._names[int(self._graph[node])]
 
     def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
-        """The graphs that describe some nodes, each with (n,) which of them it does."""
+        """Return the graphs that describe some nodes, each with (n,) which of them it does."""
         codes, names = self._graph[nodes], self._names
         for code in np.unique(codes).tolist():
             yield names[code], codes == code
 
     def graphs(self) -> list[IRI]:
-        """Every graph that described a node."""
+        """Return every graph that described a node."""
         return list(self._graphs)
 
     def within(self, graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """(size,) True for the nodes of a kind in some graphs, whatever their time."""
+        """Return (size,) True for the nodes of a kind in some graphs, whatever their time."""
         return self._inside(self._codes(graphs), kind)
 
     def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """(n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        """Return (n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
         inside: Mask = self._kind[nodes] == _KINDS[kind]
         of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
         for code in self._codes(graphs):
@@ -165,7 +165,7 @@ class Nodes:
         believed_at: datetime | None = None,
     ) -> Mask:
         """
-        (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
+        Return (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
 
         Without `as_of` a memory counts unless it is already over: a fact about next month is known today. What is current
         now is kept and follows every change: read it, and let go of it before the next write.
@@ -187,8 +187,8 @@ class Nodes:
 
     def history(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
         """
-        (size,) True for the memories in some graphs that history tells of at `believed_at`: those that were over or corrected by
-        then are among them, those that were forgotten are not.
+        Return (size,) True for the memories in some graphs that history tells of at `believed_at`: also those that were over or
+        corrected by then, but none that was forgotten.
         """
         _, _, believed_from, believed_until, known_since = self._times
         believed = _ms(believed_at, _ms(now, 0))
@@ -211,7 +211,7 @@ class Nodes:
         return known.mask
 
     def _next(self, now: int) -> int:
-        """The next instant after `now` at which a node ends, or an end becomes known."""
+        """Return the next instant after `now` at which a node ends, or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
 
     def _update_moments(self, node: int) -> None:
@@ -225,21 +225,21 @@ class Nodes:
             known.until = min([known.until, *(end for end in (valid_until, believed_until, known_since) if end > now)])
 
     def days(self, nodes: Ids | None = None) -> NDArray[np.int64]:
-        """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
+        """Return (size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
 
     def creation_times(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """(n,) when some nodes were believed first, in milliseconds since 1970."""
+        """Return (n,) when some nodes were believed first, in milliseconds since 1970."""
         return np.asarray(self._times[2, nodes], dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
-        """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
+        """Return the ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)
         return nodes[np.lexsort((-nodes, -self._times[2, nodes]))]
 
     def arrays(self) -> Arrays:
-        """What is to be kept."""
+        """Return what is to be kept."""
         return nest_arrays(
             {
                 "": {"kind": self._kind, "graph": self._graph, "times": self._times},
@@ -250,7 +250,7 @@ class Nodes:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave; they are written to."""
+        """Return what `arrays` gave; they are written to."""
         nodes = cls()
         nodes._iris = [IRI(iri) if iri else None for iri in unpack_strings(select_part(arrays, "iris"))]
         nodes._ids = {iri: node for node, iri in enumerate(nodes._iris) if iri is not None}
@@ -287,7 +287,7 @@ class Nodes:
 
 
 def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
-    """A column of the times."""
+    """Return a column of the times."""
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
     return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)

@@ -111,7 +111,7 @@ class Turns:
         return nodes
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is to be kept."""
+        """Return what is to be kept."""
         return {
             "session": self._session,
             "speaker": self._speaker,
@@ -121,7 +121,7 @@ class Turns:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave; they are written to."""
+        """Return what `arrays` gave; they are written to."""
         turns = cls()
         turns._session, turns._speaker, turns._position = (arrays[name] for name in ("session", "speaker", "position"))
         turns._iris = [IRI(iri) for iri in unpack_strings(select_part(arrays, "iris"))]
@@ -137,12 +137,12 @@ class Turns:
         return Counter({name: n for name, n in zip(self._names, self._spoken, strict=True) if n})
 
     def place(self, node: int) -> tuple[IRI, int] | None:
-        """The session and the position of a turn, or None for a memory of no conversation."""
+        """Return the session and the position of a turn, or None for a memory of no conversation."""
         session = self.session_of(node)
         return None if session < 0 else (self._iris[session], int(self._position[node]))
 
     def neighbours(self, node: int) -> tuple[int, int]:
-        """The turns before and after one, −1 where there is none; (−1, −1) for a memory of no conversation."""
+        """Return the turns before and after one, −1 where there is none; (−1, −1) for a memory of no conversation."""
         session = self.session_of(node)
         if session < 0:
             return -1, -1
@@ -156,7 +156,7 @@ class Turns:
         return (nodes[place - 1] if place else -1), (nodes[place + 1] if place + 1 < len(nodes) else -1)
 
     def session(self, number: int) -> list[int]:
-        """The turns of a conversation, in order."""
+        """Return the turns of a conversation, in order."""
         if number in self._order:
             return [node for _, node in self._order[number]]
         if number + 1 >= len(self._begins):
@@ -165,7 +165,7 @@ class Turns:
         return found
 
     def spoken_by(self, names: Collection[str], among: Ids | None = None) -> Ids:
-        """The turns of some speakers, ascending; or those among some memories."""
+        """Return the turns of some speakers, ascending; or those among some memories."""
         codes = [self._speakers[name] for name in names if name in self._speakers]
         if among is None:
             return np.flatnonzero(np.isin(self._speaker, codes)).astype(np.int32)
@@ -173,25 +173,25 @@ class Turns:
         return turns[np.isin(self._speaker[turns], codes)]
 
     def number(self, session: IRI) -> int:
-        """The number of a session, a new one when it is not known."""
+        """Return the number of a session, a new one when it is not known."""
         found = self._sessions.setdefault(session, len(self._iris))
         if found == len(self._iris):
             self._iris.append(session)
         return found
 
     def session_of(self, node: int) -> int:
-        """The number of the session that a memory belongs to, −1 for none."""
+        """Return the number of the session that a memory belongs to, −1 for none."""
         return int(self._session[node]) if node < len(self._session) else -1
 
     def sessions_of(self, nodes: NDArray[np.integer]) -> Ids:
-        """(len(nodes),) the same for some memories."""
+        """Return (len(nodes),) the same for some memories."""
         found = np.full(len(nodes), -1, dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._session))
         found[known] = self._session[nodes[known]]
         return found
 
     def nodes(self) -> Ids:
-        """Every turn, ascending."""
+        """Return every turn, ascending."""
         return np.flatnonzero(self._session >= 0).astype(np.int32)
 
     def _voice(self, name: str) -> int:
@@ -202,7 +202,7 @@ class Turns:
         return found
 
     def _of(self, session: int) -> list[tuple[int, int]]:
-        """The order of a session, as a list that may be changed."""
+        """Return the order of a session, as a list that may be changed."""
         if session not in self._order:
             nodes = self.session(session)
             self._order[session] = [(int(self._position[node]), node) for node in nodes]
@@ -336,7 +336,7 @@ class Passages:
         return self._sessions
 
     def measure(self, turns: NDArray[np.int32], vectors: VectorIndex) -> NDArray[np.float32]:
-        """(len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
+        """Return (len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
         missing = np.isnan(self.norms[turns])
         if missing.any():
             new = turns[missing]
@@ -357,31 +357,31 @@ class Passages:
         return np.flatnonzero(self._known).astype(np.int32)
 
     def among(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of some nodes that are in here, in their order."""
+        """Return those of some nodes that are in here, in their order."""
         return nodes[self._known[np.minimum(nodes, len(self._known) - 1)] & (nodes < len(self._known))]
 
     def turn_nodes(self) -> NDArray[np.int32]:
-        """The ids of the memories that are turns of a conversation, ascending."""
+        """Return the ids of the memories that are turns of a conversation, ascending."""
         return self.turns.nodes()
 
     def session_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(len(nodes),) the number of the session that each memory belongs to, −1 for none."""
+        """Return (len(nodes),) the number of the session that each memory belongs to, −1 for none."""
         return self.turns.sessions_of(nodes)
 
     def shapes(self, nodes: NDArray[np.int32]) -> Shapes:
-        """(len(nodes), 4) what the sentences of some memories look like."""
+        """Return (len(nodes), 4) what the sentences of some memories look like."""
         return self._shapes[nodes]
 
     def every_shape(self) -> tuple[Shapes, Mask]:
-        """(n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
+        """Return (n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
         return self._shapes[: self._used], self._known[: self._used]
 
     def neighbours(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(len(nodes), 2) the memories before and after each in its conversation, −1 where there is none."""
+        """Return (len(nodes), 2) the memories before and after each in its conversation, −1 where there is none."""
         return self._beside[nodes]
 
     def arrays(self) -> Arrays:
-        """What is to be kept; the terms of all postings are turned into arrays."""
+        """Return what is to be kept; the terms of all postings are turned into arrays."""
         parts = {
             "turns": self.turns.arrays(),
             "context": self.context.settle(),
@@ -394,7 +394,7 @@ class Passages:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Self:
-        """What `arrays` gave; those of the single memories are written to."""
+        """Return what `arrays` gave; those of the single memories are written to."""
         passages = cls(vocabulary)
         passages.turns = Turns.from_arrays(select_part(arrays, "turns"))
         passages.context, passages.pairs, passages._sessions = (
@@ -433,7 +433,7 @@ class Passages:
 def _pair_neighbours(
     stems: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs of neighbours within each list, and how many there are in each."""
+    """Return the pairs of neighbours within each list, and how many there are in each."""
     if not len(stems):
         return stems, lengths
     keys = pair_arrays(stems[:-1], stems[1:])

@@ -43,7 +43,7 @@ class Vocabulary:
         return len(self._words)
 
     def key(self, term: str) -> int | None:
-        """The number of a word, or of a pair of words with a space between; None when one of them is not known."""
+        """Return the number of a word, or of a pair of words with a space between; None when one of them is not known."""
         number = self._numbers.get(term)
         if number is not None or " " not in term:
             return number
@@ -52,7 +52,7 @@ class Vocabulary:
         return None if one is None or other is None else pair(one, other)
 
     def learn(self, term: str) -> int:
-        """The same, and what is not known gets a number."""
+        """Do the same, and what is not known gets a number."""
         if " " in term:
             first, second = term.split(" ", 1)
             return pair(self.learn(first), self.learn(second))
@@ -62,18 +62,18 @@ class Vocabulary:
         return number
 
     def number(self, label: str) -> int | None:
-        """The number of a label of any number of words that was learnt as it stands; None when it was not."""
+        """Return the number of a label of any number of words that was learnt as it stands; None when it was not."""
         return self._numbers.get(label)
 
     def whole(self, label: str) -> int:
-        """The number of a label of any number of words, learnt as it stands."""
+        """Return the number of a label of any number of words, learnt as it stands."""
         number = self._numbers.setdefault(label, len(self._words))
         if number == len(self._words):
             self._words.append(label)
         return number
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """The numbers of some words, none of them a pair; what is not known is learnt."""
+        """Return the numbers of some words, none of them a pair; what is not known is learnt."""
         known, listed = self._numbers, self._words
         found = []
         for word in words:
@@ -85,13 +85,13 @@ class Vocabulary:
         return found
 
     def term(self, key: int) -> str:
-        """The term of a number; raises `IndexError` when there is none."""
+        """Return the term of a number; raises `IndexError` when there is none."""
         if key < 1 << 32:
             return self._words[key]
         return f"{self._words[(key >> 32) - 1]} {self._words[key & 0xFFFFFFFF]}"
 
     def words(self) -> list[str]:
-        """Every word, by its number."""
+        """Return every word, by its number."""
         return self._words
 
 
@@ -126,12 +126,12 @@ class _Known(dict[str, int]):
 
 
 def pair(first: int, second: int) -> int:
-    """The number of two words beside each other; none that a single word has."""
+    """Return the number of two words beside each other; none that a single word has."""
     return (first + 1) << 32 | second
 
 
 def pair_arrays(first: NDArray[np.integer], second: NDArray[np.integer]) -> Keys:
-    """(n,) the same for arrays."""
+    """Return (n,) the same for arrays."""
     return np.asarray((first.astype(np.int64) + 1) << 32 | second.astype(np.int64))
 
 
@@ -178,7 +178,7 @@ class Segment:
         times: NDArray[np.integer] | None = None,
     ) -> Self:
         """
-        The segment of some nodes.
+        Return the segment of some nodes.
 
         Args:
             members: (n,) ascending.
@@ -215,31 +215,31 @@ class Segment:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         return cls(**{name: arrays[name] for name in _KEPT})  # type: ignore[arg-type]  # dtypes are those of the file
 
     def arrays(self) -> Arrays:
-        """What is to be kept, as long as nothing was taken out."""
+        """Return what is to be kept, as long as nothing was taken out."""
         return {name: getattr(self, name) for name in _KEPT}
 
     def place(self, node: int) -> int | None:
-        """The row of a node, or None when it is not here."""
+        """Return the row of a node, or None when it is not here."""
         place = int(self.members.searchsorted(np.int32(node)))  # of another type, all members would be copied
         return place if place < len(self.members) and self.members[place] == node and self.here[place] else None
 
     def frequency(self, key: int) -> int:
-        """How many nodes have a term."""
+        """Return how many nodes have a term."""
         at = self._key(key)
         return 0 if at is None else int(self.begins[at + 1] - self.begins[at]) - self.lost.get(at, 0)
 
     def nodes(self, key: int) -> Ids:
-        """The nodes that have a term, ascending."""
+        """Return the nodes that have a term, ascending."""
         at = self._key(key)
         places = self.places[:0] if at is None else self.places[int(self.begins[at]) : int(self.begins[at + 1])]
         return self.members[places[self.here[places]] if at in self.lost else places]
 
     def having(self, key: int) -> tuple[Ids, NDArray[np.uint16], Ids]:
-        """The nodes that have a term, ascending, how often, and how many words each has in all: (m,) each."""
+        """Return the nodes that have a term, ascending, how often, and how many words each has in all: (m,) each."""
         at = self._key(key)
         begin, end = (0, 0) if at is None else (int(self.begins[at]), int(self.begins[at + 1]))
         places, times = self.places[begin:end], self.times[begin:end]
@@ -249,13 +249,13 @@ class Segment:
         return self.members[places], times, self.lengths[places]
 
     def keys_of(self, node: int) -> list[int]:
-        """Each term of a node; none when it is not here."""
+        """Return each term of a node; none when it is not here."""
         place = self.place(node)
         found: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
         return found
 
     def counts(self, node: int) -> dict[int, int]:
-        """Each term of a node, and how often it has it; none when it is not here."""
+        """Return each term of a node, and how often it has it; none when it is not here."""
         place = self.place(node)
         found: dict[int, int] = {}
         if place is None:
@@ -279,7 +279,7 @@ class Segment:
         return True
 
     def flat(self) -> tuple[Ids, Ids, NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
-        """(members, lengths, counts, keys, times) of what is here, as `of` takes them."""
+        """Return (members, lengths, counts, keys, times) of what is here, as `of` takes them."""
         by_member = np.argsort(self.places, kind="stable")
         kept = np.flatnonzero(self.here)
         rows = places_of(self.firsts, kept)
@@ -314,7 +314,7 @@ class _Row:
         self.lengths.append(length)
 
     def remove(self, node: int) -> None:
-        """The last node takes the place of the one that goes."""
+        """Remove a node; the last one takes its place."""
         place = int(np.flatnonzero(np.frombuffer(self.nodes, dtype=np.int32) == node)[0])  # `index` is 20 times slower
         for column in (self.nodes, self.times, self.lengths):
             last = column.pop()
@@ -346,7 +346,7 @@ class Postings:
         self._words = 0
 
     def __len__(self) -> int:
-        """Nodes, also those without a word."""
+        """Count the nodes, also those without a word."""
         return len(self._terms) + (self._segment.left if self._segment else 0)
 
     def __contains__(self, node: int) -> bool:
@@ -366,11 +366,11 @@ class Postings:
         self.add_keys(node, [self.vocabulary.learn(term) for term in stems])
 
     def add_keys(self, node: int, keys: Sequence[int]) -> None:
-        """The same for terms that are numbers."""
+        """Do the same for terms that are numbers."""
         self.add_counts(node, Counter(keys), len(keys))
 
     def add_counts(self, node: int, counts: Mapping[int, int], length: int) -> None:
-        """The same, each term once with how often the node has it."""
+        """Do the same, each term once with how often the node has it."""
         self.remove(node)
         for key, times in counts.items():
             row = self._rows.get(key)
@@ -395,7 +395,7 @@ class Postings:
         self._words -= self._lengths.pop(node)
 
     def frequency(self, term: str | int) -> int:
-        """How many nodes have a term."""
+        """Return how many nodes have a term."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         if key is None:
             return 0
@@ -403,29 +403,29 @@ class Postings:
         return (len(row.nodes) if row else 0) + (self._segment.frequency(key) if self._segment else 0)
 
     def has(self, term: str, node: int) -> bool:
-        """Whether one node has a term."""
+        """Return whether one node has a term."""
         key = self.vocabulary.key(term)
         return key is not None and key in self.keys(node)
 
     def terms(self, node: int) -> tuple[str, ...]:
-        """The terms of a node, each once; none when it is not there."""
+        """Return the terms of a node, each once; none when it is not there."""
         return tuple(self.vocabulary.term(key) for key in self.keys(node))
 
     def keys(self, node: int) -> Sequence[int]:
-        """The number of each term of a node, once; none when it is not there."""
+        """Return the number of each term of a node, once; none when it is not there."""
         if node in self._terms:
             return self._terms[node]
         return self._segment.keys_of(node) if self._segment is not None else ()
 
     def counts(self, node: int) -> dict[int, int]:
-        """The number of each term of a node, and how often it has it; none when it is not there."""
+        """Return the number of each term of a node, and how often it has it; none when it is not there."""
         if node in self._terms:
             return {key: self._times(key, node) for key in self._terms[node]}
         return self._segment.counts(node) if self._segment is not None else {}
 
     def having(self, term: str | int) -> tuple[Nodes, Scores, Scores] | None:
         """
-        The nodes that have a term, how often, and how many words each has in all: (m,) each, or None.
+        Return the nodes that have a term, how often, and how many words each has in all: (m,) each, or None.
 
         The arrays may be views: let go of them before the next `add` or `remove`.
         """
@@ -450,7 +450,7 @@ class Postings:
         )
 
     def nodes(self, term: str | int) -> Nodes:
-        """The nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
+        """Return the nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         parts = [] if key is None or self._segment is None else [self._segment.nodes(key)]
         if key is not None and (row := self._rows.get(key)):

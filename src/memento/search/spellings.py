@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 def fold_text(text: str) -> str:
     """
-    A text as phrases are compared: NFKC, case folded, single spaces.
+    Return a text as phrases are compared: NFKC, case folded, single spaces.
 
     >>> fold_text("  Ｎew\\n York "), fold_text("STRASSE") == fold_text("Straße")
     ('new york', True)
@@ -49,7 +49,7 @@ def fold_text(text: str) -> str:
 
 def words_of(text: str) -> list[Word]:
     """
-    The words of a folded text.
+    Return the words of a folded text.
 
     >>> [word.text for word in words_of("c++, node.js 我喜欢")]
     ['c', 'node', 'js', '我', '喜', '欢']
@@ -81,7 +81,7 @@ def _kind(character: str) -> str:
 
 def is_spelt(phrase: str) -> bool:
     """
-    Whether a phrase can be looked for at all: it has a word, and two characters where one is none.
+    Return whether a phrase can be looked for at all: it has a word, and two characters where one is none.
 
     >>> is_spelt("C"), is_spelt("C++"), is_spelt("..."), is_spelt("猫")
     (False, True, False, True)
@@ -93,7 +93,7 @@ def is_spelt(phrase: str) -> bool:
 
 def stands_in(phrase: str, text: str) -> bool:
     """
-    Whether a phrase stands in a text as whole words.
+    Return whether a phrase stands in a text as whole words.
 
     >>> stands_in("name", "the namespace"), stands_in("Name", "my name!"), stands_in("C++", "I like c++ most")
     (False, True, True)
@@ -142,7 +142,7 @@ class Spellings:
                 del self._tables[graph][slot]
 
     def find_exact(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """The nodes that go by a phrase, in the order of the graphs and then of their ids."""
+        """Return the nodes that go by a phrase, in the order of the graphs and then of their ids."""
         if not any(self._tables.get(graph) for graph in graphs):
             return []
         text = fold_text(phrase)
@@ -157,7 +157,7 @@ class Spellings:
         ]
 
     def find(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
-        """The nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
+        """Return the nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
         text = fold_text(text)
         words = words_of(text)
         found: dict[int, str] = {}
@@ -170,7 +170,7 @@ class Spellings:
         return found
 
     @property
-    def placed(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:
+    def phrases(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:
         """The graph and the phrases of each node, as they are compared."""
         return self._placed
 
@@ -183,7 +183,7 @@ def _slot(words: Sequence[Word], place: int) -> str:
 
 
 def _is_at(phrase: str, text: str, begin: int) -> bool:
-    """Whether a phrase stands where its first word does, and no word goes on at either end."""
+    """Return whether a phrase stands where its first word does, and no word goes on at either end."""
     begin -= words_of(phrase)[0].begin  # what stands before the first word, as in ".net"
     end = begin + len(phrase)
     if begin < 0 or not text.startswith(phrase, begin):
@@ -192,7 +192,7 @@ def _is_at(phrase: str, text: str, begin: int) -> bool:
 
 
 def _goes_on(text: str, outside: int, inside: int) -> bool:
-    """Whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
+    """Return whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
     if not 0 <= outside < len(text):
         return False
     return _kind(text[outside]) == "word" and _kind(text[inside]) != "character"

@@ -97,7 +97,7 @@ _USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")
 
 def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     """
-    The names by which a text may be asked for, normalise_label, each with its weight in 0..1; surest first.
+    Return the names by which a text may be asked for, normalised, each with its weight in 0..1; surest first.
 
     A given title has weight 1, with and without a remark in parentheses at its end; guessed names then count less.
 
@@ -111,7 +111,7 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     Source: the rules were written from the first sentences of encyclopaedia articles.
     """
     text = " ".join(unicodedata.normalize("NFKC", content[:LONGEST]).replace("``", '"').replace("''", '"').split())
-    found = list(_guessed(text))
+    found = list(_guess_names(text))
     if title:
         bare = re.sub(r"\s*\([^()]*\)\s*$", "", title)
         found = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in found)]
@@ -119,7 +119,7 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
 
 
 def _best(found: list[Alias]) -> tuple[Alias, ...]:
-    """Each name once, normalise_label, with its largest weight; what names nothing is left out."""
+    """Return each name once, normalised, with its largest weight; what names nothing is left out."""
     best: dict[str, float] = {}
     for name, weight in found:
         label = normalise_label(name)
@@ -128,7 +128,7 @@ def _best(found: list[Alias]) -> tuple[Alias, ...]:
     return tuple(sorted(best.items(), key=lambda alias: -alias[1]))
 
 
-def _guessed(text: str) -> Iterator[Alias]:
+def _guess_names(text: str) -> Iterator[Alias]:
     head, rest = _head(text)
     if not head:
         yield from _fallback(text)
@@ -138,7 +138,7 @@ def _guessed(text: str) -> Iterator[Alias]:
 
 
 def _head(text: str) -> tuple[str, str]:
-    """The first sentence's subject and what follows it; no subject where the sentence opens with something else."""
+    """Return the first sentence's subject and what follows it; no subject where the sentence opens with something else."""
     quoted = _QUOTED.match(text)
     if quoted and not re.match(r"\s*[A-Z]", text[quoted.end() :]):
         return quoted[1], text[quoted.end() :]
@@ -155,7 +155,7 @@ def _head(text: str) -> tuple[str, str]:
 
 def _is_subject(words: list[str], said: bool) -> bool:
     """
-    Whether the first words of a sentence name what it is about.
+    Return whether the first words of a sentence name what it is about.
 
     Args:
         said: they are followed by a verb or a parenthesis, not by a comma: what ends in a comma may be an adverbial.
@@ -173,7 +173,7 @@ def _is_subject(words: list[str], said: bool) -> bool:
 
 
 def _fallback(text: str) -> Iterator[Alias]:
-    """The first name that does not merely open the sentence; after the user or a pronoun it is what they do something with."""
+    """Return the first name that does not merely open the sentence; after the user or a pronoun it is what they act on."""
     for found in _NAME.finditer(text):
         words = found[0].rstrip("-–/").split()
         while words and _POSSESSIVE.sub("", words[0].lower()) in OPENERS:
@@ -186,7 +186,7 @@ def _fallback(text: str) -> Iterator[Alias]:
 
 
 def _names_of(head: str, rest: str) -> Iterator[Alias]:
-    """A subject's name and its shorter forms."""
+    """Return a subject's name and its shorter forms."""
     nickname = _NICKNAME.search(head, 1)
     if nickname and nickname.end() < len(head):
         surname = _SUFFIX.sub("", head[nickname.end() :]).split()[-1:]
@@ -221,7 +221,7 @@ def _is_person(rest: str) -> bool:
 
 
 def _beside(head: str, rest: str) -> Iterator[Alias]:
-    """The names a text gives its subject after naming it."""
+    """Return the names a text gives its subject after naming it."""
     bare = _ARTICLE.sub("", head, count=1)
     # Without what stands in parentheses, so that a birth date parts no name from its title.
     plain = re.sub(r"\s*\([^()]*\)", "", rest)

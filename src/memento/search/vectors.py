@@ -79,7 +79,7 @@ class VectorFile:
             }
 
     def find(self, iri: IRI) -> tuple[bytes, Vectors] | None:
-        """The digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
+        """Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
         with self._lock:
             found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
             if found is None:
@@ -89,13 +89,13 @@ class VectorFile:
         return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
 
     def find_id(self, iri: IRI) -> int | None:
-        """The id of a node, or None when it is not in the file."""
+        """Return the id of a node, or None when it is not in the file."""
         with self._lock:
             found = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
         return None if found is None else int(found[0])
 
     def find_digest(self, iri: IRI) -> bytes | None:
-        """The digest of the text that a node's vectors were made of, or None when it is not in the file."""
+        """Return the digest of the text that a node's vectors were made of, or None when it is not in the file."""
         with self._lock:
             found = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
         return None if found is None else bytes(found[0])
@@ -108,19 +108,19 @@ class VectorFile:
             self._db.executemany("INSERT INTO touched (iri) VALUES (?)", [(iri,) for iri in iris])
 
     def touched_since(self, after: int) -> list[IRI]:
-        """What was noted after some number, each node once, the first first."""
+        """Return what was noted after some number, each node once, the first first."""
         with self._lock:
             rows = self._db.execute("SELECT iri FROM touched WHERE number > ? ORDER BY number", (after,)).fetchall()
         return list(dict.fromkeys(IRI(iri) for (iri,) in rows))
 
     def last_touch(self) -> int:
-        """The number of the last note, 0 when there never was one."""
+        """Return the number of the last note, 0 when there never was one."""
         with self._lock:
             found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
         return int(found[0]) if found else 0
 
     def count_touches(self) -> int:
-        """How many notes there are."""
+        """Return how many notes there are."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
 
@@ -146,12 +146,12 @@ class VectorFile:
             self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
     def count_vectors(self) -> int:
-        """How many vectors there are."""
+        """Return how many vectors there are."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM vector").fetchone()[0])
 
     def read_all(self) -> Iterator[tuple[int, bytes]]:
-        """(id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
+        """Return (id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
         with self._lock:
             yield from self._db.execute("SELECT node, data FROM vector ORDER BY node, part")
 
@@ -189,7 +189,7 @@ class VectorFile:
         return ids
 
     def find_states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
-        """The digest and the (d,) vector of the state of each case or retrieval that has one here."""
+        """Return the digest and the (d,) vector of the state of each case or retrieval that has one here."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT state.iri, digest, data FROM json_each(?) AS asked CROSS JOIN state ON state.iri = asked.value",
@@ -198,7 +198,7 @@ class VectorFile:
         return {IRI(iri): (mark, np.frombuffer(data, dtype=np.float32)) for iri, mark, data in rows}
 
     def read_state_digests(self) -> dict[IRI, bytes]:
-        """The digest of every state that has a vector here, by the case or retrieval it belongs to."""
+        """Return the digest of every state that has a vector here, by the case or retrieval it belongs to."""
         with self._lock:
             return {IRI(iri): mark for iri, mark in self._db.execute("SELECT iri, digest FROM state")}
 
@@ -222,7 +222,7 @@ class VectorFile:
 
     @contextmanager
     def pin(self) -> Iterator[Pinned]:
-        """The file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
+        """Return the file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
         with _translate_failures(self._path):
             if self._path is None:
                 raise GraphError("vectors in memory have no file to be copied")
@@ -234,7 +234,7 @@ class VectorFile:
 
     @staticmethod
     def count_nodes(path: Path) -> int:
-        """How many nodes have vectors in a file that nobody has open."""
+        """Return how many nodes have vectors in a file that nobody has open."""
         with _translate_failures(path), closing(sqlite3.connect(path)) as db:
             return int(db.execute("SELECT count(*) FROM node").fetchone()[0])
 
@@ -284,7 +284,7 @@ def _translate_failures(path: Path | None) -> Iterator[None]:
 
 
 def open_vector_file(path: Path, fingerprint: str) -> VectorFile:
-    """The file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
+    """Return the file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
     try:
         return VectorFile(path, fingerprint)
     except (StaleIndex, GraphError):

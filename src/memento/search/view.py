@@ -68,7 +68,7 @@ class View:
         ]
 
     def passages(self) -> list[Passages]:
-        """What the memories of each graph are read together with."""
+        """Return what the memories of each graph are read together with."""
         return self.indexes.passages.among(self.graphs)
 
     def links(self) -> list[Links]:
@@ -76,7 +76,7 @@ class View:
         return self.indexes.links.among(self.graphs)
 
     def participants(self) -> list[str]:
-        """Who takes part in the conversations of these graphs, the most talkative first."""
+        """Return who takes part in the conversations of these graphs, the most talkative first."""
         return self.indexes.participants(self.graphs)
 
     def matrix(self) -> Csr:

@@ -147,7 +147,7 @@ def _postings_with(term: str, collections: Sequence[Postings]) -> Iterator[tuple
 
 
 def _sum_scores(nodes: Nodes, scores: Scores) -> tuple[Nodes, Scores]:
-    """Distinct nodes, ascending, and the sum of the scores of each."""
+    """Return distinct nodes, ascending, and the sum of the scores of each."""
     begin, end = int(nodes.min()), int(nodes.max()) + 1
     if end - begin > 16 * len(nodes):  # few among many ids: sorting is cheaper than a slot for each id
         distinct, place = np.unique(nodes, return_inverse=True)

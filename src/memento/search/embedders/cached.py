@@ -53,7 +53,7 @@ class Cached:
         return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
 
     def is_word(self, word: str) -> bool:
-        """Whether the model has a word whole, given in small letters; True where there is no telling."""
+        """Return whether the model has a word whole, given in small letters; True where there is no telling."""
         return self.embedder.is_word(word) if isinstance(self.embedder, MiniLm) else True
 
     def windows(self, text: str) -> list[str]:
@@ -171,7 +171,7 @@ class _File:
             self._connection = None
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> bool:
-        """Whether it worked; after the first failure nothing is tried any more."""
+        """Return whether it worked; after the first failure nothing is tried any more."""
         if not self._usable:
             return False
         try:

@@ -61,7 +61,7 @@ FINGERPRINT = f"all-MiniLM-L6-v2-{PIECES + 2}-{DIGESTS['model.safetensors'][:12]
 
 def find_model_folder() -> Path:
     """
-    Where the files are.
+    Return where the files are.
 
     Raises:
         MissingPart: the package is not installed.
@@ -89,14 +89,14 @@ def check_digest(file: Path) -> None:
 
 
 def digest_of(file: Path) -> str:
-    """Its SHA-256 in hexadecimal; raises `OSError` when it cannot be read."""
+    """Return its SHA-256 in hexadecimal; raises `OSError` when it cannot be read."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def load_tokenizer() -> Tokenizer:
     """
-    The published tokenizer; it neither cuts nor pads.
+    Return the published tokenizer; it neither cuts nor pads.
 
     Raises:
         MissingPart: it or its library is not installed.
@@ -138,7 +138,7 @@ class TorchPass:
         self.model = load_torch_model()
 
     def __call__(self, ids: Pieces, mask: Pieces) -> Vectors:
-        """(n, 384) mean-pooled rows of n texts that are padded to one length."""
+        """Return (n, 384) mean-pooled rows of n texts that are padded to one length."""
         import torch
 
         torch.set_num_threads(self._threads)  # each thread of this process has its own number
@@ -155,7 +155,7 @@ class TorchPass:
 
 def load_torch_model() -> SentenceTransformer:
     """
-    The model in float32 on the CPU, offline and without a word on stderr.
+    Return the model in float32 on the CPU, offline and without a word on stderr.
 
     Raises:
         MissingPart: the model or a library is not installed, or the files are not the published ones.
@@ -174,7 +174,7 @@ def load_torch_model() -> SentenceTransformer:
 
 @contextmanager
 def _silence_transformers() -> Iterator[None]:
-    """No warnings, progress bars and load reports of the libraries on stderr."""
+    """Silence warnings, progress bars and load reports of the libraries on stderr."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -223,19 +223,19 @@ class OnnxPass:
             self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
     def __call__(self, ids: Pieces, mask: Pieces) -> Vectors:
-        """(n, 384) unit rows of n texts that are padded to one length."""
+        """Return (n, 384) unit rows of n texts that are padded to one length."""
         rows: Vectors = self._session.run(["rows"], {"ids": ids, "mask": mask})[0]
         return rows
 
 
 def is_onnx_possible(folder: Path) -> bool:
-    """Whether the packages are there: onnxruntime, and those of the export unless that is done."""
+    """Return whether the packages are there: onnxruntime, and those of the export unless that is done."""
     wanted = ["onnxruntime"] if any(folder.glob(f"{STEM}-*.onnx")) else ["onnxruntime", "onnx", "onnxscript"]
     return all(find_spec(name) for name in wanted)
 
 
 def find_exported(folder: Path) -> Path | None:
-    """The file, if it is there and whole; a broken one is removed."""
+    """Return the file, if it is there and whole; a broken one is removed."""
     for file in sorted(folder.glob(f"{STEM}-*.onnx")):
         if file.stem == f"{STEM}-{digest_of(file)[:16]}":
             return file
@@ -342,7 +342,9 @@ class MiniLm:
 
     def windows(self, text: str) -> list[str]:
         """
-        The text itself if the model reads it whole, else overlapping pieces of it, cut between words; every character is in one.
+        Return the text itself if the model reads it whole, else overlapping pieces of it; every character is in one.
+
+        Cuts fall between words.
 
         Raises:
             EmbeddingError: the text is blank, or not Unicode.
@@ -363,7 +365,7 @@ class MiniLm:
 
     def is_word(self, word: str) -> bool:
         """
-        Whether a word in small letters is one of the 30,000 that the tokenizer does not take apart.
+        Return whether a word in small letters is one of the 30,000 that the tokenizer does not take apart.
 
         Raises:
             MissingPart: the tokenizer or its file is not installed.
@@ -372,7 +374,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), 384) unit rows, in the order of `texts`; what a text has beyond 256 pieces is not read.
+        Return (len(texts), 384) unit rows, in the order of `texts`; what a text has beyond 256 pieces is not read.
 
         Raises:
             EmbeddingError: a text is blank or not Unicode, or the model failed.
@@ -434,7 +436,7 @@ class MiniLm:
 
 def _surely_fits(text: str) -> bool:
     """
-    Whether so short a text fits without asking the tokenizer.
+    Return whether so short a text fits without asking the tokenizer.
 
     A piece has at least one normalised character, and the normaliser makes at most three of one (a Hangul syllable), one of
     an ASCII character.
@@ -463,12 +465,12 @@ def _cut_windows(words: Sequence[int | None]) -> Iterator[tuple[int, int]]:
 
 
 def _truncate(ids: list[int]) -> list[int]:
-    """No more pieces than the model reads, the mark of the end kept."""
+    """Return no more pieces than the model reads, the mark of the end kept."""
     return ids if len(ids) <= PIECES + 2 else [*ids[: PIECES + 1], ids[-1]]
 
 
 def _pad(pieces: Sequence[Sequence[int]]) -> tuple[Pieces, Pieces]:
-    """(n, longest) ids and mask of one forward pass."""
+    """Return (n, longest) ids and mask of one forward pass."""
     ids = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, one in enumerate(pieces):

@@ -64,7 +64,7 @@ class Remote:
 
     def windows(self, text: str) -> list[str]:
         """
-        The text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
+        Return the text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
 
         Raises:
             EmbeddingError: the text is blank.
@@ -74,7 +74,7 @@ class Remote:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
+        Return (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
 
         Raises:
             EmbeddingError: a text is blank; or the service is away, refuses, or answers with other vectors than were asked for.
@@ -108,7 +108,7 @@ class Remote:
             self._shortens = False  # an older model: its vectors have one length
 
     def _parse_rows(self, body: Mapping[str, Any], wanted: int) -> Vectors:
-        """Unit rows in the order of the texts."""
+        """Return unit rows in the order of the texts."""
         try:
             if self._ollama:
                 rows = list(body["embeddings"])
@@ -134,7 +134,7 @@ class Remote:
 
 def split_text(text: str, most: int) -> list[str]:
     """
-    The text in overlapping pieces of at most `most` characters; every character is in one.
+    Return the text in overlapping pieces of at most `most` characters; every character is in one.
 
     >>> split_text("one two three four five six", 16)
     ['one two three', 'three four five', 'five six']
@@ -151,7 +151,7 @@ def split_text(text: str, most: int) -> list[str]:
 
 
 def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int | None:
-    """The last place in least..most before a blank, or `after` one; None when there is none."""
+    """Return the last place in least..most before a blank, or `after` one; None when there is none."""
     blanks = [found.end() if after else found.start() for found in re.finditer(r"\s+", text[least : most + 1])]
     fitting = [least + place for place in blanks if 0 < place <= most - least]
     return fitting[-1] if fitting else None
@@ -159,7 +159,7 @@ def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int |
 
 def _fingerprint(provider: str, model: str, dimensions: int, host: str) -> str:
     """
-    A name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
+    Return a name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
 
     >>> _fingerprint("ollama", "nomic/embed:v1.5", 768, "localhost")
     'ollama-nomic_embed_v1.5-768-localhost-f444722c'
