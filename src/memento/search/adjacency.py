@@ -91,8 +91,8 @@ class Adjacency(Index):
 
     def memories(self, anchor: int) -> Ids:
         """Return the memories about an anchor, in no order."""
-        found = self._of.having(anchor)
-        return np.zeros(0, dtype=np.int32) if found is None else found[0]
+        having = self._of.having(anchor)
+        return np.zeros(0, dtype=np.int32) if having is None else having[0]
 
     def counts(self, memories: Ids) -> Ids:
         """Return (n,) how many anchors each of some memories is about."""
@@ -165,8 +165,8 @@ def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
 
 def _in_both_directions(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return links in both directions, row after row."""
-    found = list(arcs)
-    return sorted([*found, *((b, a) for a, b in found)])
+    links = list(arcs)
+    return sorted([*links, *((b, a) for a, b in links)])
 
 
 class Arc(NamedTuple):

@@ -20,10 +20,10 @@ def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
     >>> distinct(np.array([3, 1, 3], dtype=np.int32)).tolist()
     [1, 3]
     """
-    found = np.sort(ids)
-    first = np.ones(len(found), dtype=np.bool_)
-    np.not_equal(found[1:], found[:-1], out=first[1:])
-    return found[first]
+    ordered = np.sort(ids)
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -58,9 +58,9 @@ def spans(first: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np
     """
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    found: NDArray[np.int64] = np.repeat(np.asarray(first, dtype=np.int64) - (ends - counts), counts)
-    found += np.arange(total, dtype=np.int64)
-    return found
+    places: NDArray[np.int64] = np.repeat(np.asarray(first, dtype=np.int64) - (ends - counts), counts)
+    places += np.arange(total, dtype=np.int64)
+    return places
 
 
 class Log:
@@ -124,10 +124,10 @@ class Log:
 
     def count(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
         """Return (n,) the lengths of the lists of some nodes."""
-        found = np.zeros(len(nodes), dtype=np.int32)
+        counts = np.zeros(len(nodes), dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._count))
-        found[known] = self._count[nodes[known]]
-        return found
+        counts[known] = self._count[nodes[known]]
+        return counts
 
     def gather(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
         """Return the lists of some nodes that have one, one after the other."""

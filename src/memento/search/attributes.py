@@ -72,12 +72,12 @@ class Numbers(Index):
 
     def column(self, predicate: IRI, nodes: NDArray[np.integer]) -> Column:
         """Return (n,) one number of some memories."""
-        found = np.full(len(nodes), np.nan)
+        values = np.full(len(nodes), np.nan)
         column = self._columns.get(predicate)
         if column is not None:
             there = np.flatnonzero(nodes < len(column))
-            found[there] = column[nodes[there]]
-        return found
+            values[there] = column[nodes[there]]
+        return values
 
     def strength(self, node: int) -> Strength:
         """Return all numbers of one memory."""
@@ -200,11 +200,11 @@ class Fadings(Index):
 
     def of(self, graph: IRI) -> Decay:
         """Return how far the energies of a graph have faded."""
-        found = self._decays.get(graph)
-        if found is None:
+        decay = self._decays.get(graph)
+        if decay is None:
             marks = sorted((until, half_life) for name, until, half_life in self._spans.values() if name == graph)
-            found = self._decays[graph] = Decay(tuple(marks))
-        return found
+            decay = self._decays[graph] = Decay(tuple(marks))
+        return decay
 
     def arrays(self) -> Arrays:
         spans = list(self._spans.values())

@@ -163,18 +163,18 @@ class KeyGraph(Index):
 
     def links_of(self, memories: Ids) -> list[tuple[int, int, float]]:
         """Return the links to some memories: (memory, key, weight)."""
-        found = []
+        links = []
         for memory in memories.tolist():
             if memory in self._links:
-                found += [(memory, key, weight) for key, weight in self.links(memory).items()]
-        return found
+                links += [(memory, key, weight) for key, weight in self.links(memory).items()]
+        return links
 
     def led_to(self, key: int) -> tuple[Ids, Weights]:
         """Return the memories that a key leads to by a link, in no order, and the weights."""
-        found = self._links.having(key)
-        if found is None:
+        having = self._links.having(key)
+        if having is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0)
-        return found[0].copy(), found[1].astype(np.float64) / UNIT
+        return having[0].copy(), having[1].astype(np.float64) / UNIT
 
     def put_memory(self, node: int, is_given: bool) -> None:
         """Say whether a memory came with keys of its own, by which alone it is then reached."""
@@ -183,10 +183,10 @@ class KeyGraph(Index):
 
     def have_given_keys(self, nodes: NDArray[np.integer]) -> Mask:
         """Return (n,) which memories came with keys of their own."""
-        found = np.zeros(len(nodes), dtype=np.bool_)
+        given = np.zeros(len(nodes), dtype=np.bool_)
         known = np.flatnonzero(nodes < len(self._types))
-        found[known] = self._types[nodes[known]] == _GIVEN
-        return found
+        given[known] = self._types[nodes[known]] == _GIVEN
+        return given
 
     def type(self, node: int) -> KeyType | None:
         """As what a key or an anchor matches; None for anything else."""
@@ -195,18 +195,18 @@ class KeyGraph(Index):
 
     def concepts(self, size: int) -> Mask:
         """Return (size,) the nodes that match by meaning."""
-        found = np.zeros(size, dtype=np.bool_)
+        concepts = np.zeros(size, dtype=np.bool_)
         known = min(size, len(self._types))
-        found[:known] = self._types[:known] == _CODES["concept"]
-        return found
+        concepts[:known] = self._types[:known] == _CODES["concept"]
+        return concepts
 
     def find(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
         """Return the keys and anchors of some graphs that a text names, each with the phrase that stands there."""
-        found = self._anchors(labels).find(text, graphs)
+        phrases = self._anchors(labels).find(text, graphs)
         for node, phrase in self._own.find(text, graphs).items():
-            if len(phrase) > len(found.get(node, "")):
-                found[node] = phrase
-        return found
+            if len(phrase) > len(phrases.get(node, "")):
+                phrases[node] = phrase
+        return phrases
 
     def find_exact(self, phrase: str, graphs: Sequence[IRI], labels: Labels) -> list[int]:
         """Return the keys and anchors of some graphs that go by a phrase, keys first."""

@@ -155,7 +155,7 @@ def find_longest(
     >>> find_longest(("new", "york", "city", "hall"), [0, 1, 2], {"new": 3, "york": 1}, known.__contains__)
     {'new york city'}
     """
-    found: set[str] = set()
+    labels: set[str] = set()
     free = 0
     for start in starts:
         if start < free:
@@ -163,10 +163,10 @@ def find_longest(
         for n in range(min(limits.get(words[start], 0), len(words) - start), 0, -1):
             label = " ".join(words[start : start + n])
             if is_known(label):
-                found.add(label)
+                labels.add(label)
                 free = start + n
                 break
-    return found
+    return labels
 
 
 UNIT = 10_000
@@ -199,14 +199,14 @@ class Reading:
     @classmethod
     def of(cls, text: Text) -> Self:
         subjects = _find_subjects(text.content, text.title, text.extra)
-        found = read_names(f"{text.title}. {text.content}" if text.title else text.content)
+        words = read_names(f"{text.title}. {text.content}" if text.title else text.content)
         return cls(
             node=text.node,
-            text=f" {' '.join(found.words)} ".encode("utf-8", errors="surrogatepass"),
-            starts=found.starts,
-            own=found.spans | {label for label, _ in subjects},
+            text=f" {' '.join(words.words)} ".encode("utf-8", errors="surrogatepass"),
+            starts=words.starts,
+            own=words.spans | {label for label, _ in subjects},
             subjects={label: max(round(weight * UNIT), 1) for label, weight in subjects},
-            slots=_slots_of(found.words, found.starts),
+            slots=_slots_of(words.words, words.starts),
         )
 
 
@@ -252,8 +252,8 @@ class Entity:
 
     def mentions(self) -> Nodes:
         """Return (df,) in no order."""
-        found = self._mentions.having(self._key)
-        return np.zeros(0, dtype=np.int32) if found is None else found[0]
+        having = self._mentions.having(self._key)
+        return np.zeros(0, dtype=np.int32) if having is None else having[0]
 
     def subjects(self) -> tuple[Nodes, Weights]:
         """Return the nodes whose subject it is, and how surely: (about,) each, in no order."""
@@ -273,10 +273,10 @@ class Entity:
 
     @cached_property
     def _about(self) -> tuple[Nodes, Weights]:
-        found = self._subjects.having(self._key)
-        if found is None:
+        having = self._subjects.having(self._key)
+        if having is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        return found[0], found[1] / np.float32(UNIT)
+        return having[0], having[1] / np.float32(UNIT)
 
 
 class Links:
@@ -366,25 +366,29 @@ class Links:
     def fill(self, texts: Iterable[Text]) -> None:
         """Take in many memories where there are none: the same as `put` for each, in a fraction of the time."""
         readings = [Reading.of(text) for text in sorted(texts, key=lambda text: text.node)]
-        known = {label for one in readings for label in one.subjects}
+        known = {label for reading in readings for label in reading.subjects}
         self._widen(known)
         assert self._limits is not None
-        nodes = np.array([one.node for one in readings], dtype=np.int32)
+        nodes = np.array([reading.node for reading in readings], dtype=np.int32)
         number, limits = self._labels.whole, self._limits
         mentions, subjects, slots = _Flat(), _Flat(), _Flat()
-        for one in readings:
-            matched = find_longest(one.text.decode().split(), one.starts, limits, known.__contains__) - one.own
-            counts = {number(label): _OWN for label in sorted(one.own)}
+        for reading in readings:
+            matched = (
+                find_longest(reading.text.decode().split(), reading.starts, limits, known.__contains__) - reading.own
+            )
+            counts = {number(label): _OWN for label in sorted(reading.own)}
             mentions.add(counts | {number(label): _MATCHED for label in sorted(matched)})
-            subjects.add({number(label): weight for label, weight in one.subjects.items()})
-            slots.add(dict.fromkeys(one.slots, 1))
+            subjects.add({number(label): weight for label, weight in reading.subjects.items()})
+            slots.add(dict.fromkeys(reading.slots, 1))
         self._mentions = Postings(self._labels, mentions.segment(nodes))
         self._subjects = Postings(self._labels, subjects.segment(nodes))
         self._slots = Postings(segment=slots.segment(nodes))
-        sizes = np.array([len(one.text) for one in readings], dtype=np.int32)
-        self._texts = Log.of(nodes, sizes, np.frombuffer(b"".join(one.text for one in readings), dtype=np.uint8))
-        sizes = np.array([len(one.starts) for one in readings], dtype=np.int32)
-        starts = np.array([start for one in readings for start in one.starts], dtype=np.int32)
+        sizes = np.array([len(reading.text) for reading in readings], dtype=np.int32)
+        self._texts = Log.of(
+            nodes, sizes, np.frombuffer(b"".join(reading.text for reading in readings), dtype=np.uint8)
+        )
+        sizes = np.array([len(reading.starts) for reading in readings], dtype=np.int32)
+        starts = np.array([start for reading in readings for start in reading.starts], dtype=np.int32)
         self._starts = Log.of(nodes, sizes, starts)
 
     def arrays(self) -> Arrays:
@@ -414,8 +418,8 @@ class Links:
     def _match_again(self, label: str) -> None:
         """Match the memories again whose words have a label that became known, or is no more."""
         between = f" {label} ".encode()
-        found = self._slots.having(_slot_of(label.split()))
-        for node in [] if found is None else found[0].tolist():
+        having = self._slots.having(_slot_of(label.split()))
+        for node in [] if having is None else having[0].tolist():
             if between in self._texts.get(node).tobytes():
                 self._match(node, {key for key, how in self._mentions.counts(node).items() if how == _OWN})
 
@@ -425,8 +429,8 @@ class Links:
             self._limits = {}
             self._widen([label for label in self._labels.words() if self.is_subject(label)])
         words = self._texts.get(node).tobytes().decode().split()
-        found = find_longest(words, self._starts.get(node).tolist(), self._limits, self.is_subject)
-        matched = {self._labels.whole(label) for label in found} - own
+        labels = find_longest(words, self._starts.get(node).tolist(), self._limits, self.is_subject)
+        matched = {self._labels.whole(label) for label in labels} - own
         self._mentions.add_counts(node, {**dict.fromkeys(own, _OWN), **dict.fromkeys(matched, _MATCHED)}, 0)
 
     def _widen(self, labels: Iterable[str]) -> None:
@@ -541,8 +545,8 @@ class Joined:
         >>> Joined([links]).find_names("Who was in the film Ed Wood?"), Joined([links]).find_names("who saw that film?")
         (['the film', 'ed wood'], ['film'])
         """
-        found = read_names(question)
-        words, large = found.words, set(found.starts)
+        read = read_names(question)
+        words, large = read.words, set(read.starts)
         named: dict[str, None] = {}
         small: dict[str, None] = {}
         place = 0

@@ -112,22 +112,22 @@ class VectorIndex:
     def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
         """Return (len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
         asked = np.asarray(nodes, dtype=np.int64)
-        found = np.zeros((len(asked), self._dimensions), dtype=np.float32)
+        rows = np.zeros((len(asked), self._dimensions), dtype=np.float32)
         there = np.flatnonzero(self._counts(asked))
-        found[there] = self._rows(self._first[asked[there]])
-        return found
+        rows[there] = self._rows(self._first[asked[there]])
+        return rows
 
     def cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
         """Return (len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
         wanted = np.asarray(nodes, dtype=np.int64)
         counts = self._counts(wanted)
         there = np.flatnonzero(counts)
-        found = np.zeros(len(wanted), dtype=np.float32)
+        best = np.zeros(len(wanted), dtype=np.float32)
         if there.size:
             counts = counts[there]
             likeness = _products(self._rows(spans(self._first[wanted[there]], counts)), asked)
-            found[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
-        return found
+            best[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
+        return best
 
     def likeness(self, asked: Vectors, size: int) -> Values:
         """
@@ -176,7 +176,7 @@ class VectorIndex:
         # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
         while True:
             wanted = min(wanted, count)
-            found, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
+            hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
             # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
             if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
@@ -186,7 +186,7 @@ class VectorIndex:
                 break
             wanted *= 2
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
-        scores = _products(self._rows(rows), asked) if self._coded else found.ravel()
+        scores = _products(self._rows(rows), asked) if self._coded else hits.ravel()
         return _best_of(owner[rows.ravel()], scores, k)
 
     def near(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
@@ -204,8 +204,8 @@ class VectorIndex:
             self._sketch = Sketch(self._dimensions)
         if len(self._sketch) < self._used:
             self._sketch.follow(self._rows(np.arange(len(self._sketch), self._used)))
-        found = [self._sketch.nearest(one, max(_POOL, 4 * k), allowed) for one in asked]
-        rows = np.unique(np.concatenate(found))
+        nearest = [self._sketch.nearest(one, max(_POOL, 4 * k), allowed) for one in asked]
+        rows = np.unique(np.concatenate(nearest))
         return _best_of(owner[rows], _products(self._rows(rows), asked), k)
 
     def arrays(self) -> Arrays:
@@ -215,10 +215,10 @@ class VectorIndex:
         packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
         whole = packed and not len(self._more)
         rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
-        found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
+        kept: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            found["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
-        return found
+            kept["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
+        return kept
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
@@ -243,18 +243,18 @@ class VectorIndex:
 
     def _stored_rows(self) -> Vectors:
         """Return (rows, d) the vectors of a flat index, as they are in its memory."""
-        found: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
-        return found.reshape(self._used, -1)
+        stored: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
+        return stored.reshape(self._used, -1)
 
     def _rows(self, rows: NDArray[np.integer]) -> Vectors:
         if not self._coded:
             return np.asarray(self._stored_rows()[rows]) if self._used else self._base
         if not len(self._more):
             return np.asarray(self._base[rows])
-        found = np.empty((len(rows), self._dimensions), dtype=np.float32)
+        both = np.empty((len(rows), self._dimensions), dtype=np.float32)
         late = rows >= len(self._base)
-        found[~late], found[late] = self._base[rows[~late]], self._more[rows[late] - len(self._base)]
-        return found
+        both[~late], both[late] = self._base[rows[~late]], self._more[rows[late] - len(self._base)]
+        return both
 
     def _counts(self, nodes: NDArray[np.int64]) -> NDArray[np.int32]:
         known = nodes < len(self._count)
@@ -274,12 +274,12 @@ class VectorIndex:
 def _products(rows: Vectors, asked: Vectors) -> Values:
     """Return (n,) the best product of each row with any of `asked`; by one thread: two that spin are slower on a busy machine."""
     rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
-    found = np.empty(len(rows), dtype=np.float32)
+    scores = np.empty(len(rows), dtype=np.float32)
     products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
     for one in np.ascontiguousarray(asked, dtype=np.float32):
         sizes = rows.shape[1], len(rows)
-        products(faiss.swig_ptr(found), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
-        np.maximum(best, found, out=best)
+        products(faiss.swig_ptr(scores), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
+        np.maximum(best, scores, out=best)
     return best
 
 

@@ -113,10 +113,10 @@ class Nodes:
 
     def iri(self, node: int) -> IRI:
         """Return the IRI of an id; raises `KeyError` when the id is not in use."""
-        found = self._iris[node] if 0 <= node < len(self._iris) else None
-        if found is None:
+        iri = self._iris[node] if 0 <= node < len(self._iris) else None
+        if iri is None:
             raise KeyError(node)
-        return found
+        return iri
 
     def find(self, iri: IRI) -> int | None:
         """Return the id of an IRI, or None."""

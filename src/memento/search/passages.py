@@ -161,8 +161,8 @@ class Turns:
             return [node for _, node in self._order[number]]
         if number + 1 >= len(self._begins):
             return []
-        found: list[int] = self._nodes[int(self._begins[number]) : int(self._begins[number + 1])].tolist()
-        return found
+        turns: list[int] = self._nodes[int(self._begins[number]) : int(self._begins[number + 1])].tolist()
+        return turns
 
     def spoken_by(self, names: Collection[str], among: Ids | None = None) -> Ids:
         """Return the turns of some speakers, ascending; or those among some memories."""
@@ -174,10 +174,10 @@ class Turns:
 
     def number(self, session: IRI) -> int:
         """Return the number of a session, a new one when it is not known."""
-        found = self._sessions.setdefault(session, len(self._iris))
-        if found == len(self._iris):
+        number = self._sessions.setdefault(session, len(self._iris))
+        if number == len(self._iris):
             self._iris.append(session)
-        return found
+        return number
 
     def session_of(self, node: int) -> int:
         """Return the number of the session that a memory belongs to, −1 for none."""
@@ -185,21 +185,21 @@ class Turns:
 
     def sessions_of(self, nodes: NDArray[np.integer]) -> Ids:
         """Return (len(nodes),) the same for some memories."""
-        found = np.full(len(nodes), -1, dtype=np.int32)
+        sessions = np.full(len(nodes), -1, dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._session))
-        found[known] = self._session[nodes[known]]
-        return found
+        sessions[known] = self._session[nodes[known]]
+        return sessions
 
     def nodes(self) -> Ids:
         """Return every turn, ascending."""
         return np.flatnonzero(self._session >= 0).astype(np.int32)
 
     def _voice(self, name: str) -> int:
-        found = self._speakers.setdefault(name, len(self._names))
-        if found == len(self._names):
+        voice = self._speakers.setdefault(name, len(self._names))
+        if voice == len(self._names):
             self._names.append(name)
             self._spoken.append(0)
-        return found
+        return voice
 
     def _of(self, session: int) -> list[tuple[int, int]]:
         """Return the order of a session, as a list that may be changed."""

@@ -75,14 +75,14 @@ class Vocabulary:
     def numbers(self, words: Sequence[str]) -> list[int]:
         """Return the numbers of some words, none of them a pair; what is not known is learnt."""
         known, listed = self._numbers, self._words
-        found = []
+        numbers = []
         for word in words:
             number = known.get(word)
             if number is None:
                 number = known[word] = len(listed)
                 listed.append(word)
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def term(self, key: int) -> str:
         """Return the term of a number; raises `IndexError` when there is none."""
@@ -251,20 +251,20 @@ class Segment:
     def keys_of(self, node: int) -> list[int]:
         """Return each term of a node; none when it is not here."""
         place = self.place(node)
-        found: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
-        return found
+        keys: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
+        return keys
 
     def counts(self, node: int) -> dict[int, int]:
         """Return each term of a node, and how often it has it; none when it is not here."""
         place = self.place(node)
-        found: dict[int, int] = {}
+        counts: dict[int, int] = {}
         if place is None:
-            return found
+            return counts
         for at in self._terms(place).tolist():
             begin, end = int(self.begins[at]), int(self.begins[at + 1])
             row = begin + int(self.places[begin:end].searchsorted(np.int32(place)))
-            found[int(self.keys[at])] = int(self.times[row])
-        return found
+            counts[int(self.keys[at])] = int(self.times[row])
+        return counts
 
     def remove(self, node: int) -> bool:
         """Take a node out; False when it is not here."""

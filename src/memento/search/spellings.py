@@ -160,14 +160,14 @@ class Spellings:
         """Return the nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
         text = fold_text(text)
         words = words_of(text)
-        found: dict[int, str] = {}
+        phrases: dict[int, str] = {}
         for place, word in enumerate(words):
             for slot in dict.fromkeys((word.text, _slot(words, place))):
                 for graph in graphs:
                     for phrase, node in self._rows(graph, slot):
-                        if len(phrase) > len(found.get(node, "")) and _is_at(phrase, text, word.begin):
-                            found[node] = phrase
-        return found
+                        if len(phrase) > len(phrases.get(node, "")) and _is_at(phrase, text, word.begin):
+                            phrases[node] = phrase
+        return phrases
 
     @property
     def phrases(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:

@@ -111,17 +111,17 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     Source: the rules were written from the first sentences of encyclopaedia articles.
     """
     text = " ".join(unicodedata.normalize("NFKC", content[:LONGEST]).replace("``", '"').replace("''", '"').split())
-    found = list(_guess_names(text))
+    names = list(_guess_names(text))
     if title:
         bare = re.sub(r"\s*\([^()]*\)\s*$", "", title)
-        found = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in found)]
-    return _best(found)
+        names = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in names)]
+    return _best(names)
 
 
-def _best(found: list[Alias]) -> tuple[Alias, ...]:
+def _best(names: list[Alias]) -> tuple[Alias, ...]:
     """Return each name once, normalised, with its largest weight; what names nothing is left out."""
     best: dict[str, float] = {}
-    for name, weight in found:
+    for name, weight in names:
         label = normalise_label(name)
         if any(map(str.isalnum, label)) and label not in OPENERS:
             best[label] = max(best.get(label, 0.0), round(weight, 4))
@@ -232,11 +232,11 @@ def _beside(head: str, rest: str) -> Iterator[Alias]:
 
 
 def _in_parenthesis(rest: str) -> Iterator[Alias]:
-    found = _PARENTHESIS.match(rest)
-    if found and not _DATED.search(found[1]):
-        for name in _NAME.finditer(found[1]):
+    aside = _PARENTHESIS.match(rest)
+    if aside and not _DATED.search(aside[1]):
+        for name in _NAME.finditer(aside[1]):
             # "French: …" names a language, "M.D." a degree.
-            if not re.match(r"\s*:", found[1][name.end() :]) and "." not in name[0]:
+            if not re.match(r"\s*:", aside[1][name.end() :]) and "." not in name[0]:
                 yield name[0], UNSURE
 
 
@@ -269,8 +269,8 @@ def _after_comma(rest: str) -> Iterator[Alias]:
 
 def _places(rest: str) -> Iterator[Alias]:
     """“is a village in Y, Z”: Y is the nearer and vaguer, the others are what one adds to tell it from its namesakes."""
-    found = re.match(r"[^.]{0,40}?\b(?:is|was)\s", rest)
-    place = _PLACE.search(rest, found.end(), found.end() + 150) if found else None
+    verb = re.match(r"[^.]{0,40}?\b(?:is|was)\s", rest)
+    place = _PLACE.search(rest, verb.end(), verb.end() + 150) if verb else None
     at, weight = (place.end(), UNSURE) if place else (-1, 0.0)
     while at >= 0 and (name := _NAME.match(rest, at)):
         yield name[0].rstrip("."), weight

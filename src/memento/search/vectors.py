@@ -81,24 +81,24 @@ class VectorFile:
     def find(self, iri: IRI) -> tuple[bytes, Vectors] | None:
         """Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
-            if found is None:
+            row = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
+            if row is None:
                 states = self.find_states([iri])
                 return (states[iri][0], states[iri][1][np.newaxis]) if states else None
-            rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (found[0],)).fetchall()
-        return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
+            rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (row[0],)).fetchall()
+        return row[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
 
     def find_id(self, iri: IRI) -> int | None:
         """Return the id of a node, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
-        return None if found is None else int(found[0])
+            row = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if row is None else int(row[0])
 
     def find_digest(self, iri: IRI) -> bytes | None:
         """Return the digest of the text that a node's vectors were made of, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
-        return None if found is None else bytes(found[0])
+            row = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if row is None else bytes(row[0])
 
     def touch(self, iris: Iterable[IRI]) -> None:
         """Note that something is about to be written about some nodes, as long as indexes are kept that it would outdate."""
@@ -116,8 +116,8 @@ class VectorFile:
     def last_touch(self) -> int:
         """Return the number of the last note, 0 when there never was one."""
         with self._lock:
-            found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
-        return int(found[0]) if found else 0
+            row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
+        return int(row[0]) if row else 0
 
     def count_touches(self) -> int:
         """Return how many notes there are."""
@@ -132,8 +132,8 @@ class VectorFile:
     def get_mark(self, key: str) -> str | None:
         """Return what was last kept under a key."""
         with self._lock:
-            found = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if found is None else str(found[0])
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
 
     def set_mark(self, key: str, value: str) -> None:
         """Keep something under a key, in place of what was there."""

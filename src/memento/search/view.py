@@ -85,11 +85,11 @@ class View:
 
     def association_matrix(self) -> Csr:
         """Return the associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
-        found = self.indexes.associations.among(self.visible)
-        weights = np.zeros(len(found.source))
-        for graph, of in self.indexes.nodes.by_graph(found.source):
-            weights[of] = associations_at(found.weight[of], found.at[of], self.indexes.fadings.of(graph))
-        return self.indexes.associations.csr(found, weights, len(self.visible))
+        arcs = self.indexes.associations.among(self.visible)
+        weights = np.zeros(len(arcs.source))
+        for graph, of in self.indexes.nodes.by_graph(arcs.source):
+            weights[of] = associations_at(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
+        return self.indexes.associations.csr(arcs, weights, len(self.visible))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:
         """Return the IRIs of some nodes, in their order."""

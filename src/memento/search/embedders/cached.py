@@ -99,15 +99,15 @@ class Cached:
 
     def _look_up(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
         with self._lock:
-            found = {digest: self._recent[digest] for digest in digests if digest in self._recent}
-            for digest in found:
+            known = {digest: self._recent[digest] for digest in digests if digest in self._recent}
+            for digest in known:
                 self._recent.move_to_end(digest)
-            sought = [digest for digest in digests if digest not in found]
+            sought = [digest for digest in digests if digest not in known]
             if self._file and sought:
                 stored = self._file.get(sought)
                 self._keep_recent(stored)
-                found |= stored
-            return found
+                known |= stored
+            return known
 
     def _remember(self, vectors: dict[bytes, Vector]) -> None:
         with self._lock:
@@ -131,7 +131,7 @@ class _File:
         self._usable = True
 
     def get(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        found: dict[bytes, Vector] = {}
+        vectors: dict[bytes, Vector] = {}
 
         def read(connection: sqlite3.Connection) -> None:
             for chunk in _split(digests):
@@ -139,10 +139,10 @@ class _File:
                 rows = connection.execute(f"SELECT digest, vector FROM embeddings WHERE digest IN ({marks})", chunk)
                 for digest, blob in rows:
                     if len(blob) == 4 * self._dimensions:
-                        found[digest] = np.frombuffer(blob, dtype="<f4")
+                        vectors[digest] = np.frombuffer(blob, dtype="<f4")
 
         self._attempt(read)
-        return found
+        return vectors
 
     def put(self, vectors: dict[bytes, Vector]) -> None:
         def write(connection: sqlite3.Connection) -> None:

@@ -106,10 +106,10 @@ def load_tokenizer() -> Tokenizer:
     with translate_errors():
         from tokenizers import Tokenizer
 
-        found = Tokenizer.from_file(str(file))
-        found.no_truncation()  # the file says 128
-        found.no_padding()
-    return found
+        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer.no_truncation()  # the file says 128
+        tokenizer.no_padding()
+    return tokenizer
 
 
 @contextmanager

@@ -113,7 +113,7 @@ class Remote:
             if self._ollama:
                 rows = list(body["embeddings"])
             else:
-                by_index = {one["index"]: one["embedding"] for one in body["data"]}
+                by_index = {entry["index"]: entry["embedding"] for entry in body["data"]}
                 rows = [by_index[place] for place in range(len(by_index))]
             lengths = {len(row) for row in rows}
             if len(rows) != wanted or len(lengths) != 1:
@@ -139,15 +139,15 @@ def split_text(text: str, most: int) -> list[str]:
     >>> split_text("one two three four five six", 16)
     ['one two three', 'three four five', 'five six']
     """
-    found, begin = [], 0
+    pieces, begin = [], 0
     while len(text) - begin > most:
         end = _find_gap(text, begin + most // 2, begin + most) or begin + most
-        found.append(text[begin:end])
+        pieces.append(text[begin:end])
         begin = (
             _find_gap(text, end - most // OVERLAP - most // 4, end - most // OVERLAP, after=True)
             or end - most // OVERLAP
         )
-    return [*found, text[begin:]]
+    return [*pieces, text[begin:]]
 
 
 def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int | None:
