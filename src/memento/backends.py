@@ -34,10 +34,9 @@ _AT_MOST_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class CopyCache:
     """
-    Somebody who keeps copies of what memories say: how they give some up, how they let go of files and connections, and how they
-    give all of them up.
+    A cache of what memories say: how it drops some copies, how it closes its files and connections, and how it drops all of them.
     """
 
     forget: Callable[[Sequence[IRI]], None]
@@ -61,13 +60,13 @@ class Backends:
     """What was found damaged when the store's files were last read to their end."""
     erasures: int = 0
     """How often texts were erased: what was copied before holds them."""
-    forgotten: list[Callable[[], None]] = field(default_factory=list)
+    forget_listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
-    keepers: list[Keeper] = field(default_factory=list)
-    followers: list[Callable[[Change | None], None]] = field(default_factory=list)
+    caches: list[CopyCache] = field(default_factory=list)
+    change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
 
     def warm_up(self) -> None:
@@ -87,7 +86,7 @@ class Backends:
         """
         self.indexes.anticipate(change)
         self.apply(change)
-        # What lies elsewhere, as provenance does, no index holds.
+        # What is elsewhere, as provenance is, no index holds.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
@@ -140,21 +139,21 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.graph.apply(change)
-        for follow in self.followers:
-            follow(change)
+        for notify in self.change_listeners:
+            notify(change)
 
-    def forget_copies(self, iris: Sequence[IRI]) -> None:
+    def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
 
         Raises:
             GraphError: a copy could not be removed.
         """
-        for keeper in self.keepers:
-            keeper.forget(iris)
-        for told in self.forgotten:
-            told()
-        if not self.keepers:
+        for copies in self.caches:
+            copies.forget(iris)
+        for notify in self.forget_listeners:
+            notify()
+        if not self.caches:
             try:
                 self.home.delete_blocks()
             except OSError as error:
@@ -164,7 +163,7 @@ class Backends:
         """
         Remove quads and every copy of some texts.
 
-        The vectors are overwritten at once; the store's own files are written anew at the next start.
+        The vectors are overwritten at once; the store's own files are rewritten at the next start.
         """
         self.erasing()
         self.commit(change, scope)
@@ -173,7 +172,7 @@ class Backends:
         self.embedder.discard(texts)
 
     def erasing(self) -> None:
-        """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
+        """Text is about to be erased: the store's own files are rewritten at the next start, and no index of now is kept."""
         self._begin_erasing()
         cache.discard(self.home.indexes, self.indexes)
 
@@ -181,8 +180,8 @@ class Backends:
         self.home.erased.touch()
         self._is_erased = True
         self.erasures += 1
-        for told in self.forgotten:
-            told()
+        for notify in self.forget_listeners:
+            notify()
         discard_backups(self.home.checkpoints)
 
     def close(self) -> None:
@@ -190,8 +189,8 @@ class Backends:
         if self._is_closed:
             return
         self._is_closed = True
-        for keeper in self.keepers:
-            keeper.close()
+        for copies in self.caches:
+            copies.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
                 _save_indexes(self.home, self.indexes)
@@ -238,10 +237,10 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     Raises:
         GraphError: the store could not be let go of, or not be opened again.
     """
-    for keeper in parts.keepers:
-        keeper.clear()
-    for told in parts.forgotten:
-        told()
+    for copies in parts.caches:
+        copies.clear()
+    for notify in parts.forget_listeners:
+        notify()
     old = parts.graph
     parts.inferences.close()
     old.close()
@@ -258,8 +257,8 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts.graph, parts.indexes, parts.inferences = _open_store(parts.home, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
-        for follow in parts.followers:
-            follow(None)
+        for listener in parts.change_listeners:
+            listener(None)
         parts._is_erased = False
 
 

@@ -40,12 +40,12 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
         return _erased(memories, rows, scope, now, parts)
     less = undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
     copied = [*memories, *_subjects(less)]
-    parts.forget_copies(copied)
+    parts.invalidate_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
     change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + less
     if change.adds or change.removes:
         parts.commit(change, scope)
-        parts.forget_copies(copied)  # one that was made meanwhile
+        parts.invalidate_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
 
 
@@ -108,13 +108,13 @@ def _erase(
     """
     cases, theirs = derived(nodes, scope.tenant, parts)
     copied = [*nodes, *_subjects(less)]
-    parts.forget_copies(copied)
+    parts.invalidate_copies(copied)
     found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
     parts.erase(Change(_closed_up(gone, nodes), gone) + Change(removes=theirs) + less, scope, [*texts, *said])
     traceless(theirs, parts)
-    parts.forget_copies(copied)  # one that was made meanwhile
+    parts.invalidate_copies(copied)  # one that was made meanwhile
     return cases
 
 

@@ -38,7 +38,7 @@ class Domains:
         self._open: dict[IRI, Domain] = {}
         self._lock = threading.RLock()
         self._own = threading.local()
-        parts.followers.append(self._follow)
+        parts.change_listeners.append(self._follow)
 
     def of(self, graph: IRI) -> Domain:
         """The domain of a graph, read when it is not yet; raises `GraphError`, `EmbeddingError`."""

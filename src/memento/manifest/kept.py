@@ -49,7 +49,7 @@ class Maps:
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
         """Called, on a thread of its own, when a map was drawn anew in the background."""
-        parts.forgotten.append(self.clear)
+        parts.forget_listeners.append(self.clear)
 
     def get(self, scope: Scope) -> Manifest:
         """The map as it is kept, or drawn now where none is."""

@@ -27,7 +27,7 @@ class Csr:
     """
     An undirected graph over the nodes 0..n-1 as compressed rows: every link stands in the rows of both its ends.
 
-    The neighbours of node v are `indices[indptr[v] : indptr[v + 1]]`, ascending; `weights` lies beside `indices`, or is
+    The neighbours of node v are `indices[indptr[v] : indptr[v + 1]]`, ascending; `weights` are beside `indices`, or is
     None when all links count the same.
     """
 
@@ -93,7 +93,7 @@ class Csr:
         return Csr(self.indptr, self.indices, (np.repeat(rare, links) * rare[self.indices]).astype(np.float32))
 
     def row_sums(self, values: NDArray[np.float64]) -> Mass:
-        """Return (n,) the sum over each row of `values`, which lie beside `indices`."""
+        """Return (n,) the sum over each row of `values`, which are beside `indices`."""
         sums = np.zeros(len(self))
         filled = np.flatnonzero(np.diff(self.indptr))  # `reduceat` would give an empty row its successor's first value
         if filled.size:
@@ -118,7 +118,7 @@ def rarity(links: NDArray[np.integer], n: int) -> NDArray[np.float64]:
 
 
 def arcs_of(csr: Csr, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the arcs of these nodes lie in `indices`, node after node, and how many each has."""
+    """Return the places of the arcs of these nodes in `indices`, node after node, and how many each has."""
     begins = csr.indptr[nodes]
     sizes = csr.indptr[nodes + 1] - begins
     ends = np.cumsum(sizes)
@@ -292,7 +292,7 @@ def hops(
     """
     Return the nodes that are reached within so many hops, ascending, what the hops brought each, and at which hop it came in.
 
-    A hop leads to a neighbour, or through a connector to all others that hang on it. It brings `score · decay · weight`, over
+    A hop leads to a neighbour, or through a connector to all others that are linked to it. It brings `score · decay · weight`, over
     a connector also times what the connector lets through; of two links over a connector the weight of the second counts.
     Only nodes that are new in one hop go on in the next, each with what it had by then. Sources are at hop 1, as those who
     asked found them directly.

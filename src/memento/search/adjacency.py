@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM, TYPE
 from memento.rank.walks import Csr
 from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Index, Update, register
+from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.nodes import Ids, Mask
 from memento.search.postings import Postings, Segment
 from memento.search.records import Record
@@ -58,8 +58,8 @@ class Adjacency(Index):
             if record.kind == "memory":
                 self.put(node, self._find_anchors(record))
 
-    def fill(self, update: Update) -> None:
-        memories = ((node, record) for node, record in update.nodes if record.kind == "memory")
+    def fill(self, everything: Everything) -> None:
+        memories = ((node, record) for node, record in everything.nodes if record.kind == "memory")
         self.fill_edges({node: anchors for node, record in memories if (anchors := self._find_anchors(record))})
 
     def _find_anchors(self, record: Record) -> list[int]:

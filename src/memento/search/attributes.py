@@ -17,7 +17,7 @@ from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Strength, Value
 from memento.rank.dynamics import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Index, Update, register
+from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.records import Record
 
 Column = NDArray[np.float64]
@@ -131,6 +131,11 @@ class Slots(Index):
         super().__init__(context)
         self._nodes: dict[Slot, set[int]] = defaultdict(set)
         self._of: dict[int, Slot] = {}
+
+    def fill(self, everything: Everything) -> None:
+        for node, record in everything.nodes:
+            if MEM.slot in record.statements and record.kind == "memory" and (slot := slot_of(record)):
+                self._put(node, slot)
 
     def get(self, name: str, *, is_own: bool) -> AbstractSet[int]:
         """Return the memories that fill a slot."""

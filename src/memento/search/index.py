@@ -43,15 +43,23 @@ class Update:
     """Records that the indexes follow, when their nodes have ids and places in `Context.nodes`."""
 
     nodes: Sequence[Placed]
-    """Anchors and keys before memories; by ascending id where all are filled at once."""
+    """Anchors and keys before memories, or all by ascending id."""
     fresh: Sequence[Placed] = ()
     """Those of the nodes that have a new text."""
     others: Sequence[Record] = ()
     """Records of what is no node: notes, keys that denote an anchor, associations, invalidations."""
     vectors: Mapping[int, Vectors] = field(default_factory=dict)
     """(windows, d) of the fresh ones."""
-    edges: Sequence[Edge] = ()
-    """Every link from a key to a memory, where all are filled at once."""
+
+
+@dataclass(slots=True)
+class Everything(Update):
+    """All records of the graph, as `Index.fill` takes them; every node is a fresh one."""
+
+    edges: Sequence[Edge] = field(kw_only=True)
+    """Every link from a key to a memory."""
+    numbers: StemNumbers = field(kw_only=True)
+    """Stems the words of all indexes, each different one once."""
     _by_graph: dict[Kind, dict[IRI, list[Placed]]] = field(default_factory=dict)
     _stems: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict)
 
@@ -66,11 +74,13 @@ class Update:
             self._by_graph = grouped
         return self._by_graph[kind]
 
-    def stem(self, node: int, record: Record, numbers: StemNumbers) -> tuple[list[int], list[int]]:
+    def stem(self, node: int, record: Record) -> tuple[list[int], list[int]]:
         """Return the stems of a memory's title and content by their numbers; each text is stemmed once for all indexes."""
         stems = self._stems.get(node)
         if stems is None:
-            stems = self._stems[node] = (numbers.of(record.first(MEM.title)), numbers.of(record.first(MEM.content)))
+            title = record.first(MEM.title)
+            of_title = self.numbers.of(title) if title else []
+            stems = self._stems[node] = (of_title, self.numbers.of(record.first(MEM.content)))
         return stems
 
 
@@ -210,9 +220,9 @@ class Index(ABC):
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take what `arrays` gave, where nothing is known; the arrays are written to."""
 
-    def fill(self, update: Update) -> None:
+    def fill(self, everything: Everything) -> None:
         """Do the same as `apply` for everything at once, where nothing is known; it may take a fraction of the time."""
-        self.apply(update)
+        self.apply(everything)
 
     def fill_vectors(self, file: VectorFile) -> None:
         """Take what derives from vectors, after `fill` and when its records are let go of: neither is small."""
@@ -231,7 +241,7 @@ class Index(ABC):
         return set(), set()
 
     def settle(self) -> None:
-        """Work out before it is kept what is else worked out when somebody asks."""
+        """Work out, before it is kept, what is worked out lazily otherwise."""
         return
 
     def holds(self, node: int, record: Record) -> bool:

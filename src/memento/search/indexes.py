@@ -25,14 +25,14 @@ from memento.model import Change, Difference, Value
 from memento.ports import Embedder, Graph, Progress, Vectors
 from memento.search.adjacency import Adjacency, Associations
 from memento.search.attributes import Fadings, Numbers, Slots
-from memento.search.index import FLAT, Context, I, Placed, Update, find_predicates, find_types
+from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import GraphLinks
 from memento.search.nearest import KindVectors
 from memento.search.nodes import Kind
 from memento.search.passages import GraphPassages
-from memento.search.postings import Postings
+from memento.search.postings import Postings, StemNumbers
 from memento.search.records import Edge, Record, read_records
 from memento.search.vectors import VectorFile, digest
 from memento.search.words import Words
@@ -287,8 +287,8 @@ class Indexes(Context):
             if stale := self._embed_stale(held, known, progress):
                 known = self.file.read_digests()
             ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)
-            update = Update([(node, held.pop(iri)) for node, iri in ids], others=others, edges=edges)
-            update.fresh = update.nodes
+            nodes = [(node, held.pop(iri)) for node, iri in ids]
+            everything = Everything(nodes, nodes, others, edges=edges, numbers=StemNumbers(self.vocabulary))
             self.nodes.fill(
                 [
                     (
@@ -298,12 +298,12 @@ class Indexes(Context):
                         record.graph,
                         record.lifetime(self.retired_at.get(record.iri)),
                     )
-                    for node, record in update.nodes
+                    for node, record in nodes
                 ]
             )
             for index in self:
-                index.fill(update)
-            del update, ids, known, others, edges
+                index.fill(everything)
+            del everything, nodes, ids, known, others, edges
             for index in self:
                 index.fill_vectors(self.file)
             return stale

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM, TYPE, anchor_of
 from memento.model import KeyType
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Index, Update, register
+from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.labels import Labels, pack_phrases, unpack_phrases
 from memento.search.nodes import Ids, Mask
 from memento.search.postings import Postings, Segment
@@ -62,7 +62,7 @@ class KeyGraph(Index):
         self._links = Postings()  # a key is a term of the memories it leads to, its weight how often they have it
         self._own = Spellings()  # of keys; of anchors those that their keys have learned
         self._stemmed = Spellings()  # concepts, by the stems of their words
-        self._of_anchors: Spellings | None = None  # made when somebody asks
+        self._of_anchors: Spellings | None = None  # made when it is asked for
         self._denoted: dict[IRI, IRI] = {}  # what keys denote
 
     def put(self, node: int, graph: IRI, phrases: Sequence[str], of: KeyType) -> None:
@@ -88,9 +88,9 @@ class KeyGraph(Index):
         for record in update.others:
             self._learn(record)
 
-    def fill(self, update: Update) -> None:
-        self.apply(update)
-        self.fill_links(self._resolve(update.edges))
+    def fill(self, everything: Everything) -> None:
+        self.apply(everything)
+        self.fill_links(self._resolve(everything.edges))
 
     def follow_edges(self, memories: Sequence[IRI], edges: Sequence[Edge]) -> None:
         links = self._resolve(edges)
@@ -177,12 +177,12 @@ class KeyGraph(Index):
         return having[0].copy(), having[1].astype(np.float64) / UNIT
 
     def put_memory(self, node: int, is_given: bool) -> None:
-        """Say whether a memory came with keys of its own, by which alone it is then reached."""
+        """Note whether a memory came with keys, by which alone it is then reached."""
         if is_given or (node < len(self._types) and self._types[node]):
             self._set_type(node, _GIVEN if is_given else 0)
 
     def have_given_keys(self, nodes: NDArray[np.integer]) -> Mask:
-        """Return (n,) which memories came with keys of their own."""
+        """Return (n,) which memories came with keys."""
         given = np.zeros(len(nodes), dtype=np.bool_)
         known = np.flatnonzero(nodes < len(self._types))
         given[known] = self._types[nodes[known]] == _GIVEN

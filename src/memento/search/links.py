@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, Log, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import GraphTables, Update, register
+from memento.search.index import Everything, GraphTables, Update, register
 from memento.search.nodes import Mask
 from memento.search.postings import Postings, Segment, Vocabulary
 from memento.search.records import Record
@@ -757,8 +757,8 @@ class GraphLinks(GraphTables[Links]):
                 text, is_turn = self._text_of(node, record), self.context.turn_place(record) is not None
                 self.need(record.graph, Links).put(node, text.content, text.title, text.extra, is_turn=is_turn)
 
-    def fill(self, update: Update) -> None:
-        for graph, memories in update.by_graph("memory").items():
+    def fill(self, everything: Everything) -> None:
+        for graph, memories in everything.by_graph("memory").items():
             apart = [placed for placed in memories if self.context.turn_place(placed[1]) is None]
             self.need(graph, Links).fill(self._text_of(node, record) for node, record in apart)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from memento.ports import Vectors
 from memento.search.arrays import Arrays, distinct, nest_arrays, select_part, spans
-from memento.search.index import FLAT, Context, Index, Update, register
+from memento.search.index import FLAT, Context, Everything, Index, Update, register
 from memento.search.nodes import Ids, Kind, Mask
 from memento.search.records import Record
 from memento.search.vectors import VectorFile
@@ -47,14 +47,14 @@ class VectorIndex:
         self._flat = flat
         self._index: Any = faiss.IndexFlatIP(dimensions)
         self._dimensions = dimensions
-        self._coded = False  # whether the index is an inverted file; then the rows lie beside it
+        self._coded = False  # whether the index is an inverted file; then the rows are beside it
         self._base: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._more: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._owner = np.zeros(0, dtype=np.int32)
         self._first = np.zeros(0, dtype=np.int64)
         self._count = np.zeros(0, dtype=np.int32)
         self._used = self._nodes = self._here = 0
-        self._sketch: Sketch | None = None  # made when somebody asks for what is near
+        self._sketch: Sketch | None = None  # made when `near` is asked for
 
     def __len__(self) -> int:
         return self._nodes
@@ -177,7 +177,7 @@ class VectorIndex:
         while True:
             wanted = min(wanted, count)
             hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
-            # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
+            # Each row of the question needs k different nodes: the best of all is the best of one of them.
             if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
             if self._coded and probes < self._index.nlist:
@@ -376,7 +376,7 @@ class KindVectors(Index):
             nodes = [node for node, record in update.fresh if record.kind == kind]
             index.put(nodes, [update.vectors[node] for node in nodes])
 
-    def fill(self, update: Update) -> None:
+    def fill(self, everything: Everything) -> None:
         """Do nothing: `fill_vectors` does."""
 
     def fill_vectors(self, file: VectorFile) -> None:

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, GraphTables, Update, register
+from memento.search.index import Context, Everything, GraphTables, Update, register
 from memento.search.nearest import KindVectors, VectorIndex
 from memento.search.nodes import Mask
-from memento.search.postings import Postings, Segment, StemNumbers, Vocabulary, pair, pair_arrays
+from memento.search.postings import Postings, Segment, Vocabulary, pair, pair_arrays
 from memento.search.records import Record
 from memento.search.stems import tokens
 
@@ -260,7 +260,7 @@ class Passages:
         self._known = np.zeros(0, dtype=np.bool_)
         self._used = 0  # one more than the largest id
         self.norms = np.full(0, np.nan, dtype=np.float32)
-        """(n,) length of the sum of the three vectors of a window, where somebody has worked it out; else NaN."""
+        """(n,) length of the sum of the three vectors of a window, where it was worked out; else NaN."""
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
@@ -325,7 +325,7 @@ class Passages:
 
     @property
     def sessions(self) -> Postings:
-        """Whole sessions, by their number. Read when they are asked for: a long one would be read anew with each turn."""
+        """Whole sessions, by their number. Read when they are asked for: a long one would be read again with each turn."""
         for session in self._unread:
             turns = self.turns.session(session)
             if turns:
@@ -408,7 +408,7 @@ class Passages:
         return passages
 
     def _read(self, session: int, changed: Iterable[int]) -> None:
-        """Read some turns anew, each with those beside it; their session later."""
+        """Read some turns again, each with its neighbours; their session later."""
         for node in changed:
             if node >= 0:
                 before, after = self.turns.neighbours(node)
@@ -465,12 +465,11 @@ class GraphPassages(GraphTables[Passages]):
                 content, title = record.first(MEM.content), record.first(MEM.title)
                 passages.put(node, content, title, turn_of(node, record, self.context))
 
-    def fill(self, update: Update) -> None:
-        numbers = StemNumbers(self.context.vocabulary)
-        for graph, memories in update.by_graph("memory").items():
+    def fill(self, everything: Everything) -> None:
+        for graph, memories in everything.by_graph("memory").items():
             rows = []
             for node, record in memories:
-                title, content = update.stem(node, record, numbers)
+                title, content = everything.stem(node, record)
                 turn = turn_of(node, record, self.context)
                 stems = content if turn or not title else [*title, *content]
                 rows.append(Row(node, record.first(MEM.content), stems, turn))

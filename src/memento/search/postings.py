@@ -145,7 +145,7 @@ class Segment:
     """
     Which nodes have which terms. A term is its number, a place a row of `members`.
 
-    The nodes of `keys[i]` are `members[places[begins[i]:begins[i + 1]]]`, ascending; how often each has it lies in `times`. The
+    The nodes of `keys[i]` are `members[places[begins[i]:begins[i + 1]]]`, ascending; how often each has it is in `times`. The
     terms of `members[p]` are `keys[terms[firsts[p]:firsts[p + 1]]]`.
     """
 

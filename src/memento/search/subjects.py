@@ -2,7 +2,7 @@
 What a text is about, guessed from how it begins: `aliases("Aspen Hill (born 1980) is …", None)` → (("aspen hill", 1.0),).
 
 A memory has several subjects, because it will be named in several ways: in full, without a middle name, by a nickname, with
-the place it lies in. Each has a weight, so that a sure name counts more than a possible one.
+the place it is in. Each has a weight, so that a sure name counts more than a possible one.
 
 *But:* names are seen by their capitals, phrases in English only. The user is nobody's subject here: a speaker is known by
 other means.
@@ -28,7 +28,7 @@ TITLED = 0.7
 UNSURE = 0.6
 """The weight of a name that only stands near the subject: in parentheses, or said of the user."""
 
-# A name in running text: capitalised words, with the small words that hang them together.
+# A name in running text: capitalised words, with the small words that join them.
 _WORD = r"[^\W\d_a-zß-öø-ÿ](?:[\w'’\-–/]|\.(?=\w))*(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.)?"
 JOINTS = frozenset(re.findall(r"\S+", "of the de la le du von van der den del di da do dos & y e bin ibn al el"))
 """Small words inside names."""

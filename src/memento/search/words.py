@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Index, Placed, Update, register
+from memento.search.index import Context, Everything, Index, Placed, Update, register
 from memento.search.nodes import Kind
-from memento.search.postings import Nodes, Postings, Scores, Segment, StemNumbers
+from memento.search.postings import Nodes, Postings, Scores, Segment
 from memento.search.records import Record
 from memento.search.stems import STOP_WORDS, pairs, tokens
 
@@ -49,23 +49,22 @@ class Words(Index):
                 self._postings[place] = Postings(self.context.vocabulary)
             self._postings[place].add(node, self.context.text(record))
 
-    def fill(self, update: Update) -> None:
-        numbers = StemNumbers(self.context.vocabulary)
-        for graph, some in update.by_graph("anchor").items():
-            texts = {node: numbers.of(self.context.text(record)) for node, record in some}
+    def fill(self, everything: Everything) -> None:
+        for graph, some in everything.by_graph("anchor").items():
+            texts = {node: everything.numbers.of(self.context.text(record)) for node, record in some}
             self._postings[graph, "anchor"] = self._fill_postings(texts)
-        for graph, some in update.by_graph("memory").items():
-            self._postings[graph, "memory"] = self._fill_postings(self._stem_memories(some, update, numbers))
+        for graph, some in everything.by_graph("memory").items():
+            self._postings[graph, "memory"] = self._fill_postings(self._stem_memories(some, everything))
 
-    def _stem_memories(self, memories: Sequence[Placed], update: Update, numbers: StemNumbers) -> dict[int, list[int]]:
+    def _stem_memories(self, memories: Sequence[Placed], everything: Everything) -> dict[int, list[int]]:
         """Return the stems of each memory, led by those of its speaker's name."""
         leads: dict[str, list[int]] = {}
         texts: dict[int, list[int]] = {}
         for node, record in memories:
             speaker = self.context.name(IRI(record.first(MEM.saidBy)))
             if speaker not in leads:
-                leads[speaker] = numbers.of(speaker)
-            title, content = update.stem(node, record, numbers)
+                leads[speaker] = everything.numbers.of(speaker)
+            title, content = everything.stem(node, record)
             texts[node] = [*leads[speaker], *title, *content]
         return texts
 

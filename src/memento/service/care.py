@@ -13,7 +13,7 @@ from memento.archive import upkeep
 from memento.archive.backup.manifest import backups, made_at
 from memento.archive.backup.putting import put, readied
 from memento.archive.backup.taking import Taken, take
-from memento.backends import Keeper, reopen
+from memento.backends import CopyCache, reopen
 from memento.errors import Damaged, Forbidden, InputError, MementoError
 from memento.graph.exact import Exact
 from memento.iris import IRI
@@ -176,4 +176,4 @@ class Care(Exchanging):
             close: called when the memory is closed.
             clear: called when none of them may be there any more, as a backup takes their place.
         """
-        self._parts.keepers.append(Keeper(forget, close, clear))
+        self._parts.caches.append(CopyCache(forget, close, clear))

@@ -88,7 +88,7 @@ class Updating(Querying, Graphs):
         )
         audit = Change(tuple(mapping.quads(written, audit_iri(dataset.tenant))))
         if done.nodes:
-            self._parts.forget_copies(done.nodes)
+            self._parts.invalidate_copies(done.nodes)
         self._parts.amend(done.delta + audit, done.nodes, done.graphs, done.texts)
         if done.nodes:
-            self._parts.forget_copies(done.nodes)  # one that was made meanwhile
+            self._parts.invalidate_copies(done.nodes)  # one that was made meanwhile

@@ -134,7 +134,7 @@ def archive(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backe
     """Let memories come back no more, as what is forgotten does not; they stay whole, and are marked as archived."""
     adds = [(one, predicate, now, scope.graph) for one in memories for predicate in (MEM.expiredAt, MEM.archivedAt)]
     if adds:
-        parts.forget_copies(memories)
+        parts.invalidate_copies(memories)
         parts.commit(Change(tuple(adds)), scope)
 
 

@@ -123,7 +123,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     one.kept += one.staged.settle(real)
     ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.said(subject)]
     if ended:
-        parts.forget_copies(ended)
+        parts.invalidate_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in one.fresh))
     if subjects:
         written = Update(
@@ -142,7 +142,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
     if any(_kind(name) == "cases" for name in one.graphs):
-        for follow in parts.followers:
+        for follow in parts.change_listeners:
             follow(None)
     return _merged(one)
 

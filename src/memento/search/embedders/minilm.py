@@ -3,7 +3,7 @@ all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, whichever library
 
     {folder}/{fingerprint}-v1-{first 16 digits of its SHA-256}.onnx
 
-*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export` writes it once, in a process of its own, so that whoever embeds
+*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export` writes it once, in another process, so that whoever embeds
 never holds torch in memory), or `TorchPass`. onnxruntime starts in 0.3 s and takes half the time of torch, which loads in 3 to 8 s.
 
 *Guarantees:* offline; the weights are the published ones, each file checked before it is used, or nothing is embedded; the vectors
