@@ -69,8 +69,8 @@ class Everything(Update):
             grouped: dict[Kind, dict[IRI, list[Placed]]] = {
                 name: defaultdict(list) for name in ("memory", "anchor", "key")
             }
-            for node, record in self.nodes:
-                grouped[cast(Kind, record.kind)][record.graph].append((node, record))
+            for placed in self.nodes:
+                grouped[cast(Kind, placed[1].kind)][placed[1].graph].append(placed)
             self._by_graph = grouped
         return self._by_graph[kind]
 

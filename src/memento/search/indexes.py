@@ -281,7 +281,7 @@ class Indexes(Context):
                     held[record.iri] = record
                 elif edge := record.edge:
                     edges.append(edge)
-                elif not types.isdisjoint(_types_of(record)):
+                elif any(kind in types for kind in record.statements.get(TYPE, ())):
                     others.append(record)
             known = self.file.read_digests()
             if stale := self._embed_stale(held, known, progress):
@@ -357,10 +357,6 @@ class Indexes(Context):
 
 def _differ(what: str, iris: Iterable[IRI], detail: str) -> list[Difference]:
     return [Difference(what=what, iri=iri, detail=detail) for iri in iris]
-
-
-def _types_of(record: Record) -> list[IRI]:
-    return [one for one in record.statements.get(TYPE, ()) if isinstance(one, IRI)]
 
 
 def _find_linked(records: Iterable[Record]) -> set[IRI]:
