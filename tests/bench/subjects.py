@@ -48,7 +48,7 @@ NOTES: Mapping[str, str] = {
     "My favourite colour is green.": "",
     "When I was a child I played the violin.": "",
 }
-"""A note → the normalised name that one would ask for it by; empty where it is about the user alone."""
+"""A note → the normalise_label name that one would ask for it by; empty where it is about the user alone."""
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
@@ -111,7 +111,7 @@ def worth(folder: Path, consolidate: bool, model: str, *, guess: bool) -> Report
 
 def guessing(on: bool) -> AbstractContextManager[object]:
     """While it lasts, texts give their subject's names, or none."""
-    return patch("memento.search.links.reading.aliases", aliases if on else lambda content, title: ())
+    return patch("memento.search.links.aliases", aliases if on else lambda content, title: ())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from memento.keys.labels import check_types, clean_keys
 from memento.keys.settle import are_siblings
 from memento.model import FoundKey
 from memento.python import Memento
-from memento.search.spellings import folded, is_spelt
+from memento.search.spellings import fold_text, is_spelt
 from memento.settings import Settings
 
 
@@ -42,7 +42,7 @@ def test_cleaned_keys_stay_as_they_are_and_differ_from_one_another(given: list[s
     kept = clean_keys(given)
 
     assert clean_keys(kept) == kept
-    assert len({folded(key) for key in kept}) == len(kept)
+    assert len({fold_text(key) for key in kept}) == len(kept)
     assert all(is_spelt(key) for key in kept)
 
 

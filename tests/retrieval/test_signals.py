@@ -116,7 +116,7 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
     found = signals.score_window(own, view)
     (passages,) = view.passages()
     for node in passages.turn_nodes().tolist():
-        three = [node, *(one for one in passages.turns.beside(node) if one >= 0)]
+        three = [node, *(one for one in passages.turns.neighbours(node) if one >= 0)]
         vectors = indexes.vectors["memory"].vectors(three)
         summed = vectors.sum(axis=0)
         expected = sum(float(own[one]) for one in three) / float(np.linalg.norm(summed))

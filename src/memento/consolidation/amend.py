@@ -19,7 +19,7 @@ from memento.iris import IRI, MEM, TYPE, agent_iri, mint
 from memento.keys.remember import KeyChanges, inherit_keys
 from memento.keys.settle import WriteContext
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 
 _CANDIDATES = 5
 
@@ -128,9 +128,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     """Load a believed memory of the namespace's own graph."""
     records = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
-    if not records or MEM.Memory not in records[0].said.get(TYPE, ()):
+    if not records or MEM.Memory not in records[0].statements.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, records[0].iri, records[0].said)
+    memory = node(Memory, records[0].iri, records[0].statements)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memento.errors import InputError
 from memento.model import KeyType
-from memento.search.spellings import folded, is_spelt
+from memento.search.spellings import fold_text, is_spelt
 
 TYPES: tuple[KeyType, ...] = ("concept", "name", "proper_noun")
 
@@ -35,7 +35,7 @@ def clean_keys(keys: object) -> list[str]:
     for key in keys:
         if isinstance(key, str) and is_spelt(key):
             text = " ".join(key.split())
-            found.setdefault(folded(text), text)
+            found.setdefault(fold_text(text), text)
     return list(found.values())
 
 
@@ -46,10 +46,10 @@ def check_types(keys: Sequence[str], types: Mapping[str, str] | None) -> dict[st
     Raises:
         InputError: a type that is none.
     """
-    given = {folded(key): type for key, type in (types or {}).items()}
+    given = {fold_text(key): type for key, type in (types or {}).items()}
     found: dict[str, KeyType] = {}
     for key in keys:
-        asked = given.get(folded(key), "concept")
+        asked = given.get(fold_text(key), "concept")
         match = next((type for type in TYPES if type == asked), None)
         if match is None:
             raise InputError(f"the type of a key must be one of {', '.join(TYPES)}, not {str(asked)[:40]!r}")

@@ -20,7 +20,7 @@ from memento.keys.match import Matches, is_short
 from memento.keys.settle import WriteContext
 from memento.keys.view import KeyEntry
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.settings import KeysSettings
 
 _LENGTH = 32  # questions
@@ -78,7 +78,7 @@ class QueryLog:
             if query is None:
                 return None
             likeness = query.likeness.pop(key)
-            pair = (graph, key, folded(query.text))
+            pair = (graph, key, fold_text(query.text))
             count = self._counts.pop(pair, 0) + 1
             if count >= enough:
                 return Lesson(" ".join(query.text.split()), likeness) if is_short(query.text) else None
@@ -106,7 +106,7 @@ def learn_phrase(lesson: Lesson, entry: KeyEntry, memory: IRI, context: WriteCon
     known = context.stores.graph.select("search/statements", [context.scope.graph], node=entry.iri)
     if sum(row["predicate"] == MEM.alias for row in known) >= settings.autokey_aliases:
         return Change()
-    graph, phrase = context.scope.graph, learned_iri(entry.iri, folded(lesson.phrase))
+    graph, phrase = context.scope.graph, learned_iri(entry.iri, fold_text(lesson.phrase))
     adds: list[Quad] = [
         *context.resolver().write_key(entry),
         (entry.iri, MEM.alias, lesson.phrase, graph),
@@ -120,7 +120,7 @@ def learn_phrase(lesson: Lesson, entry: KeyEntry, memory: IRI, context: WriteCon
 
 def count_use(key: IRI, phrase: str, scope: Scope, stores: Backends) -> list[Effect]:
     """Return that a phrase which a key has learned was of use; nothing when it is one of its other names."""
-    node = learned_iri(key, folded(phrase))
+    node = learned_iri(key, fold_text(phrase))
     is_learned = stores.graph.select("search/statements", [scope.graph], node=node)
     return [Counted(node=node, graph=scope.graph)] if is_learned else []
 

@@ -39,7 +39,7 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import dynamics
-from memento.search.found import REMEMBERED, content_hash
+from memento.search.records import REMEMBERED, content_hash
 from memento.search.subjects import OPENERS
 
 # Capitalised words, and single letters but "I" and an article that opens a text.
@@ -336,7 +336,7 @@ def inherit_keys(new: IRI, content: str, old: Memory, changes: KeyChanges, conte
     resolved = _resolve_keys(changes, context)
     weights = {one.entry: 1.0 for one in resolved} if changes.keys is not None else _keep_fitting(node, vector, context)
     change = weaken(old.iri, graph, context) + link_keys(new, weights, resolved, context)
-    if changes.keys is not None or context.stores.indexes.keys.given(np.array([node]))[0]:
+    if changes.keys is not None or context.stores.indexes.keys.have_given_keys(np.array([node]))[0]:
         given = {entry.iri for entry in weights}
         change += link_fitting_keys(new, content, vector, given, context) + Change(
             ((new, MEM.source, REMEMBERED, graph),)

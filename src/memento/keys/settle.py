@@ -25,7 +25,7 @@ from memento.keys.match import Thresholds, is_short
 from memento.keys.view import KeyEntry, KeyView
 from memento.model import Change, Key, KeyType, Quad, Scope
 from memento.ports import Embedder, Vectors
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.search.words import tokens
 from memento.strength.reinforcement import Reinforcement
 
@@ -54,7 +54,7 @@ def are_siblings(one: str, other: str) -> bool:
     >>> are_siblings("vector database", "vector databases")
     False
     """
-    first, second = (set(_MARK.findall(folded(label))) for label in (one, other))
+    first, second = (set(_MARK.findall(fold_text(label))) for label in (one, other))
     return first != second
 
 
@@ -126,7 +126,7 @@ class KeyResolver:
     def _find_new(self, phrase: str) -> ResolvedKey | None:
         stems = tokens(phrase)
         for one in self._new:
-            if folded(one.phrase) == folded(phrase) or (stems and tokens(one.phrase) == stems):
+            if fold_text(one.phrase) == fold_text(phrase) or (stems and tokens(one.phrase) == stems):
                 return ResolvedKey(phrase=phrase, entry=one.entry)
         return None
 

@@ -24,8 +24,7 @@ from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.model import KeyType, Scope
 from memento.rank import dynamics
 from memento.search.indexes import Indexes
-from memento.search.links import Joined
-from memento.search.links.names import label_of, read
+from memento.search.links import Joined, label_of, read_names
 from memento.search.nodes import Ids, Mask
 from memento.search.subjects import aliases
 from memento.search.words import STOP_WORDS, Postings, tokens
@@ -96,7 +95,7 @@ def extract_phrases(content: str, title: str | None = None) -> list[Phrase]:
     found: dict[tuple[str, ...], Phrase] = {}
     for name, weight in aliases(content, title):
         _add_phrase(found, _subject_phrase(_spell(name, f"{title or ''} {content}"), weight))
-    for label in sorted(read(content).spans, key=lambda label: _locate(label, content)):
+    for label in sorted(read_names(content).spans, key=lambda label: _locate(label, content)):
         if not label.isdecimal():
             _add_phrase(found, Phrase.parse(_spell(label, content), "proper_noun"))
     for noun in extract_nouns(content):
@@ -252,7 +251,7 @@ class KeyView:
         """Return what goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
         if phrase := phrase_of(iri):
             return self.find_named(phrase) or self.find_worded(phrase) or self._phrase_entry(Phrase.parse(phrase))
-        node = self.indexes.keys.id(IRI(iri), self.indexes.nodes)
+        node = self.indexes.keys.id(IRI(iri))
         if node is None or self.indexes.nodes.graph(node) not in self._named_in:
             return None
         return self.entry_of(node)
@@ -273,11 +272,11 @@ class KeyView:
 
     def find_named(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
         """Return the key or the anchor that goes by a phrase; of several the one in the graph `first`."""
-        return self._pick_entry(self.indexes.keys.named(phrase, self._named_in, self.indexes.labels), first)
+        return self._pick_entry(self.indexes.keys.find_exact(phrase, self._named_in, self.indexes.labels), first)
 
     def find_worded(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
         """Return the concept that has the same words as a phrase but for their endings."""
-        return self._pick_entry(self.indexes.keys.worded(phrase, self._named_in), first)
+        return self._pick_entry(self.indexes.keys.find_by_stems(phrase, self._named_in), first)
 
     def find_spelt(self, text: str) -> dict[int, str]:
         """Return the keys and anchors that a text names, by id, with the phrase that stands there."""
@@ -321,7 +320,7 @@ class KeyView:
     def list_entries(self, memory: int, content: str, title: str | None = None) -> list[tuple[KeyEntry, float]]:
         """Return what leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
         found = self.list_written(memory)
-        if self._settings.phrases and not self.indexes.keys.given(np.array([memory]))[0]:
+        if self._settings.phrases and not self.indexes.keys.have_given_keys(np.array([memory]))[0]:
             for phrase in self._pick_rarest(extract_phrases(content, title)):
                 entry = (
                     self.find_named(phrase.name) or self.find_worded(phrase.name) or self._phrase_entry(phrase, least=2)
@@ -386,7 +385,7 @@ class KeyView:
         found = []
         for entity in self._joined.name(label_of(entry.name)).entities:
             nodes, weights = entity.subjects()
-            new = ~self.indexes.keys.given(nodes)
+            new = ~self.indexes.keys.have_given_keys(nodes)
             found.append((nodes[new], np.maximum(weights[new].astype(np.float64), MENTIONED)))
         return found
 
@@ -429,7 +428,7 @@ class KeyView:
         known = self._mentions.get(phrase)
         if known is None:
             known = find_mentions(tokens(phrase), self._postings, self._common, self._count_stem)
-            known = self._mentions[phrase] = known[~self.indexes.keys.given(known)] if known.size else known
+            known = self._mentions[phrase] = known[~self.indexes.keys.have_given_keys(known)] if known.size else known
         return known
 
 

@@ -75,7 +75,7 @@ class Traversal:
 
     def created_at(self, node: int) -> datetime:
         """Return when a memory was written."""
-        ms = int(self.view.indexes.nodes.created(np.array([node]))[0])
+        ms = int(self.view.indexes.nodes.creation_times(np.array([node]))[0])
         return datetime.fromtimestamp(ms / 1000, tz=self.now.tzinfo)
 
 
@@ -98,7 +98,7 @@ def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases:
     reached, weights = reached[there], weights[there]
     depths = traversal.strengths.depths(reached)
     scores = _score(reached, weights, depths, page.query, traversal)
-    order = np.lexsort((-nodes.created(reached), -scores))[page.offset : page.offset + page.limit]
+    order = np.lexsort((-nodes.creation_times(reached), -scores))[page.offset : page.offset + page.limit]
     rows = [
         ReachedMemory(
             memory=nodes.iri(int(reached[place])),
@@ -221,7 +221,7 @@ def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, tr
 
 def age_in_days(nodes: NDArray[np.integer], traversal: Traversal) -> NDArray[np.float64]:
     """Return (n,) days since some memories were written, 0 or more."""
-    ms = traversal.now.timestamp() * 1000 - traversal.view.indexes.nodes.created(nodes)
+    ms = traversal.now.timestamp() * 1000 - traversal.view.indexes.nodes.creation_times(nodes)
     return np.asarray(np.maximum(ms, 0.0) / _DAY_MS)
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from memento.model import Scored
 from memento.retrieval.signals import SIGNALS, Evidence, order_largest, pick_leading
+from memento.search.arrays import distinct
 from memento.search.nodes import Ids
-from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.settings import SignalsSettings
 

@@ -72,11 +72,11 @@ def rank_by_activation(seeds: Seeds, anchors: Sequence[Anchor], view: View, sett
         settings.steps,
         settings.decay,
         settings.threshold,
-        beside=view.associated(),
+        beside=view.association_matrix(),
     )
     numbers, known = view.indexes.numbers, view.indexes.nodes
     used = numbers.column(MEM.lastAccessedAt, nodes)
-    used = np.where(np.isnan(used), known.created(nodes) / 1000.0, used)
+    used = np.where(np.isnan(used), known.creation_times(nodes) / 1000.0, used)
     important = numbers.column(MEM.importance, nodes)
     important[np.isnan(important)] = dynamics.MIDDLING
     days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S

@@ -21,8 +21,7 @@ from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Seeds
-from memento.search.links import Joined, link_signal, shared_signal, tie_signal
-from memento.search.links.signals import CROWD
+from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
 from memento.settings import SignalsSettings
 from memento.time import NEVER
@@ -126,7 +125,7 @@ def _trace_paths(nodes: Sequence[int], question: Question, evidence: Evidence) -
         for name, (there, given) in signals.items():
             for node, gift in zip(there.tolist(), given.tolist(), strict=True) if name in evidence.signals else ():
                 best[node, name] = max(best.get((node, name), (0.0, -1)), (gift, seed))
-    named = joined.named(question.text) if "subject" in evidence.signals else []
+    named = joined.find_names(question.text) if "subject" in evidence.signals else []
     return {
         node: [*_steps_by_subject(node, named, joined), *_steps_by_seed(node, best, joined, view)] for node in nodes
     }

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from memento.iris import IRI
 from memento.search.labels import Labels
-from memento.search.links import Joined
-from memento.search.links.names import LONGEST, is_telling
+from memento.search.links import LONGEST, Joined, is_telling
 from memento.search.words import STOP_WORDS, tokens
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ def find_named(question: str, names: Collection[str]) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _one_word_forms(name: str) -> frozenset[str]:
-    """Return the short forms of a name that are one word, case folded."""
+    """Return the short forms of a name that are one word, case fold_text."""
     return frozenset(form.casefold() for form in list_short_forms([name]) if " " not in form)
 
 

@@ -40,9 +40,9 @@ from memento.retrieval.question import (
     wants_number,
     wants_time,
 )
+from memento.search.arrays import distinct
 from memento.search.labels import Labels
 from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
-from memento.search.ragged import distinct
 from memento.search.words import bm25 as bm25_scores
 from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
@@ -293,7 +293,7 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
     found = meaning.copy() if nodes is None else spread(nodes, meaning[nodes], view)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
-        neighbours = passages.beside(turns)
+        neighbours = passages.neighbours(turns)
         total = meaning[turns] + np.where(neighbours >= 0, meaning[neighbours], 0.0).sum(axis=1)
         found[turns] = total / passages.measure(turns, view.indexes.vectors["memory"])
     return found
@@ -350,7 +350,7 @@ def score_slot(text: str, view: View) -> Signal:
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
         for is_own in (True,) if own.any() and name in KIN_SLOTS else owners:
-            found[list(view.indexes.slots.get((name, is_own), ()))] = 1.0
+            found[list(view.indexes.slots.get(name, is_own=is_own))] = 1.0
     return found * own if own.any() else found
 
 
@@ -403,7 +403,7 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     elif len(named) != 1:
         return found
     for passages in view.passages():
-        found[passages.turns.said_by(named, nodes)] = 1.0
+        found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 
@@ -463,7 +463,7 @@ def score_form(text: str, view: View, nodes: Ids | None = None) -> Signal:
 )
 def score_subject(text: str, joined: Joined, view: View) -> Signal:
     """Return how surely each memory is about a name of the question."""
-    return spread(*subject_signal(joined.named(text), joined, view.visible), view)
+    return spread(*subject_signal(joined.find_names(text), joined, view.visible), view)
 
 
 @signal(0.7, "being about what one of the best twenty memories mentions", phase="expand", channel=True)
@@ -560,7 +560,7 @@ def with_neighbours(nodes: Ids, view: View) -> Ids:
     """Return some memories and the turns beside them, ascending."""
     parts = [nodes]
     for passages in view.passages():
-        neighbours = passages.beside(nodes[passages.session_of(nodes) >= 0])
+        neighbours = passages.neighbours(nodes[passages.session_of(nodes) >= 0])
         parts.append(neighbours[neighbours >= 0])
     return distinct(np.concatenate(parts))
 

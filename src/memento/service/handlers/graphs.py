@@ -122,10 +122,10 @@ class TenantGraphs(Graphs):
         )
         audit = Change(tuple(mapping.quads(entry, audit_iri(dataset.tenant))))
         if done.nodes:
-            stores.forget_copies(done.nodes)
+            stores.invalidate_copies(done.nodes)
         stores.amend(done.delta + audit, done.nodes, done.graphs, done.texts)
         if done.nodes:
-            stores.forget_copies(done.nodes)  # one that was made meanwhile
+            stores.invalidate_copies(done.nodes)  # one that was made meanwhile
 
 
 @handles(operations.Query)

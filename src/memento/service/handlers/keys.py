@@ -35,7 +35,7 @@ from memento.model import (
 )
 from memento.operations import keys as operations
 from memento.retrieval.engines import direct
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.time import now
@@ -262,7 +262,7 @@ def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> Non
     """Let the key that was traversed learn from the question that led to it, when it did so often enough."""
     at, options, key, service = now(), context.settings.keys, traversed.key, context.service
     phrase = service.query_log.find_phrase(key, scope.graph, at)
-    if phrase and phrase != folded(traversed.name):
+    if phrase and phrase != fold_text(traversed.name):
         service.reinforcement.note(*learn.count_use(key, phrase, scope, context.stores))
     lesson = service.query_log.take_lesson(key, scope.graph, at, options.autokey_after)
     if lesson is None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memento import backends
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, MEM
 from memento.model import Change, Recollection, Scope
+from memento.ports import Progress
 from memento.python import Memento, open_memento
-from memento.search import archive, keeping
-from memento.search.reconcile import reconcile
+from memento.search import cache
+from memento.search.indexes import Indexes
 from memento.settings import EmbeddingSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
@@ -22,7 +22,7 @@ QUESTIONS = ("Where do I work?", "Who is Ada Byron?", "What did Ben say of whale
 
 @pytest.fixture(autouse=True)
 def _few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "FEWEST", 1)
+    monkeypatch.setattr(cache, "FEWEST", 1)
 
 
 def opened(home: Path) -> Memento:
@@ -51,11 +51,13 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """One entry for each start that read the graph."""
     found: list[str] = []
 
-    def counted(*args: object) -> int:
-        found.append("read")
-        return reconcile(*args)  # type: ignore[arg-type]
+    reconcile = Indexes.reconcile
 
-    monkeypatch.setattr(backends, "reconcile", counted)
+    def count(indexes: Indexes, progress: Progress | None = None) -> int:
+        found.append("read")
+        return reconcile(indexes, progress)
+
+    monkeypatch.setattr(Indexes, "reconcile", count)
     return found
 
 
@@ -67,7 +69,7 @@ def answers(memento: Memento) -> list[tuple[tuple[str, float], ...]]:
 
 
 def from_the_graph(home: Path) -> list[tuple[tuple[str, float], ...]]:
-    archive.discard(home / "indexes")
+    cache.remove_folder(home / "indexes")
     with opened(home) as memento:
         assert memento.check() == ()
         return answers(memento)
@@ -84,7 +86,7 @@ def test_a_start_with_kept_indexes_reads_no_graph_and_answers_the_same(home: Pat
 
 
 def test_what_came_after_they_were_kept_is_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "_LATE", 1000)
+    monkeypatch.setattr(cache, "LATE", 1000)
     with opened(home) as memento:
         memento.note("I joined Siemens.")
         memento.note("Faro is a town in Algarve.")
@@ -148,7 +150,7 @@ def test_an_older_copy_of_the_folder_is_not_used(home: Path, tmp_path: Path, rea
     (home / "indexes").rename(tmp_path / "older")
     with opened(home) as memento:
         memento.note("I joined Siemens.")
-    archive.discard(home / "indexes")
+    cache.remove_folder(home / "indexes")
     (tmp_path / "older").rename(home / "indexes")
 
     with opened(home) as memento:
@@ -171,15 +173,15 @@ def test_erased_text_is_in_no_kept_file(home: Path) -> None:
 
 
 def test_a_folder_that_is_half_written_is_not_there(tmp_path: Path) -> None:
-    archive.write(tmp_path / "kept", {"a": np.arange(3), "b/c": np.zeros((0, 4))}, {"x": 1})
-    found = archive.read(tmp_path / "kept")
+    cache.write_folder(tmp_path / "kept", {"a": np.arange(3), "b/c": np.zeros((0, 4))}, {"x": 1})
+    found = cache.read_folder(tmp_path / "kept")
     assert found is not None
     arrays, about = found
     assert (arrays["a"].tolist(), arrays["b/c"].shape, about) == ([0, 1, 2], (0, 4), {"x": 1})
 
     (tmp_path / "kept" / "arrays.bin").unlink()
-    assert archive.read(tmp_path / "kept") is None
-    assert archive.read(tmp_path / "nowhere") is None
+    assert cache.read_folder(tmp_path / "kept") is None
+    assert cache.read_folder(tmp_path / "nowhere") is None
 
 
 def test_iris_are_iris_again(home: Path) -> None:

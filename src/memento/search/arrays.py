@@ -1,4 +1,8 @@
-"""Lists of different lengths in one flat array."""
+"""
+Lists of different lengths in one flat array, and arrays and texts of several parts packed under one name each.
+
+What is kept of an index between two starts is a set of named arrays; `cache.py` writes them.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +15,20 @@ from numpy.typing import DTypeLike, NDArray
 
 def distinct(ids: NDArray[np.int32]) -> NDArray[np.int32]:
     """
-    The different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
+    Return the different ids, ascending: `np.unique` for some thousands of them, in a fraction of the time.
 
     >>> distinct(np.array([3, 1, 3], dtype=np.int32)).tolist()
     [1, 3]
     """
-    found = np.sort(ids)
-    first = np.ones(len(found), dtype=np.bool_)
-    np.not_equal(found[1:], found[:-1], out=first[1:])
-    return found[first]
+    ordered = np.sort(ids)
+    first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    (n + 1,) where each list begins, and where the last one ends.
+    Return (n + 1,) where each list begins, and where the last one ends.
 
     >>> begins_of(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -36,7 +40,7 @@ def begins_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 
 def places_of(begins: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.int64]:
     """
-    The places in the flat array of some lists, list after list.
+    Return the places in the flat array of some lists, list after list.
 
     >>> places_of(np.array([0, 2, 2, 3]), np.array([2, 0])).tolist()
     [2, 0, 1]
@@ -54,9 +58,9 @@ def spans(first: NDArray[np.integer], counts: NDArray[np.integer]) -> NDArray[np
     """
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    found: NDArray[np.int64] = np.repeat(np.asarray(first, dtype=np.int64) - (ends - counts), counts)
-    found += np.arange(total, dtype=np.int64)
-    return found
+    places: NDArray[np.int64] = np.repeat(np.asarray(first, dtype=np.int64) - (ends - counts), counts)
+    places += np.arange(total, dtype=np.int64)
+    return places
 
 
 class Log:
@@ -77,7 +81,7 @@ class Log:
 
     @classmethod
     def of(cls, nodes: NDArray[np.integer], counts: NDArray[np.integer], flat: NDArray[Any]) -> Self:
-        """The lists of some nodes, one after the other in `flat`."""
+        """Return the lists of some nodes, one after the other in `flat`."""
         log = cls(flat.dtype)
         size = int(nodes.max(initial=-1)) + 1
         log._flat, log._used = flat, len(flat)
@@ -87,11 +91,11 @@ class Log:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         return cls.of(np.arange(len(arrays["count"])), arrays["count"], arrays["flat"])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is to be kept, packed."""
+        """Return what is to be kept, packed."""
         return {"flat": self._flat[spans(self._first, self._count)], "count": self._count}
 
     def put(self, node: int, values: Any) -> None:
@@ -112,24 +116,24 @@ class Log:
         self._used += count
 
     def get(self, node: int) -> NDArray[Any]:
-        """A node's list; empty when it has none. A view."""
+        """Return a node's list; empty when it has none. A view."""
         if node >= len(self._first):
             return self._flat[:0]
         first = int(self._first[node])
         return self._flat[first : first + int(self._count[node])]
 
     def count(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
-        """(n,) the lengths of the lists of some nodes."""
-        found = np.zeros(len(nodes), dtype=np.int32)
+        """Return (n,) the lengths of the lists of some nodes."""
+        counts = np.zeros(len(nodes), dtype=np.int32)
         known = np.flatnonzero(nodes < len(self._count))
-        found[known] = self._count[nodes[known]]
-        return found
+        counts[known] = self._count[nodes[known]]
+        return counts
 
-    def gathered(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
-        """The lists of some nodes that have one, one after the other."""
+    def gather(self, nodes: NDArray[np.integer]) -> NDArray[Any]:
+        """Return the lists of some nodes that have one, one after the other."""
         return np.asarray(self._flat[spans(self._first[nodes], self._count[nodes])])
 
-    def joined(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def join_columns(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """
         For each row of some columns of nodes, their lists one after the other; −1 is no node. All nodes must be known.
 
@@ -141,3 +145,42 @@ class Log:
         firsts = np.where(nodes >= 0, self._first[nodes], 0)
         flat = self._flat[spans(firsts.ravel(), counts.ravel())].astype(np.int64)
         return flat, counts.sum(axis=1, dtype=np.int64)
+
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def nest_arrays(parts: Mapping[str, Mapping[str, NDArray[Any]]]) -> Arrays:
+    """
+    Arrays of several parts under one name each, `part/name`.
+
+    >>> sorted(nest_arrays({"a": {"x": np.zeros(1)}, "": {"y": np.zeros(1)}}))
+    ['a/x', 'y']
+    """
+    return {f"{part}/{name}" if part else name: array for part, some in parts.items() for name, array in some.items()}
+
+
+def select_part(arrays: Mapping[str, NDArray[Any]], name: str) -> Arrays:
+    """Return the arrays of one part, by their names in it."""
+    return {key[len(name) + 1 :]: array for key, array in arrays.items() if key.startswith(f"{name}/")}
+
+
+def pack_strings(texts: Sequence[str]) -> Arrays:
+    """
+    Return some texts as arrays.
+
+    >>> unpack_strings(pack_strings(["tea", "", "São Paulo"]))
+    ['tea', '', 'São Paulo']
+    """
+    blob = "".join(texts).encode("utf-8", errors="surrogatepass")
+    return {
+        "text": np.frombuffer(blob, dtype=np.uint8),
+        "lengths": np.fromiter(map(len, texts), dtype=np.int32, count=len(texts)),
+    }
+
+
+def unpack_strings(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Return the texts that `pack_strings` was given, in order."""
+    text = arrays["text"].tobytes().decode("utf-8", errors="surrogatepass")
+    ends = np.cumsum(arrays["lengths"]).tolist()
+    return [text[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
