@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -114,7 +114,7 @@ class Field:
     @property
     def is_list(self) -> bool:
         """Tell whether it takes several values."""
-        return get_origin(self.type) in (list, tuple)
+        return get_origin(self.type) in (list, tuple, Sequence)
 
 
 def name_of(operation: type[Operation[Any]]) -> str:
@@ -196,6 +196,8 @@ def check_value(field: Field, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     least, most = field.least, field.most
+    if most is not None and most >= 2**31 - 1 and value <= most:
+        most = None  # what a number can be held in is no news
     if least is not None and most is not None and not least <= value <= most:
         raise InputError(f"{field.name} must be from {least:g} to {most:g}, not {value}")
     if least is not None and value < least:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from memento.errors import InputError
+from memento.interfaces.cli import views
 from memento.interfaces.cli.base import GROUPS, Chosen, ask, common, opened
 
 if TYPE_CHECKING:
@@ -32,6 +33,43 @@ def command(name: str) -> Callable[[F], F]:
         return function
 
     return register
+
+
+@command("show")
+@click.argument("iri")
+def show(chosen: Chosen, iri: str, domain: str | None) -> None:
+    """Everything about the case or the run IRI."""
+    if ":trajectory:" in iri:
+        _answer(chosen, "task_run", views.show_run, run=iri, domain=domain)
+    else:
+        _answer(chosen, "get_case", views.show_case, case=iri, domain=domain)
+
+
+@command("add")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def add(chosen: Chosen, file: Path, domain: str | None) -> None:
+    """Keep every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
+    rows = _rows(file)
+    with opened(chosen, "cases add") as memento:
+        kept = [str(iri) for iri in memento.add_cases(rows, domain=domain)]
+    _print(chosen, kept, lambda: f"{len(kept):,} cases kept.")
+
+
+@command("record")
+@click.argument("task")
+@click.option("--plan", required=True, help="What was done, as numbered steps.")
+@click.option("--retrieval", metavar="IRI", help="The cases that were shown for it, which then share its reward.")
+@click.option("--reason", help="Why the verdict is what it is.")
+@_outcome
+@_reward
+@_score
+@_efficiency
+def record(chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any) -> None:
+    """Keep the finished TASK as a case, with its verdict."""
+    with opened(chosen, "cases record") as memento:
+        run = ask(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
+        answer = ask(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
+    _print(chosen, answer, lambda: views.show_completed(answer))
 
 
 def _answer(chosen: Chosen, method: str, view: Callable[[Any], str], /, **asked: Any) -> None:
