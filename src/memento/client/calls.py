@@ -141,6 +141,7 @@ class Client(KeyCalls, LivingCalls, Sparql, Documents, PlanCalls):
                 invalidated=done.invalidated + some.invalidated,
                 skipped=done.skipped + some.skipped,
                 pending=done.pending + some.pending,
+                verbatim=done.verbatim + some.verbatim,
             )
             if progress:
                 progress(len(done.notes), len(listed))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Target
+from memento.consolidation.agents import Account, Agents, Draft, Invalidate, NotUnderstood, Resolution, Target
 from memento.consolidation.resolve import candidates, said_of
 from memento.consolidation.settle import without_user
 from memento.consolidation.task import Task, user_of
@@ -16,7 +16,7 @@ from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
 from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
-from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
+from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
 from memento.ports import Row
 from memento.search.found import content_hash
 from memento.vocabulary import IRI, MEM, TYPE, agent_iri, mint
@@ -52,12 +52,11 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
         raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
     user, user_is_new = user_of(scope, parts)
     note = Note(iri=mint("note"), content=content, at=now)
-    mentions = without_user(rules.extract_entities(note, user).mentions, user)
-    offered = candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
-    resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
-    read = rules.extract_memories(note, mentions, user)
-    names = tuple(mention.name for mention in mentions)
-    draft = read[0] if len(read) == 1 else Draft(content=content.strip(), about=names)
+    unread = None
+    try:
+        draft, resolutions = _read(note, user, scope, parts, rules)
+    except NotUnderstood as error:
+        draft, resolutions, unread = Draft(content=content.strip(), about=()), (), error.reason
     began = since or old.valid_at
     target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
     understood = Understood(
@@ -66,11 +65,12 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
         account=Account(),
         began=now,
         ended=now,
-        resolutions=resolved.resolutions,
+        resolutions=resolutions,
         decisions=[Invalidate(draft=replace(draft, valid_at=began, corrects=True), targets=(target,))],
         user=user,
         user_is_new=user_is_new,
         retirable={old.iri: old},
+        unread=unread,
     )
     written, noted = change(understood)
     new = noted.memories[0]
@@ -115,6 +115,16 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         adds.append((old.iri, MEM.invalidAt, min(ends), scope.graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)
     return Undone(invalidation=gone.iri, restored=old.iri, invalidator=gone.invalidator)
+
+
+def _read(note: Note, user: User, scope: Scope, parts: Backends, rules: Agents) -> tuple[Draft, tuple[Resolution, ...]]:
+    """The one fact of the better text, and what it names; where there are several, the text as it is."""
+    mentions = without_user(rules.extract_entities(note, user).mentions, user)
+    offered = candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
+    resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
+    read = rules.extract_memories(note, mentions, user)
+    names = tuple(mention.name for mention in mentions)
+    return (read[0] if len(read) == 1 else Draft(content=note.content.strip(), about=names)), resolved.resolutions
 
 
 def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:

@@ -30,6 +30,7 @@ from memento.consolidation.agents import (
     Existing,
     Extraction,
     Mention,
+    NotUnderstood,
     Resolution,
     Resolved,
     Skip,
@@ -86,7 +87,7 @@ class Branches:
 
 def understand(task: Task, means: Means, extraction: Extraction | None = None) -> Understood:
     """
-    What a note says, and what it changes; nothing is written.
+    What a note says, and what it changes; nothing is written. What cannot be understood is kept word for word.
 
     Args:
         extraction: what the note names, where it was extracted before.
@@ -94,12 +95,22 @@ def understand(task: Task, means: Means, extraction: Extraction | None = None) -
     Raises:
         BackendError: store, embedder or model failed.
     """
-    agents, parts, scope = means.agents, means.parts, task.scope
-    watch, began = Stopwatch("note"), now()
-    user, user_is_new = user_of(scope, parts)
-    if again := said_before(task, parts):
+    began = now()
+    user, user_is_new = user_of(task.scope, means.parts)
+    if again := said_before(task, means.parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
         return _understood(task, means, began, user, user_is_new, decisions=[skip])
+    try:
+        return _read(task, means, extraction, began, user, user_is_new)
+    except NotUnderstood as error:
+        return _verbatim(task, means, began, user, user_is_new, error.reason)
+
+
+def _read(
+    task: Task, means: Means, extraction: Extraction | None, began: datetime, user: User, user_is_new: bool
+) -> Understood:
+    agents, parts, scope = means.agents, means.parts, task.scope
+    watch = Stopwatch("note")
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
         found = branches.start(_context, task, means)
         with watch.phase("extract"):
@@ -136,10 +147,41 @@ def embed(texts: Sequence[str], parts: Backends) -> None:
         parts.embedder.embed(windows)
 
 
-def anticipated(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
-    """Every text that understanding the note by rules will embed."""
-    mentions = with_context(extraction.mentions, task, user)
-    return _texts(_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
+def anticipate(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
+    """Read ahead by rules: what the note names, if they can say, and every text that understanding it will embed."""
+    try:
+        extraction = agents.extract_entities(task.note, user, biography=not task.keep)
+        mentions = with_context(extraction.mentions, task, user)
+        return extraction, _texts(_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
+    except NotUnderstood:
+        return None, []
+
+
+def _verbatim(task: Task, means: Means, began: datetime, user: User, user_is_new: bool, reason: str) -> Understood:
+    """The note as one memory in its own words, about who said it and its title; nobody reads it to know that much."""
+    mentions = with_context((), task, user)
+    offered = candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=True)
+    known = [
+        next((one.entity.iri for one in some if one.entity.kind == mention.kind), None)
+        for mention, some in zip(mentions, offered, strict=True)
+    ]
+    about = (stranger(task, user) or USER, *([task.title] if task.title else []))
+    draft = Draft(content=task.note.content, about=about, subject=task.title if task.keep else None)
+    return _understood(
+        task,
+        means,
+        began,
+        user,
+        user_is_new,
+        decisions=[Add(draft=draft, reason=reason)],
+        resolutions=[
+            Resolution(
+                mention=mention, entity=entity, reason="the same name" if entity else "nothing known has this name"
+            )
+            for mention, entity in zip(mentions, known, strict=True)
+        ],
+        unread=reason,
+    )
 
 
 def _context(task: Task, means: Means) -> list[Scored[IRI]]:
@@ -194,6 +236,7 @@ def _understood(
     resolutions: Sequence[Resolution] = (),
     description: str | None = None,
     known: Sequence[Existing] = (),
+    unread: str | None = None,
 ) -> Understood:
     agents = means.agents
     return Understood(
@@ -209,6 +252,7 @@ def _understood(
         user_description=description,
         retirable=_retirable(known, task.scope, means.parts),
         longest_description=means.knobs.description_chars,
+        unread=unread,
     )
 
 

@@ -128,6 +128,7 @@ def noted_before(note: Note, scope: Scope, parts: Backends) -> Noted | None:
         memories=tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r)),
         invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
         pending=state is not None,
+        verbatim="it could not be read, so it is kept in its own words" if rows[0].get("verbatim") else None,
     )
 
 

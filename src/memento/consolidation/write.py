@@ -11,7 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
+from memento.consolidation.agents import (
+    USER,
+    Account,
+    Add,
+    Decision,
+    Draft,
+    Invalidate,
+    NotUnderstood,
+    Resolution,
+    Skip,
+)
 from memento.consolidation.task import Task, order, stranger
 from memento.consolidation.user import user_change
 from memento.graph import mapping
@@ -42,7 +52,8 @@ class Understood:
     A note and what the agents made of it, before it is written.
 
     `retirable` are the memories that may be retired: shown to the agents, and in the graph that is written. `began` is when the
-    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI.
+    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI. `unread` is why the
+    agents gave the note up, so that its own words are kept.
     """
 
     task: Task
@@ -58,6 +69,7 @@ class Understood:
     retirable: Mapping[IRI, Memory]
     keeps_skipped: bool = False
     longest_description: int = 2000
+    unread: str | None = None
 
     @property
     def note(self) -> Note:
@@ -102,12 +114,13 @@ def change(understood: Understood) -> tuple[Change, Noted]:
         + endings
         + _user(memories, understood)
     )
-    written += ran(understood, "done", [memory.iri for _, memory in memories])
+    written += ran(understood, "done", [memory.iri for _, memory in memories], understood.unread)
     noted = Noted(
         note=note.iri,
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
         contradicts=tuple(dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))),
+        verbatim=understood.unread,
     )
     return written, noted
 
@@ -176,6 +189,7 @@ def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> M
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
         content_hash=content_hash(draft.content),
+        is_verbatim=True if understood.unread else None,
     )
 
 
@@ -265,7 +279,7 @@ def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: 
         prompts=account.prompts,
         tokens=account.tokens or None,
         attempts=earlier.attempts if earlier else None,
-        error=earlier.error if earlier else None,
+        error=NotUnderstood.__name__ if understood.unread else earlier.error if earlier else None,
         reason=reason or (earlier.reason if earlier else None),
         isolated=earlier.isolated if earlier else None,
     )

@@ -36,14 +36,14 @@ def _of(*values: float) -> Thresholds:
 
 
 BGE = "bge"
-CALIBRATED: dict[str, tuple[str, Thresholds]] = {
+CALIBRATED: dict[str, tuple[re.Pattern[str], Thresholds]] = {
     # key, content, link, merge, short, dedup, least, contradiction
-    "openai": (r"^openai-|text-embedding-(?:3|ada)", _of(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85)),
-    "bge-m3": (r"bge-?_?m3", _of(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
-    BGE: (r"bge", _of(0.60, 0.50, 0.60, 0.85, 0.90, 0.90, 0.50, 0.85)),
-    "e5": (r"\be5\b|_e5|e5[-_]", _of(0.85, 0.80, 0.93, 0.97, 0.98, 0.985, 0.80, 0.95)),
-    "minilm": (r"minilm", _of(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
-    "trigram": (r"^trigram", _of(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
+    "openai": (re.compile(r"^openai-|text-embedding-(?:3|ada)"), _of(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85)),
+    "bge-m3": (re.compile(r"bge-?_?m3"), _of(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
+    BGE: (re.compile(r"bge"), _of(0.60, 0.50, 0.60, 0.85, 0.90, 0.90, 0.50, 0.85)),
+    "e5": (re.compile(r"\be5\b|_e5|e5[-_]"), _of(0.85, 0.80, 0.93, 0.97, 0.98, 0.985, 0.80, 0.95)),
+    "minilm": (re.compile(r"minilm"), _of(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
+    "trigram": (re.compile(r"^trigram"), _of(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
 }
 """By family: what its fingerprints look like, first match, and its thresholds."""
 
@@ -57,7 +57,7 @@ def family(fingerprint: str) -> str | None:
     >>> family("all-MiniLM-L6-v2-512-53aa51172d14"), family("ollama-bge-m3-1024-localhost-1a2b"), family("x-1")
     ('minilm', 'bge-m3', None)
     """
-    return next((name for name, (like, _) in CALIBRATED.items() if re.search(like, fingerprint.lower())), None)
+    return next((name for name, (like, _) in CALIBRATED.items() if like.search(fingerprint.lower())), None)
 
 
 def thresholds(fingerprint: str, knobs: KeysSettings) -> Thresholds:

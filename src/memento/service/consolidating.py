@@ -122,7 +122,7 @@ class Consolidating(Held):
             self._parts.commit(written, task.scope)
             self._put_off_here.add(task.note.iri)
         if by_rules:
-            return self._tried(task, self._rules)
+            return self._tried(task, self._rules())
         return Noted(note=task.note.iri, pending=True)
 
     def _waiting(self) -> list[queue.Waiting]:

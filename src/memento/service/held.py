@@ -11,6 +11,7 @@ import copy
 import threading
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
@@ -19,7 +20,7 @@ from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
-from memento.consolidation.rules import RuleAgents
+from memento.consolidation.bounded_rules import BoundedRules
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.home import Home
 from memento.instants import now
@@ -63,9 +64,10 @@ class Held:
         self._scope = scope
         self._access = OWNER
         self.tokens = Tokens(home.tokens)
-        self._rules = RuleAgents(settings.consolidation.time_zone)
+        knobs = settings.consolidation
+        self._rules = partial(BoundedRules, knobs.time_zone, knobs.rules_s)
         self._models = None if agents else _models_of(settings, self._rules)
-        self._agents = agents or self._models or (lambda: self._rules)
+        self._agents = agents or self._models or self._rules
         self._zone = ZoneInfo(settings.consolidation.time_zone)
         self._writing = threading.Lock()
         self._understanding = threading.Lock()  # taken before the other one, never after it
@@ -173,7 +175,7 @@ class Held:
             raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
 
 
-def _models_of(settings: Settings, rules: RuleAgents) -> Models | None:
+def _models_of(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
     """Who makes the agents of each note, when that is a model."""
     if settings.model.provider == "none":
         return None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from memento.consolidation.rule_process import PROCESSES
+from memento.errors import BackendError
 from memento.home import Owner
 from memento.instants import now
 from memento.service.care import Care
@@ -46,8 +49,10 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Pl
         self._parts.warm = True
 
     def serve_at(self, address: str) -> None:
-        """Tell other processes where this one answers, and have workers ready for their queries."""
+        """Tell other processes where this one answers, and have workers ready for their queries and notes."""
         self._workers.start()
+        with suppress(BackendError):  # the first note says so
+            PROCESSES.start()
         token = self.tokens.for_owner()
         self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 

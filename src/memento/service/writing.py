@@ -38,7 +38,8 @@ class Writing(Consolidating):
         Remember a first-person note: extract its facts, skip what is known, retire what it replaces, in one atomic write.
 
         Before a model is asked the note is kept as pending. When the model fails, the answer is a pending note: it is tried again
-        in the background. Rules answer at once, and keep nothing when they fail.
+        in the background. Rules answer at once; what they cannot read in `consolidation.rules_s` is kept word for word, and the
+        answer says so.
 
         Args:
             content: what to remember, at most `limits.text_bytes` long.
@@ -124,6 +125,7 @@ class Writing(Consolidating):
             invalidated=sum(len(one.invalidated) for one in noted),
             skipped=sum(one.note is None for one in noted),
             pending=sum(one.pending for one in noted),
+            verbatim=sum(one.verbatim is not None for one in noted),
         )
 
     def correct(
@@ -163,7 +165,7 @@ class Writing(Consolidating):
             return amend.correct(
                 amend.Correction(iri=iri, content=content, since=since, better=better),
                 self._desk(scope, now()),
-                self._rules,
+                self._rules(),
             )
 
     def undo(self, iri: str, *, namespace: str | None = None) -> Undone:
@@ -221,8 +223,9 @@ class Writing(Consolidating):
         if agents.kind == "model" and not any(task.keep for task in tasks):
             return [self._noted(task, wait=False) for task in tasks]
         user, _ = user_of(scope, self._parts)
-        found = [self._rules.extract_entities(task.note, user, biography=not task.keep) for task in tasks]
-        read = list(zip(tasks, found, strict=True))
-        texts = [text for task, one in read for text in pipeline.anticipated(task, one, user, self._rules)]
-        pipeline.embed(texts, self._parts)
-        return [self._consolidated(task, self._rules, one) or Noted(note=None) for task, one in read]
+        read = []
+        for task in tasks:
+            rules = self._rules()
+            read.append((task, rules, *pipeline.anticipate(task, user, rules)))
+        pipeline.embed([text for *_, texts in read for text in texts], self._parts)
+        return [self._consolidated(task, rules, extraction) or Noted(note=None) for task, rules, extraction, _ in read]

@@ -10,7 +10,7 @@ it was shown, counts and order are those of the question.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -29,7 +29,6 @@ from memento.consolidation.agents import (
 )
 from memento.consolidation.models import forms, mended, prompts, shown
 from memento.consolidation.models.filled import placed, with_slots
-from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
 from memento.llm import chats_of
 from memento.model import AgentKind, Note, User
@@ -49,7 +48,7 @@ class ModelAgents:
 
     kind: AgentKind = "model"
 
-    def __init__(self, chats: Mapping[str, Chat], rules: RuleAgents, tokens: int = 0) -> None:
+    def __init__(self, chats: Mapping[str, Chat], rules: Agents, tokens: int = 0) -> None:
         """
         Args:
             chats: the model for each of `prompts.QUESTIONS`.
@@ -134,13 +133,13 @@ class ModelAgents:
 class Models:
     """Makes the agents of each note, all on the same connections."""
 
-    def __init__(self, settings: ModelSettings, rules: RuleAgents) -> None:
+    def __init__(self, settings: ModelSettings, rules: Callable[[], Agents]) -> None:
         self._chats = chats_of(settings)
         self._rules = rules
         self._tokens = settings.tokens_per_note
 
     def __call__(self) -> Agents:
-        return ModelAgents(self._chats, self._rules, self._tokens)
+        return ModelAgents(self._chats, self._rules(), self._tokens)
 
     def close(self) -> None:
         """Let go of the connections; calling it twice is harmless."""

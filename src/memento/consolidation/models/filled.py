@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Mention, Skip
-from memento.consolidation.rules import RuleAgents
+from memento.consolidation.agents import (
+    Add,
+    Agents,
+    Decision,
+    Draft,
+    Existing,
+    Invalidate,
+    Mention,
+    NotUnderstood,
+    Skip,
+)
 from memento.model import Note, User
 
 
-def with_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: RuleAgents) -> Draft:
+def with_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: Agents) -> Draft:
     """The draft with the slot it fills, when rules read the one same fact in its words."""
-    read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
+    try:
+        read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
+    except NotUnderstood:
+        return draft
     if len(read) != 1:
         return draft
     [one] = read
@@ -31,17 +43,18 @@ def with_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User
     )
 
 
-def placed(
-    decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: RuleAgents
-) -> list[Decision]:
+def placed(decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: Agents) -> list[Decision]:
     """The decisions; one about the past with the memory that follows it in its slot, when the model has not named one."""
     return [_placed(decision, existing, note, rules) for decision in decisions]
 
 
-def _placed(decision: Decision, existing: Sequence[Existing], note: Note, rules: RuleAgents) -> Decision:
+def _placed(decision: Decision, existing: Sequence[Existing], note: Note, rules: Agents) -> Decision:
     if isinstance(decision, Skip) or not decision.draft.slot:
         return decision
-    [by_rules] = rules.resolve_memories([decision.draft], existing, note)
+    try:
+        [by_rules] = rules.resolve_memories([decision.draft], existing, note)
+    except NotUnderstood:
+        return decision
     if isinstance(by_rules, Skip) or by_rules.successor is None:
         return decision
     successor = decision.successor or by_rules.successor

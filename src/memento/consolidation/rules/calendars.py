@@ -13,12 +13,12 @@ from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _FEASTS = (
-    (r"christmas\s+eve", (24, "december")),
-    (r"christmas", (25, "december")),
-    (r"boxing", (26, "december")),
-    (r"eve", (31, "december")),
-    (r"new\s+year", (1, "january")),
-    (r"halloween", (31, "october")),
+    (re.compile(r"christmas\s+eve"), (24, "december")),
+    (re.compile(r"christmas"), (25, "december")),
+    (re.compile(r"boxing"), (26, "december")),
+    (re.compile(r"eve"), (31, "december")),
+    (re.compile(r"new\s+year"), (1, "january")),
+    (re.compile(r"halloween"), (31, "october")),
 )
 """(words, (day, month)) of feasts that have a fixed day."""
 _BACK = ("last", "past", "previous", "this past")
@@ -112,7 +112,7 @@ class Clock:
         lowered = text.lower()
         near = next((word for word in ("last", "next") if lowered.startswith(word)), "")
         name = lowered.removeprefix(near)
-        day, month = next(found for words, found in _FEASTS if re.search(words, name))
+        day, month = next(found for words, found in _FEASTS if words.search(name))
         value = self.day(day, month, year)
         if year or not near or (near == "last") == (value <= self.now):
             return value

@@ -199,7 +199,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
         (
             "Person",
             r"\s+(?:(?:now|also|just|still|really|has|have|had|will|is|was|are"
-            r"|were|never|always|already|recently|finally|and\s+i)\s+)*(?:works?"
+            r"|were|never|always|already|recently|finally|and\s+i)\s+){0,4}(?:works?"
             r"|worked|working|lives?|lived|living|said|says|told"
             r"|likes?|loves?|hates?|thinks?|joined|moved|wants?|asked|helped"
             r"|knows|plays?|played|studies|studied|studying|teaches|taught|"

@@ -141,8 +141,13 @@ def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
     content = old.memory.content
     match rule:
         case "returned":
-            there = rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b"
-            return bool(re.search(there, content, re.IGNORECASE))
+            return bool(
+                re.search(
+                    rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
+                    content,
+                    re.IGNORECASE,
+                )
+            )
         case "folded":
             return bool(relations(content, old.memory.slot) & (_BELONGS | {"play", "go"}))
         case "recovered":
