@@ -13,8 +13,8 @@ import uvicorn
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
+from memento.interfaces.web.server import Busy, asgi, configuration, listening
 from memento.service import Memento
-from memento.web.server import Busy, asgi, configuration, listening
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
-from memento.web.server import listening
+from memento.interfaces.web.server import listening
 
 LOOKS = ToolAnnotations(read_only_hint=True)
 

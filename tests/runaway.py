@@ -32,8 +32,8 @@ from typing import Any, NamedTuple
 
 import memento
 from memento.consolidation.rules.sentences import LONGEST_READ, shorten_blanks
+from memento.interfaces.proxy.human import UTILITY_CHARACTERS
 from memento.search.subjects import LONGEST as SUBJECTS_READ
-from memento.web.proxy.human import UTILITY_CHARACTERS
 
 parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
@@ -45,8 +45,8 @@ SHORT, SLOWEST = 500, 4
 BOUNDS = {
     "memento.consolidation.rules": LONGEST_READ,
     "memento.search.subjects": SUBJECTS_READ,
-    "memento.web.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
-    "memento.web.proxy.human._IS_FOR_NAMES": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.human._IS_FOR_NAMES": UTILITY_CHARACTERS,
 }
 """Characters of the texts that some patterns are given, where code sees to it before any of them is tried."""
 ENTRIES: dict[str, Callable[[str], str]] = {"memento.consolidation.rules": shorten_blanks}

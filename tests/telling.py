@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from memento.consolidation.agents import Decision, Draft, Existing, Invalidate, Skip
 from memento.consolidation.rules import RuleAgents
+from memento.iris import mint, user_iri
 from memento.model import Memory, Note, User
-from memento.vocabulary import mint, user_iri
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 START = datetime(2024, 1, 10, 12, tzinfo=UTC)

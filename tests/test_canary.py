@@ -22,13 +22,13 @@ import anyio
 import httpx2
 import pytest
 from click.testing import CliRunner
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from doors import text_of
-from mcp import Client
 from memento.access import Tokens
-from memento.cli import main
-from memento.instants import now
+from memento.interfaces.cli import main
+from memento.time import now
 from upstream import Upstream
 
 KEY = "sk-canary-Xylocarp"

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from memento import settings
-from memento.cli import main
+from memento.interfaces.cli import main
 from memento.service import open_memento
 
 
@@ -307,7 +307,7 @@ def test_a_bug_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr("memento.cli.commands.opened", broken)
+    monkeypatch.setattr("memento.interfaces.cli.commands.opened", broken)
     assert "RuntimeError: first second" in failed("status", code=1)
 
 

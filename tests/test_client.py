@@ -33,10 +33,10 @@ from memento.errors import (
     Unauthorised,
     Unreachable,
 )
-from memento.instants import now
+from memento.interfaces.web.app import create_app
 from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
 from memento.service import Memento, open_memento
-from memento.web.app import create_app
+from memento.time import now
 
 HERE_ONLY = {
     "warm_up",

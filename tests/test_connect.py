@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memento.cli import main
-from memento.cli.clients import CLIENTS, page
+from memento.interfaces.cli import main
+from memento.interfaces.cli.clients import CLIENTS, page
 
 ADDRESS = "http://127.0.0.1:7777"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento import dynamics
-from memento.dynamics import Decay, Season, energy_at, seasons
+from memento.rank import dynamics
+from memento.rank.dynamics import Decay, Season, energy_at, seasons
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)
 SHARE = st.floats(0, 1)

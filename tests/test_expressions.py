@@ -12,11 +12,11 @@ import pytest
 from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
+from memento.iris import data_iri
 from memento.service import Memento, open_memento
 from memento.settings import Settings, SexprSettings
 from memento.sexpr.reader import read
 from memento.sexpr.verbs import VERBS, table
-from memento.vocabulary import data_iri
 
 
 def value(memento: Memento, expression: str, namespace: str | None = None) -> Any:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memento.errors import NotFound
+from memento.iris import MEM, PROV
 from memento.model import NoteRow
 from memento.service import Memento
-from memento.vocabulary import MEM, PROV
 from scripted import ScriptedModel, Status
 from understanding import Understanding, contents, opened
 

@@ -26,12 +26,12 @@ import openai
 import pytest
 import yaml  # type: ignore[import-untyped]  # its types are a package of their own
 from click.testing import CliRunner
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from doors import text_of
-from mcp import Client
-from memento.cli import main
-from memento.cli.clients import CLIENTS
+from memento.interfaces.cli import main
+from memento.interfaces.cli.clients import CLIENTS
 from proxied import Proxied, in_front_of
 from upstream import Upstream
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memento.datadir import Home
 from memento.errors import SettingsError
-from memento.home import Home
 
 
 def test_a_new_folder_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -18,21 +18,21 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from conftest import OFFLINE
 from doors import serving, text_of
-from mcp import Client
 from memento.access import Access
-from memento.cli import main
 from memento.errors import MementoError
-from memento.instants import now
+from memento.interfaces.cli import main
+from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import CaseRow, Change
 from memento.service import Memento, open_memento
 from memento.sexpr.printer import printed
 from memento.sparql.asking import Asked, Visible, job
-from memento.vocabulary import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
+from memento.time import now
 
 CANARIES = ("Xylocarp", "Quillwort", "Zirconia", "Snollygoster")
 OWN = "Lisbon"

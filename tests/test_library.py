@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from memento.errors import InputError, NotFound
-from memento.instants import now
 from memento.model import Timeline
 from memento.service import Memento
+from memento.time import now
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from conftest import OFFLINE
 from memento import open_memento
 from memento.access import Access
 from memento.errors import InputError, NotFound
-from memento.instants import now
+from memento.iris import IRI, MEM
 from memento.service import Memento
-from memento.vocabulary import IRI, MEM
+from memento.time import now
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from click.testing import CliRunner, Result
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.cli import main
 from memento.client import Client
 from memento.errors import Forbidden, InputError
+from memento.interfaces.cli import main
+from memento.interfaces.web.app import create_app
 from memento.manifest.drawn import drawn
 from memento.model import Manifest
 from memento.service import Memento, open_memento
 from memento.settings import ManifestSettings
-from memento.web.app import create_app
 
 
 def until(holds: Callable[[], bool]) -> None:

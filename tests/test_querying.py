@@ -6,9 +6,9 @@ from pathlib import Path
 
 from conftest import OFFLINE
 from memento.access import Access
+from memento.iris import IRI, MEM, data_iri, provenance_iri
 from memento.model import Change
 from memento.service import Memento, open_memento
-from memento.vocabulary import IRI, MEM, data_iri, provenance_iri
 
 GRAPHS = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
 DEFAULT = "SELECT ?o { <urn:acme> ?p ?o }"

@@ -20,8 +20,14 @@ def test_a_log_line_has_the_event_its_fields_and_the_way_of_an_error_without_its
     try:
         raise ValueError(CANARY)
     except ValueError as error:
-        record = logging.getLogger("memento.web").makeRecord(
-            "memento.web", logging.ERROR, "", 0, "web.broken", (CANARY,), (type(error), error, error.__traceback__)
+        record = logging.getLogger("memento.interfaces.web").makeRecord(
+            "memento.interfaces.web",
+            logging.ERROR,
+            "",
+            0,
+            "web.broken",
+            (CANARY,),
+            (type(error), error, error.__traceback__),
         )
     record.code = "internal"
     line = Lines().format(record)

@@ -26,6 +26,6 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext memento` does: gives the cell magic `%%sparql`."""
-    from memento.notebook.magic import load
+    from memento.interfaces.notebook.magic import load
 
     load(shell)

@@ -1,5 +1,5 @@
 """`python -m memento`."""
 
-from memento.cli import main
+from memento.interfaces.cli import main
 
 main()

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import faiss
 
-from memento.backup import standing
-from memento.backup.putting import finish
-from memento.backup.taking import discard as discard_backups
+from memento.archive.backup import standing
+from memento.archive.backup.putting import finish
+from memento.archive.backup.taking import discard as discard_backups
+from memento.datadir import Home, cache_folder
 from memento.errors import Damaged, GraphError
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
@@ -18,7 +19,7 @@ from memento.graph.inference.inferences import Inferences
 from memento.graph.ontology import load_ontology
 from memento.graph.oxigraph import Oxigraph, rewrite
 from memento.graph.snapshot import Snapshots, discard
-from memento.home import Home, cache_folder
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.search import keeping
 from memento.search.embedders import Cached, embedder_of
@@ -26,7 +27,6 @@ from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import vector_file
 from memento.settings import Settings
-from memento.vocabulary import IRI, MEM, TYPE
 
 logger = logging.getLogger(__name__)
 

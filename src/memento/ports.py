@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI
 from memento.model import Change, Quad, Value
-from memento.vocabulary import IRI
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -39,10 +39,10 @@ from memento.cases.bank import Bank, Entry, Pair
 from memento.cases.form import form
 from memento.cases.learner import Learner
 from memento.cases.policy import auc
+from memento.iris import IRI
 from memento.model import CaseRow, CasesFound
 from memento.service import Memento, open_memento
 from memento.settings import CasesSettings, EmbeddingSettings, Settings
-from memento.vocabulary import IRI
 
 NOISE = 0.1
 SHOWN = (1, 4)

@@ -18,9 +18,9 @@ from pathlib import Path
 from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
 from measure import fresh_memory, record
 from memento.evaluation import sets
+from memento.iris import MEM
 from memento.model import Listed
 from memento.service import Memento
-from memento.vocabulary import MEM
 
 PAGE = 1000
 PARTS = ("precision", "recall", "f1")

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.consolidation.checked import checked
-from memento.home import Home
+from memento.datadir import Home
 from memento.search.embedders import Cached
 from memento.service import Memento, open_memento
 from memento.settings import ConsolidationSettings, GateSettings, ModelSettings, Settings

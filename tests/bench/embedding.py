@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from measure import record, shown, spread, timed
-from memento.home import cache_folder
+from memento.datadir import cache_folder
 from memento.search.embedders import MiniLm
 from people import Life
 

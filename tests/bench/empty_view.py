@@ -10,8 +10,8 @@ import uvicorn
 from a2wsgi import WSGIMiddleware
 from flask import Flask, Response
 
-from memento.web.departures import watched
-from memento.web.server import configuration
+from memento.interfaces.web.departures import watched
+from memento.interfaces.web.server import configuration
 
 
 def main(port: int) -> None:

@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record
+from memento.iris import data_iri
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
-from memento.vocabulary import data_iri
 from synthetic import _word
 
 FIRST = "Anna Ben Carla David Elena Femi Gita Hugo Ines Jonas Kofi Lena Marta Nils Olga Pedro".split()  # noqa: SIM905

@@ -30,11 +30,12 @@ import numpy as np
 
 from measure import record, shown, spread, timed
 from memento import backends
+from memento.datadir import Home
 from memento.evaluation import sets
 from memento.evaluation.metrics import Estimate, all_found, estimate, recall
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.graph import mapping
-from memento.home import Home
+from memento.iris import IRI, link_iri
 from memento.keys import direct
 from memento.keys.match import Asked
 from memento.keys.thresholds import thresholds
@@ -45,7 +46,6 @@ from memento.search.embedders import Cached
 from memento.search.words import bm25
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
-from memento.vocabulary import IRI, link_iri
 from recall_scale import written
 from synthetic import RandomVectors, World
 

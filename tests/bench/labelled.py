@@ -20,8 +20,8 @@ from typing import Any
 from Stemmer import Stemmer
 
 from measure import fresh_memory
+from memento.iris import MEM, SKOS
 from memento.service import Memento
-from memento.vocabulary import MEM, SKOS
 
 NOTES = Path(__file__).parent.parent / "consolidation" / "notes"
 FILES = ("development", "second", "unseen")

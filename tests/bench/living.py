@@ -20,12 +20,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record, shown, spread, timed
+from memento.datadir import Home
 from memento.graph import mapping
-from memento.home import Home
-from memento.instants import now
+from memento.iris import IRI, association_iri, relation_iri
 from memento.model import Association, Memory, Note, Quad
 from memento.service import Memento
-from memento.vocabulary import IRI, association_iri, relation_iri
+from memento.time import now
 from recall_scale import opened, written
 from synthetic import BEGIN, STEP, World
 

@@ -22,13 +22,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record, shown, spread, timed
-from memento.home import Home
-from memento.instants import now
+from memento.datadir import Home
+from memento.iris import MEM
 from memento.manifest import drawn as drawing
 from memento.manifest.structure import structure
 from memento.model import Quad
 from memento.service import Memento
-from memento.vocabulary import MEM
+from memento.time import now
 from recall_scale import opened, written
 from synthetic import World
 

@@ -23,11 +23,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from mcp import Client
 from measure import arguments, memory_in, record, shown, spread, timed
-from memento.home import Home
+from memento.datadir import Home
 from people import Life
 from startup import command, serving
 

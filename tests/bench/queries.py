@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from measure import record, shown, spread
+from memento.datadir import Home
 from memento.graph.oxigraph import Oxigraph
-from memento.home import Home
+from memento.iris import IRI, MEM
 from memento.model import Quad
 from memento.ports import Row
-from memento.vocabulary import IRI, MEM
 from recall_scale import written
 from synthetic import World
 

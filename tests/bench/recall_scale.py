@@ -31,17 +31,17 @@ import pyoxigraph as ox
 
 from measure import record, shown, spread, timed
 from memento import backends
+from memento.datadir import Home
 from memento.graph.binding import bound
 from memento.graph.terms import to_term
-from memento.home import Home
-from memento.instants import now
+from memento.iris import IRI
 from memento.model import Quad
 from memento.rank.walks import ppr
 from memento.search.embedders import Cached
 from memento.search.view import View
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings, Settings
-from memento.vocabulary import IRI
+from memento.time import now
 from synthetic import RandomVectors, World
 
 T = TypeVar("T")

@@ -27,7 +27,7 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from measure import arguments, record, shown, spread
-from memento.home import Home
+from memento.datadir import Home
 from startup import free_port, serving
 from wire import Wire
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from measure import record, shown, spread, timed
-from memento.home import Home
-from memento.instants import now
+from memento.datadir import Home
+from memento.iris import data_iri
 from memento.service import Memento
-from memento.vocabulary import data_iri
+from memento.time import now
 from recall_scale import opened, written
 from synthetic import World
 

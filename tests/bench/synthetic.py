@@ -16,10 +16,10 @@ from zlib import crc32
 import numpy as np
 
 from memento.graph import mapping
+from memento.iris import IRI, MEM, TYPE, session_iri
 from memento.model import KINDS, Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
 from memento.ports import Vectors
 from memento.rank.similarity import unit
-from memento.vocabulary import IRI, MEM, TYPE, session_iri
 
 BEGIN = datetime(2015, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=50)

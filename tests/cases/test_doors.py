@@ -10,14 +10,14 @@ from typing import Any
 import anyio
 import pytest
 from click.testing import CliRunner
+from mcp import Client
 
 from doors import serving, text_of
-from mcp import Client
-from memento.cli import main
-from memento.mcp import catalogue
+from memento.interfaces.cli import main
+from memento.interfaces.mcp import catalogue
+from memento.interfaces.web.app import create_app
 from memento.service import Memento
 from memento.settings import TOOL_GROUPS
-from memento.web.app import create_app
 from planned import Opened
 
 Json = dict[str, Any]

@@ -335,7 +335,7 @@ def test_pruning_keeps_the_most_valuable(opening: Opened) -> None:
 
 def test_a_step_and_its_calls_come_back_as_they_were_packed() -> None:
     from memento.cases.run import packed, unpacked
-    from memento.instants import now
+    from memento.time import now
 
     step = TaskStep(step=0, task="x", state="done", tools=(ToolCall(tool="t", at=now(), took_ms=3),), cycle=2)
 

@@ -10,11 +10,11 @@ import pytest
 from conftest import OFFLINE
 from memento.cases.learner import weights_of
 from memento.errors import NotFound
-from memento.instants import now
+from memento.iris import cases_iri
 from memento.model import CaseRow, ToolCall
 from memento.service import Memento, open_memento
 from memento.settings import CasesSettings, Settings
-from memento.vocabulary import cases_iri
+from memento.time import now
 
 SECRET = "Snollygoster"
 GRAPH = cases_iri("local", "main")

@@ -19,13 +19,13 @@ from memento.cases import weights
 from memento.cases.bank import Bank, Entry, Pair
 from memento.cases.form import form
 from memento.cases.learner import Learner, weights_of
+from memento.datadir import Home
 from memento.errors import InputError, NotFound
-from memento.home import Home
-from memento.instants import now
+from memento.iris import IRI, cases_iri
 from memento.model import CaseRow, CasesFound, CaseStatus
 from memento.service import Memento, open_memento
 from memento.settings import CasesSettings, Settings
-from memento.vocabulary import IRI, cases_iri
+from memento.time import now
 
 PLACES = ("Lisbon", "Porto", "Braga", "Faro", "Evora", "Beja", "Aveiro", "Viseu")
 """What the two kinds of tasks have in common: likeness cannot tell them apart."""

@@ -8,9 +8,9 @@ import pytest
 
 from memento.cases.plan import by_template, steps_of
 from memento.errors import InputError, ModelError, NotFound
-from memento.instants import now
+from memento.iris import IRI
 from memento.model import CaseFound, CaseRow, CasesFound
-from memento.vocabulary import IRI
+from memento.time import now
 from planned import Opened, asking
 from scripted import Asked, ScriptedModel
 

@@ -6,8 +6,8 @@ import pytest
 
 from conftest import at
 from memento.errors import InputError, NotFound
+from memento.iris import MEM
 from memento.service import Memento
-from memento.vocabulary import MEM
 from understanding import contents
 
 

@@ -17,17 +17,17 @@ from click.testing import CliRunner
 
 from conftest import OFFLINE
 from endless import Endless
-from memento.cli import main
 from memento.consolidation.agents import NotUnderstood
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.consolidation.rule_process import Question, RuleProcesses
-from memento.mcp import catalogue
-from memento.mcp.note_tools import Change
-from memento.mcp.tools import Reach, Told
+from memento.interfaces.cli import main
+from memento.interfaces.mcp import catalogue
+from memento.interfaces.mcp.note_tools import Change
+from memento.interfaces.mcp.tools import Reach, Told
+from memento.interfaces.web.app import create_app
+from memento.iris import mint, user_iri
 from memento.model import Note, NoteRow, User
 from memento.service import Memento, open_memento
-from memento.vocabulary import mint, user_iri
-from memento.web.app import create_app
 
 USER = User(iri=user_iri("local"))
 LONG = " ".join(

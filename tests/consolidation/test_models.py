@@ -14,10 +14,10 @@ from memento.consolidation.models.mended import instant_of
 from memento.consolidation.models.prompts import QUESTIONS, digest, prompt
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
+from memento.iris import IRI
 from memento.model import Entity, Memory, Note, User
 from memento.ports import Form, Prompt, Reply
 from memento.search.found import content_hash
-from memento.vocabulary import IRI
 
 NOTE = Note(iri=IRI("urn:n"), content="I work at Google with Anna.", at=at("2024-05-06T10:00"))
 ME = User(iri=IRI("urn:me"), name="Danny", description="USER lives in Rome.")

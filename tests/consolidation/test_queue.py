@@ -14,9 +14,9 @@ import pytest
 from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Conflict, NotFound
+from memento.iris import MEM
 from memento.model import NoteRow, NoteStatus
 from memento.service import Memento, open_memento
-from memento.vocabulary import MEM
 from scripted import Declined, Raw, Reset, ScriptedModel, Slow, Status, Truncated
 from understanding import Understanding, contents, opened, settings_for
 

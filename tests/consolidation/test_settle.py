@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from conftest import at
 from memento.consolidation.agents import Add, Draft, Existing, Invalidate, Skip, Target
 from memento.consolidation.settle import settled
+from memento.iris import IRI, MEM
 from memento.model import Memory, Note
 from memento.service import Memento
-from memento.vocabulary import IRI, MEM
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
 

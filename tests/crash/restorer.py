@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from crash.writer import SETTINGS, deadly
-from memento.backup import manifest, putting, taking
+from memento.archive.backup import manifest, putting, taking
 from memento.search.vectors import Pinned
 from memento.service import Memento, open_memento, restored
 

@@ -10,7 +10,7 @@ import pytest
 
 from crash.restorer import PUTTING, TAKING
 from crash.writer import SETTINGS
-from memento.backup.manifest import backups, verified
+from memento.archive.backup.manifest import backups, verified
 from memento.service import Memento, open_memento
 
 RESTORER = Path(__file__).with_name("restorer.py")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from crash.writer import AT_THE_END, SETTINGS, STEPS, text
+from memento.iris import MEM
 from memento.model import Scope
 from memento.service import Memento, open_memento
-from memento.vocabulary import MEM
 
 WRITER = Path(__file__).with_name("writer.py")
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from crash.pending_writer import ALL_STEPS, AT_ONCE, settings, text
+from memento.iris import MEM, PROV
 from memento.model import Scope
 from memento.service import Memento, open_memento
-from memento.vocabulary import MEM, PROV
 from scripted import Asked, ScriptedModel
 from understanding import Understanding
 

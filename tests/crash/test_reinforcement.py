@@ -10,8 +10,8 @@ import pytest
 
 from crash.reader import EARLY, STEPS
 from crash.writer import SETTINGS
+from memento.iris import IRI
 from memento.service import Memento, open_memento
-from memento.vocabulary import IRI
 
 READER = Path(__file__).with_name("reader.py")
 ROUNDS = 2

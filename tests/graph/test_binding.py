@@ -11,8 +11,8 @@ from memento import assets
 from memento.errors import GraphError
 from memento.graph import binding
 from memento.graph.binding import bound, query
+from memento.iris import IRI
 from memento.service import Memento
-from memento.vocabulary import IRI
 
 ASKS_MEMORY = re.compile(r"\bSERVICE\s+mem:|\bmem:similarity\s*\(")
 HEADER = re.compile(r"\A# .+\n# in: .+\n# out: .+\n# used by: .+\n")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyoxigraph as ox
 
 from memento.graph.delta import Delta, apply, change, dumped, parsed, within
+from memento.iris import IRI
 from memento.model import Change
-from memento.vocabulary import IRI
 
 QUADS = """
 <urn:a> <urn:p> "chat"@fr , "2026"^^<http://www.w3.org/2001/XMLSchema#gYear> , "#{\\n" , <<( <urn:a> <urn:p> _:n )>> .

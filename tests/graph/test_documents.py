@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from memento import assets
 from memento.errors import InputError, NotAcceptable
 from memento.graph.documents import HEAD, form_called, read, writable, written
-from memento.vocabulary import MEM, RDF, XSD
+from memento.iris import MEM, RDF, XSD
 
 NAMED = ["trig", "nquads", "jsonld"]
 GRAPH = ox.NamedNode("urn:memento:data:local:own")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memento.errors import GraphError
 from memento.graph.mapping import node, quads, statements
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI, MEM, TYPE
 from memento.model import KINDS, Change, Entity, Invalidation, Memory, Node, Note, Session, User
-from memento.vocabulary import IRI, MEM, TYPE
 
 G = IRI("urn:memento:graph:local:main")
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

@@ -9,8 +9,8 @@ from memento import assets
 from memento.errors import GraphError, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.plain import parsed_quads
+from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change
-from memento.vocabulary import IRI, MEM, ONTOLOGY
 
 A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
 ONE = (IRI("urn:x"), MEM.name, "one", A)

@@ -13,8 +13,8 @@ from memento.errors import GraphError, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import GRAPH_FORMATS, ROW_FORMATS, Misread, Snapshots, answered, opened
 from memento.graph.trial import copied
+from memento.iris import IRI, MEM
 from memento.model import Change
-from memento.vocabulary import IRI, MEM
 
 A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
 ONE = (IRI("urn:x"), MEM.name, "one", A)

@@ -9,8 +9,8 @@ from pyoxigraph import Literal, NamedNode, Store
 
 from memento.errors import GraphError
 from memento.graph.terms import to_term, to_value
+from memento.iris import IRI
 from memento.model import Value
-from memento.vocabulary import IRI
 
 values = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"])),

@@ -16,11 +16,11 @@ from memento.graph import delta as deltas
 from memento.graph.acts import Terms, operation_of
 from memento.graph.delta import Delta
 from memento.graph.trial import copied, stated, tried
+from memento.iris import IRI
 from memento.model import Dataset
 from memento.sparql.operations import operations
 from memento.sparql.plan import Using, planned
 from memento.sparql.tokens import tokens
-from memento.vocabulary import IRI
 
 PLAIN = Dataset()
 DATA = """

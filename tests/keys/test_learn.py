@@ -9,11 +9,11 @@ from typing import cast
 import pytest
 
 from memento.access import Access
+from memento.iris import MEM, TYPE, learned_iri
 from memento.keys.match import is_short
 from memento.model import Change, FoundKey, Scope
 from memento.service import Memento
 from memento.settings import Settings
-from memento.vocabulary import MEM, TYPE, learned_iri
 
 GRAPH = Scope().graph
 KEY, QUERY = "swimming pool", "swiming pool"

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.errors import InputError, TooLong
+from memento.iris import IRI, MEM, TYPE
 from memento.keys.differ import NAME, differ
 from memento.model import Change, Scope, ToRemember, Value
 from memento.service import Memento
-from memento.vocabulary import IRI, MEM, TYPE
 
 GRAPH = Scope().graph
 

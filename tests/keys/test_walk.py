@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from memento import dynamics
 from memento.access import Access
+from memento.codec import encode
 from memento.errors import InputError, NotFound
-from memento.instants import now
+from memento.iris import IRI, MEM, link_iri
 from memento.model import Change, KeyOf, OpenedMemory, Scope
+from memento.rank import dynamics
 from memento.service import Memento
-from memento.vocabulary import IRI, MEM, link_iri
-from memento.wire import encode
+from memento.time import now
 
 GRAPH = Scope().graph
 

@@ -276,7 +276,7 @@ def test_the_key_is_in_no_error_and_no_repr(
 def test_nothing_heavy_is_imported_until_a_model_is_configured() -> None:
     program = """
 import sys
-import memento.cli
+import memento.interfaces.cli
 from memento import settings
 from memento.llm import chats_of
 from memento.search.embedders import embedder_of

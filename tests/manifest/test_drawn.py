@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memento import open_memento
-from memento.instants import now
 from memento.manifest.drawn import drawn
 from memento.model import Manifest
 from memento.service import Memento
+from memento.time import now
 
 NOTES = (
     "I work at Google.",

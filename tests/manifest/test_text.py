@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memento.iris import IRI
 from memento.manifest.text import EMPTY, MOST_CHARS, written
 from memento.model import Crossing, Layout, Manifest, Place, Region
-from memento.vocabulary import IRI
 
 
 def place(text: str, score: float = 0.5) -> Place:

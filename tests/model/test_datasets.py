@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memento.iris import IRI, ONTOLOGY, data_iri, graph_iri, self_iri
 from memento.model import Dataset
-from memento.vocabulary import IRI, ONTOLOGY, data_iri, graph_iri, self_iri
 
 MAIN, SELF = graph_iri("local", "main"), self_iri("local")
 COMPANY = data_iri("local", "company")

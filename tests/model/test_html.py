@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from memento.iris import IRI, MEM
 from memento.model import (
     Believed,
     Described,
@@ -20,7 +21,6 @@ from memento.model import (
     Timeline,
 )
 from memento.service import Memento
-from memento.vocabulary import IRI, MEM
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=y>"
 AT = datetime(2024, 1, 8, 9, tzinfo=UTC)

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from memento import assets
+from memento.iris import MEM
 from memento.ontology import context, diagrams, page
 from memento.ontology.terms import shapes, terms
-from memento.vocabulary import MEM
 
 ROOT = Path(__file__).parents[2]
 PAGE = page.page()

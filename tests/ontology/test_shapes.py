@@ -10,8 +10,8 @@ from memento.assets import folder
 from memento.errors import GraphError
 from memento.graph.plain import parsed_quads
 from memento.graph.shapes import Violation, violations
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Quad
-from memento.vocabulary import IRI, MEM, TYPE
 
 HERE = Path(__file__).parent
 VALID = sorted((HERE / "valid").glob("*.ttl"))

@@ -10,8 +10,8 @@ from rdflib import OWL, RDF, RDFS, SH, SKOS, URIRef
 
 import memento
 from memento.assets import folder
+from memento.iris import MEM
 from memento.model import KINDS
-from memento.vocabulary import MEM
 
 DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "world.trig")
 # fmt: off

@@ -10,9 +10,9 @@ from memento import assets
 from memento.graph import mapping
 from memento.graph.plain import parsed_quads
 from memento.graph.shapes import violations
+from memento.iris import IRI, MEM, TYPE, self_iri
 from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
 from memento.search.found import content_hash
-from memento.vocabulary import IRI, MEM, TYPE, self_iri
 
 WORLD = assets.read("ontology/world.trig")
 CLASSES = (Session, Note, Entity, User, Memory, Invalidation)

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import at
 from memento.errors import InputError
-from memento.instants import now
+from memento.iris import IRI, SKOS
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
 from memento.rank.walks import ppr
 from memento.retrieval.anchor import Anchored, named_entities
@@ -20,7 +20,7 @@ from memento.search.labels import Labels
 from memento.search.view import View
 from memento.service import Memento
 from memento.settings import ExpandSettings, Settings
-from memento.vocabulary import IRI, SKOS
+from memento.time import now
 
 MAIN = IRI("urn:memento:graph:local:main")
 FILMS = [

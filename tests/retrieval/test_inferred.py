@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
+from memento.iris import data_iri
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings, InferenceSettings, Settings, SignalsSettings
-from memento.vocabulary import data_iri
 
 PLACES = """
 @prefix ex: <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .

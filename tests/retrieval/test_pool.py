@@ -9,8 +9,8 @@ from shutil import copytree
 
 import pytest
 
+from memento.datadir import Home
 from memento.graph.oxigraph import Oxigraph
-from memento.home import Home
 from memento.model import Change, Recollection
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, LandSettings, Settings

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from conftest import OFFLINE
-from memento.instants import now
 from memento.model import NoteRow, Scope, Scored
 from memento.retrieval.published.anchor import anchor
 from memento.retrieval.published.distill import distill
@@ -26,6 +25,7 @@ from memento.settings import (
     LandSettings,
     WordsSettings,
 )
+from memento.time import now
 
 QUESTION = "Who climbed with Ana in Norway?"
 

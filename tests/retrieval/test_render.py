@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from memento.iris import IRI
 from memento.model import NoteRef, Recalled, RecalledEntity, Recollection
 from memento.retrieval.render import as_xml, fitted, tokens
-from memento.vocabulary import IRI
 
 TODAY = date(2026, 3, 1)
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from memento.instants import now
 from memento.model import NoteRow, Scope
 from memento.retrieval import signals
 from memento.retrieval.question import Named, dates, named_among, wants_number, wants_time, without
 from memento.search.view import View
 from memento.service import Memento
 from memento.settings import WordsSettings
+from memento.time import now
 
 TALK = [
     ("Ana", "Did you go to the aquarium?", "2023-05-08"),

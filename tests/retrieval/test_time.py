@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from conftest import at
-from memento.instants import now
 from memento.service import Memento
+from memento.time import now
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento.iris import IRI, MEM, TYPE, association_iri, graph_iri
 from memento.model import Value
 from memento.search.associations import Associations
 from memento.search.fadings import Fadings
 from memento.search.found import Found
 from memento.search.nodes import Lifetime, Nodes
-from memento.vocabulary import IRI, MEM, TYPE, association_iri, graph_iri
 
 GRAPH = graph_iri("local", "main")
 SIMILAR = MEM.Similar

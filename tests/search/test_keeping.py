@@ -9,12 +9,12 @@ import pytest
 
 from memento import backends
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI, MEM
 from memento.model import Change, Recollection, Scope
 from memento.search import archive, keeping
 from memento.search.reconcile import reconcile
 from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
-from memento.vocabulary import IRI, MEM
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 QUESTIONS = ("Where do I work?", "Who is Ada Byron?", "What did Ben say of whales?", "Which city has seven hills?")

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento.iris import IRI, MEM
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.numbers import Numbers
-from memento.vocabulary import IRI, MEM
 
 GRAPH = IRI("urn:memento:graph:local:main")
 LINKS = st.dictionaries(st.integers(100, 120), st.dictionaries(st.integers(0, 9), st.integers(1000, 30000)), max_size=8)

@@ -1,7 +1,7 @@
 """Anchors are found by any of their names, in the graphs of the reader."""
 
+from memento.iris import IRI
 from memento.search.labels import Labels
-from memento.vocabulary import IRI
 
 MAIN, WORK = IRI("urn:g:main"), IRI("urn:g:work")
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memento.iris import IRI
 from memento.search.nodes import Lifetime, Nodes
-from memento.vocabulary import IRI
 
 MAIN, WORK = IRI("urn:g:main"), IRI("urn:g:work")
 

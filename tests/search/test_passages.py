@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memento.iris import IRI
 from memento.search.passages import Passages, Row
 from memento.search.segment import Arrays
 from memento.search.stems import tokens
 from memento.search.turns import Turn
 from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings, bm25
-from memento.vocabulary import IRI
 
 ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")
 SAID = ["Did you see the whale?", "Yes, near Lisbon, last week.", "It was huge!", "We counted seven of them."]

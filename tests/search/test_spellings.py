@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memento.iris import IRI
 from memento.search.spellings import Spellings, folded, is_spelt, stands_in, words_of
-from memento.vocabulary import IRI
 
 HERE, THERE = IRI("urn:here"), IRI("urn:there")
 WORDS = st.text(st.sampled_from("abcdeéßñ12"), min_size=1, max_size=6)

@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memento.errors import GraphError, StaleIndex
+from memento.iris import IRI
 from memento.ports import Vectors
 from memento.rank.similarity import unit
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile, digest
-from memento.vocabulary import IRI
 
 A, B = IRI("urn:a"), IRI("urn:b")
 

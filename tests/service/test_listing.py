@@ -12,9 +12,9 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import TooLong
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI, data_iri, graph_iri
 from memento.service import Memento, open_memento
 from memento.settings import LimitsSettings
-from memento.vocabulary import IRI, data_iri, graph_iri
 
 MOST = 20
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from memento import settings
-from memento.cli import main
 from memento.errors import SettingsError
+from memento.interfaces.cli import main
 
 SECRET = "sk-0123456789"
 

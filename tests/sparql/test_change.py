@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, MementoError, NotFound, ShapeViolation, TimedOut, TooLong
+from memento.iris import IRI, MEM, TYPE, audit_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import Changed, Quad
 from memento.service import Memento, open_memento
 from memento.settings import LimitsSettings
-from memento.vocabulary import IRI, MEM, TYPE, audit_iri, data_iri, graph_iri, provenance_iri, self_iri
 
 CANARY = "Quetzalcoatl"
 MAIN, SELF = graph_iri("local", "main"), self_iri("local")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memento.cli import main
+from memento.interfaces.cli import main
 from memento.service import Memento
 from memento.settings import Settings
 

@@ -13,11 +13,11 @@ from conftest import OFFLINE
 from memento import assets
 from memento.graph.binding import bound
 from memento.graph.plain import parsed_quads
+from memento.iris import IRI, data_iri
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings
 from memento.sparql.examples import EXAMPLES, examples
-from memento.vocabulary import IRI, data_iri
 
 EDITOR = IRI("urn:memento:memory:01934b06-3fb0-7fca-900b-e0d2bebe2b43")
 COMPANY = """

@@ -13,11 +13,11 @@ from conftest import OFFLINE
 from memento import assets
 from memento.graph.inference.stated import RULES
 from memento.graph.plain import parsed_quads
+from memento.iris import data_iri
 from memento.model import Change
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings
 from memento.sparql.examples import EXAMPLES
-from memento.vocabulary import data_iri
 
 DOCS = Path(__file__).parents[2] / "docs"
 SPARQL, INFERENCE = ((DOCS / name).read_text(encoding="utf-8") for name in ("memory-in-sparql.md", "inference.md"))

@@ -14,10 +14,10 @@ import pytest
 from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError
-from memento.instants import now
+from memento.iris import data_iri
 from memento.service import Memento, open_memento
 from memento.settings import GateSettings, LimitsSettings
-from memento.vocabulary import data_iri
+from memento.time import now
 
 PREFIXES = """PREFIX mem: <http://purl.org/memento/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX ex: <http://example.org/>

@@ -19,13 +19,13 @@ import pytest
 from memento.errors import Busy, GraphError, InputError, TimedOut, TooMuch
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
+from memento.iris import IRI, MEM
 from memento.model import Change
 from memento.settings import LimitsSettings, SparqlSettings
 from memento.sparql.asking import Asked, job
 from memento.sparql.jobs import Answer, Query
 from memento.sparql.pool import Pool
 from memento.sparql.run import Gone
-from memento.vocabulary import IRI, MEM
 
 A = IRI("urn:memento:graph:local:a")
 TIGHT = SparqlSettings(workers=3, share=1, query_s=5.0, memory_mb=64, rows=20_000, bytes=2_000_000, queue=4, wait_s=5.0)

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento.errors import Forbidden, GraphError, InputError, MementoError
+from memento.iris import IRI
 from memento.settings import LimitsSettings
 from memento.sparql.blocks import Search
 from memento.sparql.guard import read
 from memento.sparql.rewrite import SERVICES, is_plain, rewritten
-from memento.vocabulary import IRI
 
 PREFIX = (
     "PREFIX mem: <http://purl.org/memento/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX ex: <http://e/> "

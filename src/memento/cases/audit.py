@@ -11,8 +11,8 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 
+from memento.iris import IRI, MEM, PROV, TYPE, audit_iri, mint
 from memento.model import Quad
-from memento.vocabulary import IRI, MEM, PROV, TYPE, audit_iri, mint
 
 MOST = 100
 """Nodes that one access names."""

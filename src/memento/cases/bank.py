@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from memento.backends import Backends
 from memento.cases.form import FORM, form
+from memento.iris import IRI
 from memento.ports import Vectors
 from memento.search.vectors import digest
-from memento.vocabulary import IRI
 
 Vector = NDArray[np.float32]
 Rows = NDArray[np.int64]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from memento.cases.bank import Bank, Rows
+from memento.iris import IRI
 from memento.manifest.structure import structure
 from memento.rank.walks import Csr
-from memento.vocabulary import IRI
 
 
 @dataclass(frozen=True, slots=True)

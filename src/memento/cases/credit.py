@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases import audit
 from memento.cases.bank import Pair, Vector, vectors_of
@@ -18,12 +19,11 @@ from memento.cases.domain import Domain, Domains
 from memento.cases.form import form
 from memento.errors import BackendError, NotFound
 from memento.graph.mapping import quads
-from memento.library import named
+from memento.iris import IRI, MEM, mint
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
 from memento.model.cases import State
 from memento.ports import Row
 from memento.search.vectors import digest
-from memento.vocabulary import IRI, MEM, mint
 
 _AT_ONCE = 20  # look-ups that go together
 

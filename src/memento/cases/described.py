@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases import run as runs
 from memento.cases.domain import Domain
 from memento.errors import NotFound
-from memento.library import named
+from memento.iris import IRI
 from memento.model import CaseShown, TaskStep, Verdict
 from memento.ports import Row
-from memento.vocabulary import IRI
 
 
 def described(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from memento.backends import Backends
 from memento.cases.bank import Bank, read, states
 from memento.cases.learner import Learner, weights_of
+from memento.iris import CASES, IRI, MEM, TYPE, cases_iri
 from memento.model import Change, Difference
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
-from memento.vocabulary import CASES, IRI, MEM, TYPE, cases_iri
 
 
 @dataclass(slots=True)

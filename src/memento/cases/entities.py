@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.errors import InputError
-from memento.library import named
+from memento.iris import IRI
 from memento.model import Scope
 from memento.retrieval.anchor import named_entities
-from memento.vocabulary import IRI
 
 
 def entities_of(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:

@@ -22,11 +22,11 @@ from memento import telemetry
 from memento.cases import plan as plans
 from memento.cases.act import Call, Untried, next_move
 from memento.errors import InputError, ModelError
-from memento.instants import now
 from memento.llm.tools import Toolbox
 from memento.model import CasesFound, Doubt, Ending, TaskRun, TaskStep, ToolCall
 from memento.ports import Chat
 from memento.settings import ExecutorSettings
+from memento.time import now
 
 ANSWER = "Give the answer."
 """The step that holds a planner's last word."""

@@ -11,14 +11,14 @@ from typing import cast
 
 import numpy as np
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
 from memento.errors import NotFound
-from memento.library import named
+from memento.iris import IRI, MEM, cases_iri
 from memento.model import Change, Quad
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI, MEM, cases_iri
 
 _AT_ONCE = 200  # cases whose quads are read together
 

@@ -12,11 +12,11 @@ from memento.cases.domain import Domain
 from memento.cases.rewards import agreed, reward_of
 from memento.cases.run import Kept
 from memento.graph.mapping import quads
+from memento.iris import IRI, mint
 from memento.model import Action, Case, CaseRow, Change, Node, Quad, Reward, Verdict
 from memento.model.cases import State
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI, mint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,9 +28,9 @@ from memento.cases.bank import Bank, Pair, Rows, Vector
 from memento.cases.features import VERSION, Features, features, width
 from memento.cases.network import Network, Trainer
 from memento.cases.policy import auc
-from memento.home import Home
+from memento.datadir import Home
+from memento.iris import IRI
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI
 
 logger = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from typing import cast
 
 import numpy as np
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.bank import Bank, Rows, embedded
 from memento.cases.communities import communities
@@ -24,10 +25,9 @@ from memento.cases.domain import Domain
 from memento.cases.policy import Values, best
 from memento.cases.retrieve import shown
 from memento.errors import NotFound
-from memento.library import named
+from memento.iris import IRI, TYPE, ZPT, mint
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.search.stems import tokens
-from memento.vocabulary import IRI, TYPE, ZPT, mint
 
 VIEWS = 200
 """Looks that a domain keeps: the latest."""

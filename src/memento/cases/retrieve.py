@@ -25,9 +25,9 @@ from memento.cases.domain import Domain
 from memento.cases.form import form
 from memento.cases.learner import Weight
 from memento.cases.policy import best, drawn
+from memento.iris import IRI
 from memento.model import CaseFound, CasesFound, Section
 from memento.settings import CasesSettings
-from memento.vocabulary import IRI
 
 Scores = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from memento.cases.rewards import LEAST, MOST
+from memento.codec import decode
 from memento.errors import InputError
 from memento.model import OUTCOMES, CaseRow, Outcome
-from memento.wire import decode
 
 # What the schema tells is checked where rows become cases, in words that name the row.
 Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]

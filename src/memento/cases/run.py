@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.domain import Domain
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node, quads, statements
-from memento.library import named
+from memento.iris import IRI, MEM, TYPE, mint
 from memento.model import (
     Action,
     Change,
@@ -33,7 +34,6 @@ from memento.model import (
     Trajectory,
 )
 from memento.model.cases import State
-from memento.vocabulary import IRI, MEM, TYPE, mint
 
 N = TypeVar("N", Action, State, SubtaskRecord, ToolRecord, Trajectory)
 

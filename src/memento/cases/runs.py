@@ -11,8 +11,8 @@ from memento.cases import run as one_run
 from memento.cases.domain import Domain
 from memento.cases.retrieve import shown
 from memento.cases.run import Kept
+from memento.iris import IRI, MEM
 from memento.model import CaseFound, CasesFound, Change, StepState, TaskRun, TaskStep, Trajectory
-from memento.vocabulary import IRI, MEM
 
 
 def listed(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:

@@ -266,8 +266,8 @@ class Client(KeyCalls, LivingCalls, Sparql, Documents, PlanCalls):
         self.close()
 
     def _imported(self, portion: Sequence[NoteRow], before: int, consolidate: bool, namespace: str | None) -> Imported:
+        from memento.codec import encode
         from memento.model import Imported
-        from memento.wire import encode
 
         path = addressed("/memory/import", {"consolidate": consolidate, "namespace": namespace or self.namespace})
         body = b"\n".join(encode(row) for row in portion)

@@ -10,6 +10,7 @@ from memento.client.connection import Connection
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memento.iris import IRI
     from memento.model import (
         CaseMetrics,
         CaseRow,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         ToolCall,
         Zoom,
     )
-    from memento.vocabulary import IRI
 
 T = TypeVar("T")
 
@@ -38,8 +38,8 @@ class CaseCalls(Connection):
         self, rows: Iterable[CaseRow], *, domain: str | None = None, namespace: str | None = None
     ) -> tuple[IRI, ...]:
         """See `Memento.add_cases`."""
-        from memento.vocabulary import IRI
-        from memento.wire import plain
+        from memento.codec import plain
+        from memento.iris import IRI
 
         told = [plain(row) for row in rows]
         return made(tuple[IRI, ...], self.ask("add_cases", rows=told, domain=domain, namespace=namespace))
@@ -121,7 +121,7 @@ class CaseCalls(Connection):
         self, case: str, *, erase: bool = False, domain: str | None = None, namespace: str | None = None
     ) -> IRI:
         """See `Memento.forget_case`."""
-        from memento.vocabulary import IRI
+        from memento.iris import IRI
 
         return made(IRI, self.ask("forget_case", case=case, erase=erase, domain=domain, namespace=namespace))
 
@@ -189,8 +189,8 @@ class CaseCalls(Connection):
         namespace: str | None = None,
     ) -> TaskRun:
         """See `Memento.record_step`."""
+        from memento.codec import plain
         from memento.model import TaskRun
-        from memento.wire import plain
 
         given = {"result": result, "state": state, "tools": [plain(one) for one in tools], "step": step}
         where = {"derived_from": list(derived_from), "domain": domain, "namespace": namespace}
@@ -225,6 +225,6 @@ class CaseCalls(Connection):
 
 def made(cls: type[T], body: bytes) -> T:
     """The noun in an answer."""
-    from memento.wire import decode
+    from memento.codec import decode
 
     return decode(cls, body)

@@ -228,7 +228,7 @@ def addressed(path: str, parameters: Mapping[str, object] | Sequence[tuple[str, 
 
 def made(cls: type[T], body: bytes) -> T:
     """The noun that a service has answered with."""
-    from memento.wire import decode
+    from memento.codec import decode
 
     return decode(cls, body)
 

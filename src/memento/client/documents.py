@@ -30,7 +30,7 @@ class Documents(Connection):
         progress: Progress | None = None,
     ) -> Exported:
         """See `Memento.export`; the file is written on this machine."""
-        from memento.exchange.files import saved
+        from memento.archive.exchange.files import saved
 
         asked = {"format": form or str(file), "vectors": vectors, "audit": audit, "namespace": namespace}
         with self.streamed("GET", _addressed("/memory/export", asked)) as (headers, pieces):
@@ -48,8 +48,8 @@ class Documents(Connection):
         progress: Progress | None = None,
     ) -> Merged:
         """See `Memento.import_rdf`; progress is told of at the end only."""
+        from memento.codec import decode
         from memento.model import Merged
-        from memento.wire import decode
 
         path = Path(file)
         asked = {"format": form or str(file), "data": data, "check": check, "namespace": namespace, "name": path.name}
@@ -69,15 +69,15 @@ class Documents(Connection):
 
     def backup(self, folder: str | Path | None = None, *, keep: int | None = None) -> BackedUp:
         """See `Memento.backup`; the folder is on the machine of the service."""
+        from memento.codec import decode
         from memento.model import BackedUp
-        from memento.wire import decode
 
         return decode(BackedUp, self.ask("backup", folder=_named(folder), keep=keep))
 
     def restore(self, folder: str | Path | None = None) -> Restored:
         """See `Memento.restore`; the folder is on the machine of the service."""
+        from memento.codec import decode
         from memento.model import Restored
-        from memento.wire import decode
 
         return decode(Restored, self.ask("restore", folder=_named(folder)))
 

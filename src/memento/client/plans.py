@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from memento.client.cases import CaseCalls, made
 
 if TYPE_CHECKING:
+    from memento.iris import IRI
     from memento.model import Doubt, Executed, Offered, Planned, StepState, TaskRun
-    from memento.vocabulary import IRI
 
 
 class PlanCalls(CaseCalls):
@@ -70,6 +70,6 @@ class PlanCalls(CaseCalls):
 
     def prune_cases(self, keep: int, *, domain: str | None = None, namespace: str | None = None) -> tuple[IRI, ...]:
         """See `Memento.prune_cases`."""
-        from memento.vocabulary import IRI
+        from memento.iris import IRI
 
         return made(tuple[IRI, ...], self.ask("prune_cases", keep=keep, domain=domain, namespace=namespace))

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from memento.iris import IRI
 from memento.model import AgentKind, Entity, EntityKind, Memory, Mode, Note, User
-from memento.vocabulary import IRI
 
 USER = "USER"
 """How a memory spells the person whose memory this is."""

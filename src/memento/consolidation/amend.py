@@ -14,12 +14,12 @@ from memento.consolidation.task import Task, user_of
 from memento.consolidation.write import Understood, change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
+from memento.iris import IRI, MEM, TYPE, agent_iri, mint
 from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
 from memento.ports import Row
 from memento.search.found import content_hash
-from memento.vocabulary import IRI, MEM, TYPE, agent_iri, mint
 
 _CANDIDATES = 5
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from memento.consolidation.write import Understood
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Quad
-from memento.vocabulary import IRI, MEM, TYPE
 
 
 def checked(change: Change, understood: Understood) -> None:

@@ -12,11 +12,11 @@ from memento.consolidation.agents import USER, Agents, Draft, Existing, Invalida
 from memento.consolidation.resolve import said_of
 from memento.consolidation.write import Understood
 from memento.graph.mapping import node
+from memento.iris import IRI
 from memento.model import Memory, Recollection, Scope, Scored
 from memento.search.found import content_hash
 from memento.search.view import View
 from memento.settings import ConsolidationSettings, WordsSettings
-from memento.vocabulary import IRI
 
 Recall = Callable[[str, Scope], Recollection]
 """The memories that a text brings back in a scope, best first."""

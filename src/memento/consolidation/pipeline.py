@@ -40,12 +40,12 @@ from memento.consolidation.resolve import candidates
 from memento.consolidation.settle import introduced, is_user, settled, without_user
 from memento.consolidation.task import Task, in_context, said_before, stranger, user_of, with_context
 from memento.consolidation.write import Understood
-from memento.instants import now
+from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.found import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
-from memento.vocabulary import IRI, agent_iri
+from memento.time import now
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -21,6 +21,7 @@ from memento.consolidation.resolve import said_of
 from memento.consolidation.task import Beside, Task, order
 from memento.errors import MementoError, NotFound, ShapeViolation
 from memento.graph.mapping import attributed, node, quads
+from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
 from memento.model import (
     Change,
     Consolidation,
@@ -33,7 +34,6 @@ from memento.model import (
     State,
     Value,
 )
-from memento.vocabulary import IRI, MEM, TYPE, mint, namespace_of, tenant_of
 
 _CALLED: dict[str, NoteState] = {
     "pending": "pending",

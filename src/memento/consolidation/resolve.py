@@ -8,12 +8,12 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.agents import Candidate, Mention
 from memento.graph.mapping import node
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Scope, Value
 from memento.rank.fusion import rrf
 from memento.search.found import text_of_anchor
 from memento.search.words import bm25
 from memento.settings import WordsSettings
-from memento.vocabulary import IRI, MEM, TYPE
 
 _WORDS = WordsSettings()
 

@@ -23,8 +23,8 @@ from memento.consolidation.agents import (
     Successor,
     Target,
 )
+from memento.iris import IRI
 from memento.model import Memory, Note, User
-from memento.vocabulary import IRI
 
 _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
 

@@ -12,9 +12,9 @@ from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.resolve import said_of
 from memento.errors import Conflict
 from memento.graph.mapping import node
-from memento.instants import utc
+from memento.iris import IRI, MEM, mint, session_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
-from memento.vocabulary import IRI, MEM, mint, session_iri
+from memento.time import utc
 
 _DAY = timedelta(days=1)
 _LAST = 2**53  # beyond every place in a conversation

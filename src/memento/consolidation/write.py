@@ -25,6 +25,7 @@ from memento.consolidation.agents import (
 from memento.consolidation.task import Task, order, stranger
 from memento.consolidation.user import user_change
 from memento.graph import mapping
+from memento.iris import IRI, MEM, TYPE, mint
 from memento.model import (
     Agent,
     Change,
@@ -40,7 +41,6 @@ from memento.model import (
     User,
 )
 from memento.search.found import content_hash
-from memento.vocabulary import IRI, MEM, TYPE, mint
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""

@@ -21,11 +21,11 @@ from memento import settings
 from memento.evaluation import sets
 from memento.evaluation.report import Answered, Report
 from memento.evaluation.sets import EvaluationSet, Question
+from memento.iris import IRI
 from memento.model import Recollection
 from memento.ports import Progress
 from memento.service import Memento, open_memento
 from memento.settings import Settings
-from memento.vocabulary import IRI
 
 K = 10
 """Memories that every question asks for; the metrics look at the first 5 and the first 10."""

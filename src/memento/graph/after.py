@@ -13,8 +13,8 @@ import pyoxigraph as ox
 
 from memento.graph.delta import Delta, change, graph_of, within
 from memento.graph.terms import to_value
+from memento.iris import IRI, TYPE
 from memento.model import Quad, Value
-from memento.vocabulary import IRI, TYPE
 
 _MOST_POINTING = 10_000
 """Statements that point at one node which are looked through."""

@@ -17,8 +17,8 @@ import pyoxigraph as ox
 from memento.graph.acts import DEFAULT
 from memento.graph.quads import to_quads
 from memento.graph.terms import to_term, to_value
+from memento.iris import IRI
 from memento.model import Change, Quad
-from memento.vocabulary import IRI
 
 _MARK = b"#\n"  # no line of N-Quads begins so
 

@@ -13,7 +13,7 @@ import pyoxigraph as ox
 
 from memento import assets
 from memento.errors import GraphError
-from memento.vocabulary import IRI, RDF
+from memento.iris import IRI, RDF
 
 _FIRST, _REST, _NIL = (ox.NamedNode(RDF[name]) for name in ("first", "rest", "nil"))
 

@@ -23,7 +23,7 @@ import pyoxigraph as ox
 
 from memento.errors import InputError, NotAcceptable
 from memento.graph import jsonld
-from memento.vocabulary import PREFIXES
+from memento.iris import PREFIXES
 
 HEAD = b"# Memento export\n"
 """The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""

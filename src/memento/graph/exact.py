@@ -17,8 +17,8 @@ import pyoxigraph as ox
 from memento.errors import Damaged, GraphError
 from memento.graph import damage
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI
 from memento.ports import Graph
-from memento.vocabulary import IRI
 
 
 class Exact:

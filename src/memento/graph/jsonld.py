@@ -18,7 +18,7 @@ import pyoxigraph as ox
 
 from memento import assets
 from memento.errors import InputError
-from memento.vocabulary import TYPE, XSD
+from memento.iris import TYPE, XSD
 
 CONTEXT = "http://purl.org/memento/context.jsonld"
 """What a document may name instead of writing the context out."""

@@ -15,7 +15,7 @@ from hashlib import blake2b
 
 import pyoxigraph as ox
 
-from memento.vocabulary import MEM
+from memento.iris import MEM
 
 Function = Callable[..., "ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple | None"]
 

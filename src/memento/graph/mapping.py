@@ -11,8 +11,8 @@ from dataclasses import Field, fields
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from memento.errors import GraphError
+from memento.iris import IRI, MEM, PROV, TYPE
 from memento.model import KINDS, Node, Quad, Value
-from memento.vocabulary import IRI, MEM, PROV, TYPE
 
 N = TypeVar("N", bound=Node)
 

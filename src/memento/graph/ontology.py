@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from memento import assets
+from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Value
 from memento.ports import Graph
-from memento.vocabulary import IRI, MEM, ONTOLOGY
 
 _FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/rules.ttl")
 

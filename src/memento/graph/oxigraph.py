@@ -24,9 +24,9 @@ from memento.graph.binding import bound
 from memento.graph.delta import BULK, Delta, apply, exact
 from memento.graph.quads import operations, to_quads
 from memento.graph.terms import to_term, to_value
+from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
 from memento.ports import Row
-from memento.vocabulary import IRI, MEM
 
 MANY = 10_000
 """Lines of what can be derived anew from which on they are written as files."""

@@ -9,8 +9,8 @@ import pyoxigraph as ox
 from memento.errors import InputError
 from memento.graph.snapshot import GRAPH_FORMATS
 from memento.graph.terms import to_term, to_value
+from memento.iris import IRI
 from memento.model import Quad
-from memento.vocabulary import IRI
 
 
 def parsed_quads(document: bytes, graph: IRI | None = None) -> Iterable[Quad]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import pyoxigraph as ox
 
 from memento.graph.terms import to_term
+from memento.iris import IRI
 from memento.model import Change, Quad
-from memento.vocabulary import IRI
 
 
 def to_quads(found: Iterable[Quad]) -> list[ox.Quad]:

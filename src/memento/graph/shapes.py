@@ -23,8 +23,8 @@ import pyoxigraph as ox
 
 from memento.assets import read
 from memento.errors import GraphError
+from memento.iris import IRI
 from memento.model import Quad, Value
-from memento.vocabulary import IRI
 
 if TYPE_CHECKING:
     from rdflib import Graph

@@ -17,8 +17,8 @@ from memento.errors import InputError
 from memento.graph.exact import Exact, failures, node_of
 from memento.graph.shapes import Violation, looked_back, violations_of
 from memento.graph.terms import to_term, to_value
+from memento.iris import CASES, IRI, MEM, TYPE
 from memento.model import Quad, Value
-from memento.vocabulary import CASES, IRI, MEM, TYPE
 
 VECTORS = IRI("urn:memento:vectors")
 """The graph in the staging store that vectors go to: they never lie in the real one."""

@@ -10,7 +10,7 @@ from itertools import groupby
 import pyoxigraph as ox
 
 from memento.graph.exact import Exact
-from memento.vocabulary import CASES, IRI, MEM, PROV, XSD
+from memento.iris import CASES, IRI, MEM, PROV, XSD
 
 Statements = Iterable[ox.Quad]
 """Quads to the letter, those of one subject together."""

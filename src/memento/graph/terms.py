@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 from memento.errors import GraphError, InputError
-from memento.instants import iso
+from memento.iris import IRI, XSD
 from memento.model import Value
-from memento.vocabulary import IRI, XSD
+from memento.time import iso
 
 Term = NamedNode | Literal
 

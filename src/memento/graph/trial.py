@@ -26,7 +26,7 @@ from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Opera
 from memento.graph.delta import Delta, dumped, graph_of
 from memento.graph.ledger import GraphName, Ledger, node
 from memento.graph.snapshot import evaluated
-from memento.vocabulary import mint
+from memento.iris import mint
 
 MOST_NESTED = 8
 """Triples within triples; the engine overflows its stack at some thousand."""

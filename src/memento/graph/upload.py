@@ -19,7 +19,7 @@ from memento.graph.acts import Document, Terms
 from memento.graph.delta import Delta
 from memento.graph.ledger import Ledger, node
 from memento.graph.trial import MOST_NESTED, depth
-from memento.vocabulary import mint
+from memento.iris import mint
 
 FORMATS: Mapping[str, ox.RdfFormat] = {
     "text/turtle": ox.RdfFormat.TURTLE,

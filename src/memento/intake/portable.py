@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal
 
 from memento.errors import InputError
-from memento.instants import utc
 from memento.model import NoteRow
+from memento.time import utc
 
 Kind = Literal["json", "text"]
 

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics
+from memento.iris import IRI, MEM
 from memento.keys.fuzzy import ranked
 from memento.keys.gates import stands_out
 from memento.keys.leads import Lead
 from memento.keys.match import Asked, Candidate, Matched, matched, texts_of
 from memento.keys.walk import Way, age_days, beside_of, step
 from memento.model import DirectMemory, Effect, Passed, Read
+from memento.rank import dynamics
 from memento.rank.fusion import rrf
 from memento.rank.walks import Csr, hops
 from memento.settings import KeysSettings, WordsSettings
-from memento.vocabulary import IRI, MEM
 
 _LISTED = 50  # candidates of each ranking
 _KEYS = 10  # matched keys that lead on

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memento.errors import InputError
+from memento.iris import IRI, MEM
 from memento.keys.given import sanitised, types_of
 from memento.keys.leads import Lead
 from memento.keys.remember import Desk, auto_linked, contradicted, contradiction, linked, related, weakened
@@ -19,7 +20,6 @@ from memento.keys.settle import Settled
 from memento.model import Change, KeyType, Memory, Quad
 from memento.ports import Vectors
 from memento.search.found import REMEMBERED
-from memento.vocabulary import IRI, MEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

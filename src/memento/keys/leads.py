@@ -17,17 +17,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics
+from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.keys.phrases import MENTIONED, Phrase, mentioning, phrases_of
 from memento.model import KeyType, Scope
-from memento.reinforcement import Reinforcement
+from memento.rank import dynamics
 from memento.search.indexes import Indexes
 from memento.search.links import Joined
 from memento.search.links.names import label_of
 from memento.search.nodes import Ids, Mask
 from memento.search.words import tokens
 from memento.settings import KeysSettings
-from memento.vocabulary import IRI, key_iri, phrase_iri, phrase_of
+from memento.strength.reinforcement import Reinforcement
 
 Weights = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.graph.mapping import quads
+from memento.iris import IRI, MEM, TYPE, learned_iri, link_iri, mint
 from memento.keys.leads import Lead
 from memento.keys.remember import Desk
 from memento.keys.trail import Lesson
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
 from memento.search.spellings import folded
 from memento.settings import KeysSettings
-from memento.vocabulary import IRI, MEM, TYPE, learned_iri, link_iri, mint
 
 
 def learned(lesson: Lesson, lead: Lead, memory: IRI, desk: Desk, knobs: KeysSettings) -> Change:

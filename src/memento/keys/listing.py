@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
+from memento.iris import IRI, MEM, namespace_of, session_iri
 from memento.keys.walk import Way, beside_of
 from memento.model import Change, MemoryRow, MemoryStats, Scope, TurnRow
 from memento.ports import Graph, Row
-from memento.vocabulary import IRI, MEM, namespace_of, session_iri
 
 _AROUND = 2  # turns on either side of the one that is asked for
 

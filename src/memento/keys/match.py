@@ -16,6 +16,7 @@ from typing import cast
 
 import numpy as np
 
+from memento.iris import IRI, MEM, SKOS
 from memento.keys.leads import Lead, Leads
 from memento.keys.thresholds import Thresholds
 from memento.model import FoundKey, Match
@@ -24,7 +25,6 @@ from memento.search.nearest import Values
 from memento.search.nodes import Ids
 from memento.search.words import tokens
 from memento.settings import KeysSettings
-from memento.vocabulary import IRI, MEM, SKOS
 
 _NEAR = 64  # keys, and memories, that the question is compared with
 _READ = 4  # of the nearest memories, those whose texts are read for phrases

@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics
 from memento.model import KeyType
+from memento.rank import dynamics
 from memento.search.links.names import label_of, read
 from memento.search.subjects import aliases
 from memento.search.words import STOP_WORDS, Postings, tokens

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError
 from memento.graph.mapping import attributed, invalidates, quads
+from memento.iris import IRI, MEM, link_iri, mint
 from memento.keys.differ import NAME, NUMBER, differ
 from memento.keys.given import sanitised, types_of
 from memento.keys.leads import Lead, Leads
@@ -38,9 +38,9 @@ from memento.model import (
     ToRemember,
 )
 from memento.ports import Vectors
-from memento.reinforcement import Reinforcement
+from memento.rank import dynamics
 from memento.search.found import REMEMBERED, content_hash
-from memento.vocabulary import IRI, MEM, link_iri, mint
+from memento.strength.reinforcement import Reinforcement
 
 MOST_KEYS = 50
 _MOST_LINKED = 20  # existing keys that are linked by themselves

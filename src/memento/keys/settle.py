@@ -18,6 +18,7 @@ from datetime import datetime
 import numpy as np
 
 from memento.graph.mapping import quads
+from memento.iris import IRI, MEM, SKOS, mint
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import is_short
 from memento.keys.thresholds import Thresholds
@@ -25,7 +26,6 @@ from memento.model import Change, Key, KeyType, Quad
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.spellings import folded
 from memento.search.words import tokens
-from memento.vocabulary import IRI, MEM, SKOS, mint
 
 _NEAR = 8  # keys that a new one is compared with
 

@@ -11,9 +11,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from memento.iris import IRI
 from memento.keys.match import Matched, is_short
 from memento.search.spellings import folded
-from memento.vocabulary import IRI
 
 _LENGTH = 32  # questions
 _LIFETIME = timedelta(seconds=300)

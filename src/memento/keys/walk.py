@@ -14,10 +14,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import node as noun
 from memento.graph.mapping import statements
+from memento.iris import IRI, MEM, TYPE, namespace_of
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import specificity, texts_of
 from memento.model import (
@@ -37,8 +37,8 @@ from memento.model import (
     Value,
 )
 from memento.ports import Graph, Vectors
-from memento.reinforcement import Reinforcement
-from memento.vocabulary import IRI, MEM, TYPE, namespace_of
+from memento.rank import dynamics
+from memento.strength.reinforcement import Reinforcement
 
 Said = Mapping[IRI, Sequence[Value]]
 

@@ -23,16 +23,15 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
 import msgspec
 
+from memento.codec import decode
 from memento.errors import MementoError, SettingsError, ToolError
 from memento.model import Offered
 from memento.settings import ExecutorSettings
-from memento.wire import decode
 
 if TYPE_CHECKING:
     import anyio
-    from anyio.from_thread import BlockingPortal
-
     import mcp
+    from anyio.from_thread import BlockingPortal
 
 logger = logging.getLogger(__name__)
 
@@ -194,10 +193,9 @@ class Toolbox:
 async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
     """Keep one server open from start to `stop`, all in one task, as its client demands."""
     import httpx2
+    import mcp
     from mcp.client.stdio import StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
-
-    import mcp
 
     try:
         async with AsyncExitStack() as stack:

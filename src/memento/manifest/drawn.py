@@ -14,14 +14,15 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics, energy
 from memento.backends import Backends
+from memento.iris import IRI, MEM
 from memento.manifest.structure import Community, Structure, structure
 from memento.manifest.text import written
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
+from memento.rank import dynamics
 from memento.rank.walks import Csr
 from memento.search.nodes import Ids
-from memento.vocabulary import IRI, MEM
+from memento.strength import energy
 
 WEEK_DAYS = 7.0
 _MOST_ANCHORS = 8  # of a memory that are linked with each other: a list of names is no web

@@ -15,11 +15,11 @@ from datetime import datetime
 
 from memento.backends import Backends
 from memento.errors import MementoError
-from memento.instants import now
+from memento.iris import IRI
 from memento.manifest.drawn import drawn
 from memento.model import Manifest, Scope
 from memento.settings import ManifestSettings
-from memento.vocabulary import IRI
+from memento.time import now
 from memento.worker import Worker
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from memento.vocabulary import IRI
+from memento.iris import IRI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memento.iris import IRI, MEM, PROV
 from memento.model.stored import (
     Agent,
     Association,
@@ -28,7 +29,6 @@ from memento.model.stored import (
     User,
     prop,
 )
-from memento.vocabulary import IRI, MEM, PROV
 
 Outcome = Literal["success", "partial", "failure"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "partial", "failure")

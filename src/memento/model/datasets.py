@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 from urllib.parse import quote, unquote
 
-from memento.vocabulary import IRI, data_iri, graph_iri
+from memento.iris import IRI, data_iri, graph_iri
 
 _LONGEST = 200  # characters of a name, as of a namespace's
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from memento.iris import IRI
 from memento.model.cases import Outcome, Ranking, Section, StepState
-from memento.vocabulary import IRI
 
 Zoom = Literal["case", "subtask", "community"]
 """How large what one looks at is."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING
 
-from memento.vocabulary import shortened
+from memento.iris import shortened
 
 if TYPE_CHECKING:
     from memento.model.answers import Believed, Described, Listed, NoteRef, Recalled, Recollection, Retired, Timeline

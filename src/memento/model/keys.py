@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memento.iris import IRI
 from memento.model.stored import KeyType
-from memento.vocabulary import IRI
 
 Match = Literal["concept", "alias", "semantic", "content"]
 """Why a key came: the question spells it, or another name of it; it means the same; a memory it leads to does."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from memento.iris import IRI
 from memento.model.stored import Key
-from memento.vocabulary import IRI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from memento.vocabulary import IRI
+from memento.iris import IRI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

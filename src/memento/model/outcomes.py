@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from memento.iris import IRI
 from memento.model.answers import NoteRef
-from memento.vocabulary import IRI
 
 NoteState = Literal["pending", "consolidated", "skipped", "failed"]
 """How far a note has come: kept and waiting, understood, nothing new in it, or given up until `retry`."""

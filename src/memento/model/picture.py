@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+from memento.iris import IRI
 from memento.model.manifest import Crossing, Manifest, Place, Region
-from memento.vocabulary import IRI
 
 MOST = 14
 """Regions that are drawn, the largest."""

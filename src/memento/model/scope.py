@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memento.vocabulary import IRI, ONTOLOGY, graph_iri, inferred_iri, provenance_iri, self_iri, user_iri
+from memento.iris import IRI, ONTOLOGY, graph_iri, inferred_iri, provenance_iri, self_iri, user_iri
 
 
 @dataclass(frozen=True, slots=True)

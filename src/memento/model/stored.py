@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from memento.vocabulary import IRI, MEM, PROV, SKOS
+from memento.iris import IRI, MEM, PROV, SKOS
 
 Value = IRI | str | int | float | bool | datetime
 """What an object of a quad may be. A `str` is text; only an `IRI` is a name."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from memento.iris import IRI, PROV, SKOS, XSD
 from memento.ontology.terms import Term, terms
-from memento.vocabulary import IRI, PROV, SKOS, XSD
 
 _OTHERS: dict[str, IRI | dict[str, IRI | str]] = {
     "altLabel": SKOS.altLabel,

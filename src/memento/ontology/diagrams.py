@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memento.iris import IRI, MEM
 from memento.ontology.terms import Term, short, terms
-from memento.vocabulary import IRI, MEM
 
 
 def diagram(heading: str) -> str:

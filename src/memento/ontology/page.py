@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memento.iris import IRI, MEM, OWL, RDFS, Namespace
 from memento.ontology.diagrams import diagram
 from memento.ontology.terms import PREFIXES, Shape, Term, alignments, description, shapes, short, terms
-from memento.vocabulary import IRI, MEM, OWL, RDFS, Namespace
 
 _DCTERMS = Namespace("http://purl.org/dc/terms/")
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Literal
 
 from memento.graph.document import Document, document
-from memento.vocabulary import IRI, MEM, OWL, RDFS, SH, TYPE
+from memento.iris import IRI, MEM, OWL, RDFS, SH, TYPE
 
 Kind = Literal["class", "object property", "datatype property", "individual"]
 

@@ -18,6 +18,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI
 from memento.model import Anchor, Scope
 from memento.ports import Graph
 from memento.rank.walks import rarity
@@ -29,7 +30,6 @@ from memento.search.links import Joined, subject_signal
 from memento.search.links.names import LONGEST, is_telling
 from memento.search.view import View
 from memento.settings import AnchorSettings
-from memento.vocabulary import IRI
 
 NOTHING = IRI("urn:memento:nothing")
 """What a slot is given that has no value: it is never in a graph."""

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import dynamics
-from memento.rank import walks
+from memento.iris import MEM
+from memento.rank import dynamics, walks
 from memento.rank.walks import push
 from memento.retrieval.anchor import Anchored
 from memento.retrieval.land import Evidence
@@ -17,7 +17,6 @@ from memento.retrieval.signals import Signal, spread
 from memento.search.links import Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
 from memento.settings import ExpandSettings
-from memento.vocabulary import MEM
 
 _DAY_S = 86_400.0
 

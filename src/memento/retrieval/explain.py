@@ -16,7 +16,7 @@ from datetime import datetime
 import numpy as np
 
 from memento.graph.binding import bound
-from memento.instants import NEVER
+from memento.iris import IRI
 from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.anchor import Seeds
 from memento.retrieval.distill import candidates, weighed
@@ -25,7 +25,7 @@ from memento.search.links import Joined, link_signal, shared_signal, tie_signal
 from memento.search.links.signals import CROWD
 from memento.search.view import View
 from memento.settings import Settings
-from memento.vocabulary import IRI
+from memento.time import NEVER
 
 MOST = 300
 """Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""

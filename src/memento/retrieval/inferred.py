@@ -15,12 +15,12 @@ from functools import lru_cache
 import numpy as np
 
 from memento.graph.inference.kin import Kin
+from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.anchor import named_entities
 from memento.retrieval.signals import Signal
 from memento.search.labels import Labels
 from memento.search.view import View
-from memento.vocabulary import IRI, user_of
 
 _GRAPH = IRI("urn:memento:inferred")
 

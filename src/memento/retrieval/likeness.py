@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from memento.backends import Backends
 from memento.graph.likeness import key
+from memento.iris import IRI
 from memento.model import Scope
 from memento.ports import Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Kind
-from memento.vocabulary import IRI
 
 Keys = NDArray[np.uint64]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memento.backends import Backends
 from memento.graph.inference.kin import Kin
-from memento.instants import now
+from memento.iris import IRI
 from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors
 from memento.retrieval import explain, gate, published, signals
@@ -23,7 +23,7 @@ from memento.search.links import Joined
 from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
-from memento.vocabulary import IRI
+from memento.time import now
 
 
 @dataclass(frozen=True, slots=True)

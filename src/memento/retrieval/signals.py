@@ -15,6 +15,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import user_of
 from memento.ports import Vectors
 from memento.retrieval.question import (
     KIN_SLOTS,
@@ -32,7 +33,6 @@ from memento.search.ragged import distinct
 from memento.search.view import View
 from memento.search.words import bm25, bm25_of_terms, pairs, tokens
 from memento.settings import WordsSettings
-from memento.vocabulary import user_of
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""

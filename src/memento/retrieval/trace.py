@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from memento.iris import IRI
 from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scored
 from memento.ports import Graph, Row
-from memento.vocabulary import IRI
 
 USER = "USER"
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI, MEM, TYPE
 from memento.rank.walks import Csr
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.found import Found
 from memento.search.nodes import Mask, Nodes
-from memento.vocabulary import IRI, MEM, TYPE
 
 
 class Arc(NamedTuple):

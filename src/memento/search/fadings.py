@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.dynamics import Decay
+from memento.iris import IRI, MEM, TYPE
+from memento.rank.dynamics import Decay
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.found import Found
-from memento.vocabulary import IRI, MEM, TYPE
 
 
 class Fadings:

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from memento.iris import IRI, MEM
 from memento.model import KeyType
 from memento.search.found import Found
 from memento.search.indexes import Indexes
@@ -19,7 +20,6 @@ from memento.search.passages import Row
 from memento.search.postings import Postings
 from memento.search.segment import Segment
 from memento.search.stems import Numbers
-from memento.vocabulary import IRI, MEM
 
 
 def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 
+from memento.iris import IRI, MEM, SKOS, TYPE
 from memento.model import Value
 from memento.search.nodes import Kind, Lifetime
 from memento.search.numbers import KEPT
-from memento.vocabulary import IRI, MEM, SKOS, TYPE
 
 Said = Mapping[IRI, Sequence[Value]]
 """What the graph says of one node: predicate → objects."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import KeyType
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
@@ -33,7 +34,6 @@ from memento.search.turns import Turn
 from memento.search.vectors import VectorFile, digest
 from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings
-from memento.vocabulary import IRI, MEM, TYPE, user_of
 
 
 class Indexes(Told):

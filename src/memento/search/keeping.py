@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento import __version__
+from memento.iris import IRI
 from memento.ports import Graph
 from memento.search import archive
 from memento.search.adjacency import Adjacency
@@ -38,7 +39,6 @@ from memento.search.postings import Postings
 from memento.search.reconcile import is_indexed
 from memento.search.segment import Segment
 from memento.search.vocabulary import Vocabulary
-from memento.vocabulary import IRI
 
 FEWEST = 5_000
 """Nodes from which on it is worth it: fewer are read from the graph in less than a second or two."""

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI, MEM, TYPE, anchor_of
 from memento.model import KeyType
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.found import Found
@@ -21,7 +22,6 @@ from memento.search.postings import Postings
 from memento.search.segment import Segment
 from memento.search.spellings import Spellings
 from memento.search.words import tokens
-from memento.vocabulary import IRI, MEM, TYPE, anchor_of
 
 UNIT = 10_000
 """What a weight of 1 is kept as: postings count in whole numbers."""

@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI
 from memento.search.archive import Arrays, nested, part, strings, unpacked
-from memento.vocabulary import IRI
 
 
 def normalised(label: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI
 from memento.search.archive import Arrays, nested, part, strings, unpacked
-from memento.vocabulary import IRI
 
 Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]

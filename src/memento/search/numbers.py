@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI, MEM
 from memento.model import Strength, Value
 from memento.search.archive import Arrays
-from memento.vocabulary import IRI, MEM
 
 Column = NDArray[np.float64]
 

@@ -13,13 +13,13 @@ from operator import itemgetter
 
 import numpy as np
 
+from memento.iris import IRI, MEM
 from memento.model import Difference, Value
 from memento.ports import Graph, Progress
 from memento.search.filling import fill, fill_links, fill_vectors
 from memento.search.found import READ, Found
 from memento.search.indexes import Indexes
 from memento.search.vectors import digest
-from memento.vocabulary import IRI, MEM
 
 _BATCH = 256
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from memento.vocabulary import IRI
+from memento.iris import IRI
 
 SHORTEST = 2
 """Characters of a phrase, unless it is a character of a script in which one is a word."""

@@ -8,12 +8,12 @@ from typing import cast
 import numpy as np
 
 from memento.graph.mapping import statements
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Value
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.found import Found
 from memento.search.nodes import Nodes
 from memento.search.vectors import VectorFile, digest
-from memento.vocabulary import IRI, MEM, TYPE
 
 
 class Told:

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI
 from memento.search.archive import nested, part, strings, unpacked
 from memento.search.ragged import begins_of
-from memento.vocabulary import IRI
 
 Ids = NDArray[np.int32]
 

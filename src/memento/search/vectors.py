@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.errors import GraphError, StaleIndex
+from memento.iris import IRI
 from memento.ports import Vectors
-from memento.vocabulary import IRI
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);

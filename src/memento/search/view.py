@@ -8,9 +8,10 @@ from datetime import datetime
 
 import numpy as np
 
-from memento.dynamics import associations_at
+from memento.iris import IRI
 from memento.model import Scored
 from memento.ports import Vectors
+from memento.rank.dynamics import associations_at
 from memento.rank.walks import Csr
 from memento.search.indexes import Indexes
 from memento.search.links import Links
@@ -18,7 +19,6 @@ from memento.search.nodes import Mask
 from memento.search.passages import Passages
 from memento.search.words import bm25
 from memento.settings import WordsSettings
-from memento.vocabulary import IRI
 
 
 @dataclass(frozen=True, slots=True)

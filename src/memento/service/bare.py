@@ -17,10 +17,11 @@ from types import TracebackType
 from typing import Literal, Self
 
 from memento.access import OWNER, Access, Tokens
+from memento.datadir import Home, Owner
 from memento.errors import Forbidden, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
-from memento.home import Home, Owner
+from memento.iris import mint
 from memento.model import Dataset
 from memento.service.graphs import Graphs
 from memento.settings import Settings
@@ -30,7 +31,6 @@ from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.pool import Pool
-from memento.vocabulary import mint
 
 
 class Bare(Graphs):

@@ -8,19 +8,19 @@ from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
 
-from memento import upkeep
 from memento.access import OWNER
+from memento.archive import upkeep
+from memento.archive.backup.manifest import backups, made_at
+from memento.archive.backup.putting import put, readied
+from memento.archive.backup.taking import Taken, take
 from memento.backends import Keeper, reopen
-from memento.backup.manifest import backups, made_at
-from memento.backup.putting import put, readied
-from memento.backup.taking import Taken, take
 from memento.errors import Damaged, Forbidden, InputError, MementoError
 from memento.graph.exact import Exact
-from memento.instants import now
+from memento.iris import IRI
 from memento.model import BackedUp, Difference, Restored
 from memento.ports import Progress
 from memento.service.exchanging import Exchanging
-from memento.vocabulary import IRI
+from memento.time import now
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from functools import partial
 from memento.cases import metrics, navigate
 from memento.cases.entities import called, entities_of
 from memento.errors import InputError
-from memento.instants import instant
+from memento.iris import IRI
 from memento.model import TILTS, ZOOMS, CaseMetrics, CaseStatus, Navigated, Tilt, Zoom
 from memento.service.cased import Cased
-from memento.vocabulary import IRI
+from memento.time import instant
 
 
 class CaseLooks(Cased):

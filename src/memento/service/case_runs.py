@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memento.archive.library import named
 from memento.cases import credit
 from memento.cases import run as runs
 from memento.cases.entities import entities_of
 from memento.cases.forget import prune
 from memento.cases.keep import finished, keep
 from memento.errors import InputError
-from memento.library import named
+from memento.iris import mint
 from memento.model import Completed, Outcome, StepState, TaskRun, TaskStep, ToolCall, Trajectory, Verdict
 from memento.service.cased import Cased
-from memento.vocabulary import mint
 
 
 class CaseRuns(Cased):

@@ -7,10 +7,10 @@ from memento.access import Right
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
 from memento.cases.rewards import agreed, reward_of
-from memento.instants import now
+from memento.iris import cases_iri, namespace_of
 from memento.model import Outcome, Scope
 from memento.service.held import Held
-from memento.vocabulary import cases_iri, namespace_of
+from memento.time import now
 
 
 class Cased(Held):

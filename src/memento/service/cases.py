@@ -23,7 +23,7 @@ from memento.cases.entities import entities_of, entities_of_each
 from memento.cases.keep import keep, made
 from memento.cases.rewards import checked
 from memento.errors import InputError
-from memento.instants import instant
+from memento.iris import IRI
 from memento.model import (
     CaseRow,
     CasesFound,
@@ -33,7 +33,7 @@ from memento.model import (
     Outcome,
 )
 from memento.service.case_looks import CaseLooks
-from memento.vocabulary import IRI
+from memento.time import instant
 
 
 class Cases(CaseLooks):

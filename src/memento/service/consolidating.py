@@ -17,10 +17,10 @@ from memento.consolidation.checked import checked
 from memento.consolidation.context import reread
 from memento.consolidation.task import Task, in_order, noted_before
 from memento.consolidation.write import Understood, change
-from memento.instants import now
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.service.held import Held
+from memento.time import now
 
 logger = logging.getLogger(__name__)
 

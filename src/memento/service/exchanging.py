@@ -10,10 +10,10 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from memento.archive.exchange.arriving import Arriving, poured, ready
+from memento.archive.exchange.files import saved, unpacked
+from memento.archive.exchange.leaving import Leaving, leaving
 from memento.errors import MementoError
-from memento.exchange.arriving import Arriving, poured, ready
-from memento.exchange.files import saved, unpacked
-from memento.exchange.leaving import Leaving, leaving
 from memento.graph.documents import form_called
 from memento.model import Exported, Merged
 from memento.ports import Progress

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from memento import activation, policies
+from memento.archive import policies
+from memento.archive.library import named
+from memento.codec import plain
 from memento.errors import InputError, NotFound
-from memento.instants import now
-from memento.library import named
+from memento.iris import IRI
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
 from memento.service.remembering import Remembering
 from memento.sexpr.evaluation import Evaluation
@@ -17,8 +18,8 @@ from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
 from memento.sexpr.spoken import Said
 from memento.sexpr.verbs import VERBS
-from memento.vocabulary import IRI
-from memento.wire import plain
+from memento.strength import activation
+from memento.time import now
 
 
 class Expressions(Remembering):

@@ -21,22 +21,22 @@ from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
+from memento.datadir import Home
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
-from memento.home import Home
-from memento.instants import now
+from memento.iris import IRI, cases_iri, namespace_of
 from memento.keys.leads import Leads
 from memento.keys.remember import Desk
 from memento.keys.thresholds import thresholds
 from memento.keys.trail import Trail
 from memento.manifest.kept import Maps
 from memento.model import Degraded, Scope
-from memento.reinforcement import Reinforcement
 from memento.service.listing import Listing
 from memento.settings import Settings
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
 from memento.sparql.pool import Pool
-from memento.vocabulary import IRI, cases_iri, namespace_of
+from memento.strength.reinforcement import Reinforcement
+from memento.time import now
 from memento.worker import Worker
 
 if TYPE_CHECKING:

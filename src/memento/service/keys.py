@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memento.errors import Forbidden, InputError, NotFound
-from memento.instants import now
+from memento.iris import IRI
 from memento.keys import direct, learn, listing, match, walk
 from memento.keys.thresholds import thresholds
 from memento.keys.walk import Page, Way
@@ -23,7 +23,7 @@ from memento.model import (
 from memento.ports import Vectors
 from memento.search.spellings import folded
 from memento.service.held import Held
-from memento.vocabulary import IRI
+from memento.time import now
 
 MOST_KEYS = 20
 MOST_ROWS = 50

@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 
 from memento.backends import Backends
+from memento.iris import IRI, audit_iri, data_iri, provenance_iri
 from memento.model import Scope
 from memento.sparql.asking import Visible
-from memento.vocabulary import IRI, audit_iri, data_iri, provenance_iri
 
 
 class Listing:

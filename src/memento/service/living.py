@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento import association, energy
-from memento.instants import now
 from memento.model import Activated, Archived, Association, Fading, Followed, Strength
 from memento.service.held import Held
+from memento.strength import association, energy
+from memento.time import now
 
 
 class Living(Held):

@@ -8,9 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from memento.consolidation.rule_process import PROCESSES
+from memento.datadir import Owner
 from memento.errors import BackendError
-from memento.home import Owner
-from memento.instants import now
 from memento.service.care import Care
 from memento.service.expressions import Expressions
 from memento.service.keys import Keys
@@ -20,6 +19,7 @@ from memento.service.plans import Plans
 from memento.service.reading import Reading
 from memento.service.updating import Updating
 from memento.service.writing import Writing
+from memento.time import now
 
 _PATIENCE_S = 2.0
 """How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from memento import settings
+from memento.archive.backup import standing
+from memento.archive.backup.putting import finish, put, readied
 from memento.backends import open_backends
-from memento.backup import standing
-from memento.backup.putting import finish, put, readied
 from memento.client import Client
+from memento.datadir import Home, default_home
 from memento.errors import FolderInUse, NotFound
-from memento.home import Home, default_home
-from memento.instants import now
 from memento.model import Restored, Scope
 from memento.service.memento import Memento
 from memento.settings import Settings
+from memento.time import now
 
 
 def open_memento(

@@ -18,6 +18,7 @@ from memento.cases import run as one_run
 from memento.cases.entities import entities_of
 from memento.cases.execute import ANSWER, Ended, Execution, Shown
 from memento.errors import Conflict, Forbidden, InputError
+from memento.iris import IRI, mint
 from memento.llm import chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
@@ -37,7 +38,6 @@ from memento.model import (
 from memento.ports import Chat
 from memento.service.case_runs import CaseRuns
 from memento.service.cases import Cases
-from memento.vocabulary import IRI, mint
 
 _under_way: set[IRI] = set()
 _lock = threading.Lock()

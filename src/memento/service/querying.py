@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memento.errors import Forbidden
-from memento.instants import now
 from memento.model import Inferred, Scope
 from memento.service.questions import Inside, Questions
 from memento.sparql.asking import Asked, Visible, job
 from memento.sparql.jobs import Answer, Waiting
 from memento.sparql.rewrite import SERVICES
+from memento.time import now
 
 
 class Querying(Questions):

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 from memento import settings
 from memento.errors import InputError
-from memento.instants import instant
+from memento.iris import IRI
 from memento.model import Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
@@ -16,7 +16,7 @@ from memento.retrieval.likeness import table, table_of
 from memento.service.held import Held
 from memento.settings import Settings
 from memento.sparql.blocks import Search
-from memento.vocabulary import IRI
+from memento.time import instant
 
 
 class Questions(Held):

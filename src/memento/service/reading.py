@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from memento import library, upkeep
+from memento.archive import library, upkeep
 from memento.errors import InputError
-from memento.instants import instant, now
 from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline, Used
 from memento.retrieval import pipeline as retrieval
 from memento.service.questions import Questions
+from memento.time import instant, now
 
 
 class Reading(Questions):

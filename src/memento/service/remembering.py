@@ -9,13 +9,13 @@ from datetime import datetime
 from memento.consolidation.task import Task, in_order, order
 from memento.errors import InputError, MementoError
 from memento.graph.mapping import quads
-from memento.instants import now
+from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
 from memento.keys import learn, listing
 from memento.keys.given import sanitised
 from memento.keys.remember import Written, remembered
 from memento.model import BatchRow, Change, Cleaned, KeyType, Marks, Remembered, Scope, Session, ToRemember, Value
 from memento.service.held import Held
-from memento.vocabulary import IRI, MEM, TYPE, session_iri, tag_iri
+from memento.time import now
 
 MOST_ITEMS = 100
 

@@ -11,14 +11,14 @@ from typing import Literal
 
 from memento.graph import mapping
 from memento.graph.delta import Delta
-from memento.instants import now
+from memento.iris import IRI, audit_iri, data_iri, mint
 from memento.model import Change, Dataset, Update
 from memento.service.graphs import Graphs
 from memento.service.querying import Querying
 from memento.sparql.change import Errand, GraphStore, is_absolute
 from memento.sparql.jobs import Waiting
 from memento.sparql.memories import effect
-from memento.vocabulary import IRI, audit_iri, data_iri, mint
+from memento.time import now
 
 
 class Updating(Querying, Graphs):

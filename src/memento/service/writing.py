@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memento import forgetting
+from memento.archive import forgetting
 from memento.consolidation import amend, pipeline, queue
 from memento.consolidation.task import Task, task_of, user_of
 from memento.errors import BackendError, ShapeViolation
-from memento.instants import instant, now
 from memento.keys.inherit import Better
 from memento.model import Forgotten, Imported, KeyType, Noted, NoteRow, NoteStatus, Scope, Undone
 from memento.ports import Progress
 from memento.service.consolidating import Consolidating
+from memento.time import instant, now
 
 _BATCH = 128
 

@@ -12,13 +12,13 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
+from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, TooLong
 from memento.model import Marks
 from memento.sexpr.dataset import form_of, lines_of
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
-from memento.wire import plain
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _TTL = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")

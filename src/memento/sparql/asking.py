@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memento.errors import Forbidden, InputError
+from memento.iris import IRI
 from memento.settings import LimitsSettings
 from memento.sparql import guard
 from memento.sparql.guard import Reading
@@ -15,7 +16,6 @@ from memento.sparql.jobs import Query
 from memento.sparql.media import chosen
 from memento.sparql.rewrite import SERVICES, Memory, is_plain, rewritten
 from memento.sparql.weight import weight
-from memento.vocabulary import IRI
 
 KNOWN, KNOWN_CHARS = 512, 4_096
 """How many short queries are not read anew when they come again, as those of programs do."""

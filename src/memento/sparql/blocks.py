@@ -14,12 +14,12 @@ from datetime import datetime, tzinfo
 from typing import NoReturn
 
 from memento.errors import InputError
-from memento.instants import iso, parsed
+from memento.iris import MEM, XSD
 from memento.sparql.constants import Constant, bound, constant
 from memento.sparql.groups import Groups
 from memento.sparql.guard import Reading, Service
 from memento.sparql.tokens import Token
-from memento.vocabulary import MEM, XSD
+from memento.time import iso, parsed
 
 SEARCH_FORM = 'SERVICE mem:search { ?memory mem:matches "question" ; mem:score ?score ; mem:limit 20 }'
 AS_OF_FORM = 'SERVICE mem:asOf { ?memory mem:validOn "2026-03-01T00:00:00Z"^^xsd:dateTime }'

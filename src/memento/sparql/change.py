@@ -23,6 +23,7 @@ from memento.graph.acts import DEFAULT, Clear, Document, Modify, Operation, Term
 from memento.graph.binding import query
 from memento.graph.delta import Delta, graph_of, parsed
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI
 from memento.model import Changed, Dataset
 from memento.settings import LimitsSettings
 from memento.sparql import asking, guard
@@ -32,7 +33,6 @@ from memento.sparql.operations import operations
 from memento.sparql.plan import Using, planned, refused
 from memento.sparql.pool import Pool
 from memento.sparql.weight import LIKELY, UNKNOWN
-from memento.vocabulary import IRI
 
 MEMORIES = "urn:memento:graph:"
 """How the names of the graphs begin that hold memories: what goes from one is known quad by quad, for the indexes."""

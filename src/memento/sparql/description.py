@@ -20,12 +20,12 @@ from urllib.parse import quote
 from memento.errors import MementoError
 from memento.graph.binding import query
 from memento.graph.plain import serialised
+from memento.iris import IRI, MEM, TYPE, Namespace
 from memento.model import Dataset, Quad, Value
 from memento.sparql.jobs import Query
 from memento.sparql.media import GRAPHS, preferred
 from memento.sparql.pool import Pool
 from memento.sparql.rewrite import SERVICES
-from memento.vocabulary import IRI, MEM, TYPE, Namespace
 
 SD = Namespace("http://www.w3.org/ns/sparql-service-description#")
 VOID = Namespace("http://rdfs.org/ns/void#")

@@ -23,9 +23,9 @@ from typing import Literal, get_args
 from urllib.parse import urljoin
 
 from memento.errors import Forbidden, InputError, TooLong
+from memento.iris import MEM
 from memento.settings import LimitsSettings
 from memento.sparql.tokens import Token, tokens
-from memento.vocabulary import MEM
 
 QueryForm = Literal["select", "ask", "construct", "describe"]
 Form = Literal["select", "ask", "construct", "describe", "update"]

@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from memento.archive.forgetting import undescribed
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
-from memento.forgetting import undescribed
 from memento.graph import shapes
 from memento.graph.after import After, stated, subjects, targets
 from memento.graph.delta import Delta
 from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
-from memento.instants import now
+from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
 from memento.model import Change, Dataset, Quad, Scope
 from memento.search.found import Found
-from memento.vocabulary import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
+from memento.time import now
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
 _OF_TURNS = (TYPE, MEM.session, MEM.position, MEM.saidBy)

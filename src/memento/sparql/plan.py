@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from memento.errors import Forbidden, InputError
 from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Operation, Transfer
 from memento.graph.terms import resolved
+from memento.iris import data_iri
 from memento.model import Dataset
 from memento.sparql.operations import Written
 from memento.sparql.tokens import Token
-from memento.vocabulary import data_iri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

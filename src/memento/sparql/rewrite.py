@@ -22,6 +22,7 @@ from typing import Protocol
 
 from memento.errors import BackendError, InputError, SettingsError
 from memento.graph.terms import to_term
+from memento.iris import IRI, MEM
 from memento.sparql.blocks import AsOf, Search, as_of, search
 from memento.sparql.constants import Constant
 from memento.sparql.edits import Edit, Edited
@@ -31,7 +32,6 @@ from memento.sparql.jobs import Table
 from memento.sparql.similar import compared
 from memento.sparql.times import patterns
 from memento.sparql.tokens import Token
-from memento.vocabulary import IRI, MEM
 
 SERVICES = (MEM.search, MEM.asOf)
 """What SERVICE may name."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memento.errors import InputError
+from memento.iris import MEM
 from memento.sparql.constants import Constant, bound, constant
 from memento.sparql.groups import Groups
 from memento.sparql.guard import Reading
-from memento.vocabulary import MEM
 
 FORM = 'mem:similarity(?memory, "text")'
 

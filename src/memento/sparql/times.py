@@ -15,9 +15,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
+from memento.iris import MEM, TYPE, XSD
 from memento.sparql.blocks import AsOf
 from memento.sparql.guard import Reading
-from memento.vocabulary import MEM, TYPE, XSD
 
 _PROJECTING = ("SELECT", "DISTINCT", "REDUCED", "DESCRIBE")
 _NOW = f"<{XSD.dateTime}>(NOW())"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memento.consolidation.agents import Agents, Existing, Hypotheses
 from memento.consolidation.rules import RuleAgents
+from memento.iris import mint, user_iri
 from memento.model import Memory, Note, User
-from memento.vocabulary import mint, user_iri
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 TELLING = """

@@ -6,8 +6,8 @@ import pytest
 
 from memento.consolidation.agents import Candidate, Mention
 from memento.consolidation.rules import RuleAgents
+from memento.iris import mint, user_iri
 from memento.model import Entity, EntityKind, User
-from memento.vocabulary import mint, user_iri
 
 USER = User(iri=user_iri("local"), description="USER works at Google. USER lives in Rome.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memento.consolidation.rules.person import third_person
+from memento.iris import user_iri
 from memento.model import User
-from memento.vocabulary import user_iri
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.consolidation.rules import RuleAgents
+from memento.iris import mint, user_iri
 from memento.model import Note, User
-from memento.vocabulary import mint, user_iri
 from telling import drafts
 
 

@@ -16,8 +16,8 @@ from memento.graph.binding import query
 from memento.graph.inference.inferences import Inferences
 from memento.graph.inference.stated import RULES, sentence
 from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI, MEM, RDF, data_iri
 from memento.model import Inferred, Scope
-from memento.vocabulary import IRI, MEM, RDF, data_iri
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAIN = Scope()

@@ -11,10 +11,10 @@ import pytest
 from conftest import OFFLINE
 from memento.errors import Forbidden
 from memento.graph.shapes import violations
+from memento.iris import data_iri
 from memento.model import Scope
 from memento.service import Memento, open_memento
 from memento.settings import InferenceSettings
-from memento.vocabulary import data_iri
 
 COMPANY = data_iri("local", "company")
 AXIOMS = """

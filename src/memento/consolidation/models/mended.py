@@ -36,10 +36,10 @@ from memento.consolidation.models.forms import (
 )
 from memento.consolidation.models.shown import named
 from memento.consolidation.settle import is_user
-from memento.instants import utc
+from memento.iris import IRI
 from memento.model import Mode, Note, User
 from memento.search.found import content_hash
-from memento.vocabulary import IRI
+from memento.time import utc
 
 _CALLED = re.compile(
     rf"\b{USER}(?:['’]s\s+(?:first\s+)?name\s+is|\s+is\s+(?:called|named)|\s+goes\s+by(?:\s+the\s+name(?:\s+of)?)?)\s+"

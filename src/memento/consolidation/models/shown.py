@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from memento.consolidation.agents import USER, Candidate, Draft, Existing, Mention
-from memento.instants import iso
 from memento.model import Note, User
+from memento.time import iso
 
 
 def named(prefix: str, place: int) -> str:

@@ -10,8 +10,8 @@ from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.names import mentions as named
 from memento.consolidation.rules.relations import normal
 from memento.consolidation.rules.statements import Statement, statements
+from memento.iris import IRI
 from memento.model import Note, User
-from memento.vocabulary import IRI
 
 SLOTS = frozenset(
     (

@@ -17,8 +17,8 @@ from memento.consolidation.rules.duplicates import says_the_same
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.sentences import is_readable
 from memento.consolidation.rules.succession import ended_by, succeeded_by
+from memento.iris import IRI
 from memento.model import Memory, Note
-from memento.vocabulary import IRI
 
 RECENT = timedelta(days=31)
 """

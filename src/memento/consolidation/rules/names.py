@@ -89,7 +89,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     """
     What a note names, in order, each once; a first name alone is an alias of the one full name that begins with it.
 
-    >>> from memento.vocabulary import user_iri
+    >>> from memento.iris import user_iri
     >>> found = mentions("Anna Smith left Acme Labs. Anna uses vim.", User(iri=user_iri("a")))
     >>> [(mention.name, mention.kind) for mention in found]
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memento.vocabulary import MEM, OWL, RDF, RDFS
+from memento.iris import MEM, OWL, RDF, RDFS
 
 Term = str
 Fact = tuple[str, Term, Term]

@@ -22,8 +22,8 @@ from memento.graph.inference.kin import Kin
 from memento.graph.inference.materialised import Materialised
 from memento.graph.inference.reading import Reader
 from memento.graph.inference.written import Line
+from memento.iris import IRI, data_iri, inferred_iri
 from memento.model import Inferred, Scope
-from memento.vocabulary import IRI, data_iri, inferred_iri
 
 if TYPE_CHECKING:
     from memento.graph.oxigraph import Oxigraph

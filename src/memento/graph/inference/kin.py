@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memento.graph.inference.axioms import Fact, Term, shown
 from memento.graph.inference.reading import Reader
-from memento.vocabulary import IRI
+from memento.iris import IRI
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

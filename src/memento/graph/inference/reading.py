@@ -16,7 +16,7 @@ import pyoxigraph as ox
 
 from memento.assets import read
 from memento.graph.inference.axioms import Axiom, Rules, Term, Triple
-from memento.vocabulary import IRI, MEM, ONTOLOGY, OWL, RDF, RDFS, SKOS, TYPE
+from memento.iris import IRI, MEM, ONTOLOGY, OWL, RDF, RDFS, SKOS, TYPE
 
 _STATED_BY_TYPE = (OWL.TransitiveProperty, OWL.SymmetricProperty, OWL.FunctionalProperty)
 _STATED_BY_PREDICATE = (

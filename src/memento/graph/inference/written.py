@@ -18,7 +18,7 @@ from hashlib import sha256
 
 from memento.graph.inference.axioms import TYPE, Term, Triple
 from memento.graph.inference.reading import Support
-from memento.vocabulary import MEM, PROV, RDF
+from memento.iris import MEM, PROV, RDF
 
 Proof = tuple[str, tuple[Triple, ...]]
 """The name of a rule, and the triples it was used on, its axiom first."""

@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 
+from memento.iris import IRI
 from memento.model import Scored
 from memento.ports import Graph, Vectors
 from memento.search.view import View
 from memento.settings import AnchorSettings
-from memento.vocabulary import IRI
 
 
 def anchor(

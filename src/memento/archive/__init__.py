@@ -1,0 +1,1 @@
+"""What becomes of whole memories: listing, forgetting, export, import, backup."""

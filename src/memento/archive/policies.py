@@ -1,0 +1,51 @@
+"""Policies: expressions that the user keeps under a name, to be run again."""
+
+from __future__ import annotations
+
+from memento.backends import Backends
+from memento.errors import InputError, NotFound
+from memento.iris import IRI, MEM, TYPE, policy_iri
+from memento.model import Change, Scope
+
+MOST_NAME = 100
+
+
+def policies(scope: Scope, parts: Backends) -> dict[str, str]:
+    """Every policy that a reader of the scope sees, by name; one of the namespace's own goes before one of that name in `main`."""
+    found: dict[str, str] = {}
+    for graph in reversed([scope.graph, *(one for one in scope.memory_graphs if one != scope.graph)]):
+        rows = parts.graph.select("library/policies", [graph])
+        found |= {str(row["name"]): str(row["expression"]) for row in rows}
+    return dict(sorted(found.items()))
+
+
+def policy(name: str, scope: Scope, parts: Backends) -> str:
+    """The expression of a policy; raises `NotFound`, with the names there are."""
+    found = policies(scope, parts)
+    if name not in found:
+        known = ", ".join(found) or "none yet"
+        raise NotFound(f"there is no policy {name[:100]!r} in the namespace {scope.namespace!r}: there are {known}")
+    return found[name]
+
+
+def keep(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
+    """
+    Keep an expression under a name, in the place of the one that was there. The writers' lock must be held.
+
+    Raises:
+        InputError: an empty name, or one of more than 100 characters.
+    """
+    if not name.strip() or len(name) > MOST_NAME:
+        raise InputError(f"the name of a policy must have 1 to {MOST_NAME} characters")
+    iri = policy_iri(scope.graph, name)
+    wanted = {
+        (iri, TYPE, MEM.Policy, scope.graph),
+        (iri, MEM.name, name, scope.graph),
+        (iri, MEM.expression, expression, scope.graph),
+    }
+    rows = parts.graph.select("search/statements", [scope.graph], node=iri)
+    there = {(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows}
+    change = Change(tuple(wanted - there), tuple(there - wanted))
+    if change.adds or change.removes:
+        parts.commit(change, scope)
+    return iri

@@ -1,0 +1,69 @@
+"""Nouns as JSON across a process border: `encode` and `plain` on this side, `decode` on the other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from memento.errors import InputError
+from memento.iris import IRI
+
+T = TypeVar("T")
+
+
+def encode(obj: object) -> bytes:
+    """A noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z."""
+    return msgspec.json.encode(obj, enc_hook=_to_plain)
+
+
+def plain(obj: object) -> Any:
+    """The same as dicts, lists, texts and numbers."""
+    return msgspec.to_builtins(obj, enc_hook=_to_plain)
+
+
+def schema_of_iri(cls: type) -> dict[str, Any]:
+    """The `schema_hook` of msgspec: the JSON Schema of an IRI; raises `NotImplementedError` for any other class."""
+    if cls is IRI:
+        return {"type": "string", "format": "iri"}
+    raise NotImplementedError(f"{cls.__name__} has no form in JSON")
+
+
+def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> T:
+    """
+    A noun from JSON, or from a dict that may hold times already; unknown fields are passed over.
+
+    Args:
+        lax: take numbers and truths that come as text.
+
+    Raises:
+        InputError: not JSON, a field is missing or of the wrong type; names the field.
+
+    >>> decode(tuple[IRI, ...], b'["urn:a", 3]')
+    Traceback (most recent call last):
+    memento.errors.InputError: [1] must be `str`, not `int`
+    """
+    try:
+        raw = msgspec.json.decode(data) if isinstance(data, bytes) else data
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"this is not JSON: {error}") from error
+    try:
+        return msgspec.convert(raw, cls, strict=not lax, dec_hook=_to_noun)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at `$")
+        field = path.rstrip("`").lstrip(".") or "the body"
+        what = re.sub(r"\AExpected (.*), got (.*)", r"must be \1, not \2", what)
+        raise InputError(f"{field} {what}" if what.startswith("must") else f"{field}: {what}") from error
+
+
+def _to_plain(obj: object) -> str:
+    if isinstance(obj, IRI):
+        return str(obj)
+    raise NotImplementedError(f"{type(obj).__name__} has no form in JSON")
+
+
+def _to_noun(cls: type, value: object) -> object:
+    if cls is IRI and isinstance(value, str):
+        return IRI(value)
+    raise TypeError(f"Expected `str`, got `{type(value).__name__}`")

@@ -1,0 +1,162 @@
+"""The commands beside the memory itself: serve it, measure it, show its settings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memento.errors import FolderInUse
+from memento.interfaces.cli.door import command, common, main
+from memento.interfaces.cli.opened import Chosen, namespace_of, opened, running
+
+if TYPE_CHECKING:
+    from memento.settings import Settings
+
+
+@command("serve")
+@click.option("--host", help="Address to listen on; others than loopback take a token.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
+@click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
+def served(chosen: Chosen, host: str | None, port: int | None, bare: bool) -> None:
+    """Serve the memory over HTTP until stopped."""
+    from memento.client import Client
+    from memento.telemetry import configure_logging, trace_to
+
+    configure_logging()
+    configured = chosen.settings()
+    knobs = configured.server
+    if configured.telemetry.otlp_endpoint:
+        trace_to(configured.telemetry.otlp_endpoint)
+    port = knobs.port if port is None else port
+    if bare:
+        _serve_bare(chosen, configured, host or "127.0.0.1", port)
+        return
+    if other := running(chosen):
+        raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
+    with opened(chosen, "serve") as memento:
+        if isinstance(memento, Client):
+            raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
+        from memento.interfaces.web.server import asgi, serve
+
+        memento.resume()
+        serve(memento, lambda busy: asgi(memento, busy), host or knobs.host, port, _announce)
+
+
+def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
+    from memento.interfaces.web.bare import asgi
+    from memento.interfaces.web.server import serve
+    from memento.service.bare import Bare
+
+    with Bare(chosen.folder, configured, wait_s=configured.server.lock_wait_s) as bare:
+        serve(
+            bare, lambda busy: asgi(bare, busy), host, port, lambda address: click.echo(f"SPARQL is ready at {address}")
+        )
+
+
+@command("mcp")
+def mcp(chosen: Chosen) -> None:
+    """Speak MCP over standard input and output; starts the service when none runs."""
+    from memento.interfaces.mcp.launch import Service
+    from memento.interfaces.mcp.shim import Shim, claimed_stdout
+    from memento.settings import tool_groups
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    service = Service(chosen.folder, namespace_of(chosen))
+    groups = tool_groups()
+    # The settings take a while to read, and only this group asks for them.
+    direct = "keys" in groups and chosen.settings().keys.direct
+    Shim(service, groups, claimed_stdout(), direct=direct).run(iter(sys.stdin.buffer))
+
+
+@command("eval")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
+)
+@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option(
+    "--compare", multiple=True, metavar="NAME", help="Ask another profile, or `default`, the same; may be repeated."
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N queries only.")
+@click.option("--per-type", is_flag=True, help="A row for each type of question.")
+@click.option("--exclude-type", "exclude_types", multiple=True, metavar="T", help="Leave a type out; may be repeated.")
+@click.option("--consolidate", is_flag=True, help="Let the rules split, skip and retire.")
+@click.option("--gate", is_flag=True, help="Let questions come back empty when nothing is relevant.")
+def evaluated(
+    chosen: Chosen,
+    data: Path,
+    profile: str | None,
+    compare: tuple[str, ...],
+    limit: int | None,
+    per_type: bool,
+    exclude_types: tuple[str, ...],
+    consolidate: bool,
+    gate: bool,
+) -> None:
+    """Measure recall on questions with known answers."""
+    from contextlib import nullcontext
+
+    from memento.evaluation.trial import bar, evaluate
+
+    with bar() if sys.stderr.isatty() else nullcontext() as progress:
+        report = evaluate(
+            data,
+            profile=profile,
+            compare=compare,
+            limit=limit,
+            exclude_types=exclude_types,
+            consolidate=consolidate,
+            gate=gate,
+            progress=progress,
+        )
+    click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))
+
+
+@main.group("config")
+def config() -> None:
+    """The settings."""
+
+
+@config.command("show")
+@click.pass_obj
+def show(chosen: Chosen) -> None:
+    """The settings in force, by group."""
+    from memento.settings import shown
+
+    values = shown(chosen.settings())
+    if chosen.as_json:
+        click.echo(json.dumps(values))
+        return
+    for name, group in values.items():
+        click.echo(f"[{name}]")
+        for key, value in group.items():
+            click.echo(f"{key} = {json.dumps(value)}")
+        click.echo()
+
+
+common(show)
+
+
+@config.command("docs")
+def docs() -> None:
+    """The page docs/settings.md."""
+    from memento.settings import table
+
+    click.echo(table(), nl=False)
+
+
+def _announce(address: str) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]Memento[/bold] is ready at {address}")
+    console.print(f"  memory  {address}/memory")
+    console.print(f"  SPARQL  {address}/sparql")
+    console.print(f"  health  {address}/health")

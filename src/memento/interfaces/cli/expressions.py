@@ -1,0 +1,123 @@
+"""The commands of the small language, and the map of the memory."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memento.errors import InputError, MementoError
+from memento.interfaces.cli import shown
+from memento.interfaces.cli.commands import text_or_file
+from memento.interfaces.cli.door import command, printed
+from memento.interfaces.cli.opened import Chosen, ask, opened
+
+if TYPE_CHECKING:
+    from memento.client import Client
+    from memento.service import Memento
+
+HELP = """An expression goes over several lines until its last bracket closes, as (recall "tea"). q ends."""
+
+
+@command("eval-sexpr")
+@click.argument("expression", required=False)
+@click.option("--verbs", is_flag=True, help="Print the verbs there are, as a table in Markdown.")
+def evaluated(chosen: Chosen, expression: str | None, verbs: bool) -> None:
+    """The value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
+    if verbs:
+        from memento.sexpr.verbs import table
+
+        click.echo(table(), nl=False)
+        return
+    if expression is None:
+        raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
+    with opened(chosen, "eval-sexpr") as memento:
+        answer = ask(memento, "evaluate", expression=text_or_file(expression, "(;"), namespace=chosen.namespace)
+    printed(chosen, answer, lambda: answer["text"])
+
+
+@command("repl")
+def repl(chosen: Chosen) -> None:
+    """Evaluate expressions as they are typed, until q or the end of the input."""
+    with opened(chosen, "repl") as memento:
+        if sys.stdin.isatty():
+            _with_history()
+            click.echo(HELP)
+        has_failed = _read_on(chosen, memento)
+    if has_failed and not sys.stdin.isatty():
+        raise SystemExit(1)
+
+
+@command("manifest")
+@click.option("--svg", is_flag=True, help="Print the picture of the map.")
+@click.option("--fresh", is_flag=True, help="Draw it now instead of showing the one that is kept.")
+def manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
+    """The map of the memory: what hangs together, what it turns on, what is new and what fades."""
+    with opened(chosen, "manifest") as memento:
+        if svg:
+            from memento.model.picture import pictured
+
+            click.echo(pictured(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
+            return
+        answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
+    printed(chosen, answer, lambda: "\n".join(map(shown.clean, answer["text"].splitlines())))
+
+
+def _with_history() -> None:
+    """Let the arrow keys bring back earlier lines, where the platform has that."""
+    try:
+        import readline
+    except ImportError:
+        return
+    readline.parse_and_bind("tab: self-insert")
+
+
+def _read_on(chosen: Chosen, memento: Memento | Client) -> bool:
+    """Evaluate until the end; whether anything failed."""
+    text, has_failed = "", False
+    while True:
+        try:
+            line = input(("... " if text else "> ") if sys.stdin.isatty() else "")
+            is_over = False
+        except EOFError:
+            line, is_over = "", True
+        if not text and (is_over or line.strip() in ("q", "quit", "exit")):
+            return has_failed
+        text = f"{text}\n{line}" if text else line
+        if text.strip() and (is_over or not is_open(text)):
+            try:
+                click.echo(ask(memento, "evaluate", expression=text, namespace=chosen.namespace)["text"])
+            except MementoError as error:
+                click.echo(f"memento: {error}", err=True)
+                has_failed = True
+            text = ""
+
+
+def is_open(text: str) -> bool:
+    """
+    Whether an expression goes on in the next line.
+
+    >>> is_open('(recall "tea"'), is_open('(recall "(")'), is_open('() ; (')
+    (True, False, False)
+    """
+    depth, state = 0, "code"
+    for character in text:
+        match state, character:
+            case "text", '"':
+                state = "code"
+            case "text", "\\":
+                state = "escape"
+            case "escape", _:
+                state = "text"
+            case "comment", "\n":
+                state = "code"
+            case "code", '"':
+                state = "text"
+            case "code", ";":
+                state = "comment"
+            case "code", "(":
+                depth += 1
+            case "code", ")":
+                depth -= 1
+    return state in ("text", "escape") or depth > 0

@@ -1,0 +1,113 @@
+"""The commands that write by SPARQL: an update, and whole graphs in and out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memento.errors import InputError
+from memento.interfaces.cli.commands import text_or_file
+from memento.interfaces.cli.door import command, common, main, printed
+from memento.interfaces.cli.opened import Chosen, opened
+
+if TYPE_CHECKING:
+    from memento.model import Changed
+
+
+@command("update")
+@click.argument("sparql")
+@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Seconds it may take.")
+def update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
+    """Do what a SPARQL update says: the text itself, a file that holds it, or - for standard input."""
+    with opened(chosen, "update") as memento:
+        _told(chosen, memento.update(text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace))
+
+
+@main.group("graph")
+def graph() -> None:
+    """Whole graphs: by IRI, or a free graph by its name alone."""
+
+
+@graph.command("get")
+@click.argument("name")
+@click.option("--accept", default="text/turtle", show_default=True, help="Media type of the document.")
+@click.pass_obj
+def get(chosen: Chosen, name: str, accept: str) -> None:
+    """Print all triples of a graph."""
+    with opened(chosen, "graph") as memento:
+        body, _ = memento.get_graph(_called(name), accept=accept, namespace=chosen.namespace)
+    click.echo(body, nl=not body.endswith(b"\n"))
+
+
+@graph.command("put")
+@click.argument("name")
+@click.argument("file")
+@click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
+@click.pass_obj
+def put(chosen: Chosen, name: str, file: str, media: str | None) -> None:
+    """Let a graph hold what FILE says, or standard input when it is -, and nothing else."""
+    with opened(chosen, "graph") as memento:
+        document = _document(file)
+        _told(
+            chosen,
+            memento.put_graph(document, _called(name), media=media or _media(file), namespace=chosen.namespace),
+        )
+
+
+@graph.command("add")
+@click.argument("name")
+@click.argument("file")
+@click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
+@click.pass_obj
+def add(chosen: Chosen, name: str, file: str, media: str | None) -> None:
+    """Add what FILE says, or standard input when it is -, to a graph."""
+    with opened(chosen, "graph") as memento:
+        document = _document(file)
+        _told(
+            chosen,
+            memento.post_graph(document, _called(name), media=media or _media(file), namespace=chosen.namespace),
+        )
+
+
+@graph.command("delete")
+@click.argument("name")
+@click.pass_obj
+def delete(chosen: Chosen, name: str) -> None:
+    """Take a graph away with all that is in it."""
+    with opened(chosen, "graph") as memento:
+        _told(chosen, memento.delete_graph(_called(name), namespace=chosen.namespace))
+
+
+for one in (get, put, add, delete):
+    common(one)
+
+
+def _told(chosen: Chosen, changed: Changed) -> None:
+    from memento.codec import plain
+
+    printed(chosen, plain(changed), lambda: f"Quads: {changed.added:,} added, {changed.removed:,} removed.")
+
+
+def _called(name: str) -> str:
+    """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
+    from memento.access import OWNER
+    from memento.iris import data_iri
+    from memento.sparql.change import is_absolute
+
+    return name if is_absolute(name) else data_iri(OWNER.tenant, name)
+
+
+def _document(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _media(file: str) -> str:
+    from memento.sparql.media import SUFFIXES
+
+    return SUFFIXES.get(Path(file).suffix.lower(), "text/turtle")

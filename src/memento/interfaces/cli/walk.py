@@ -1,0 +1,84 @@
+"""A walk in the terminal: what is there, and a question where to go, until the walker has enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from memento.errors import MementoError
+from memento.interfaces.cli import walked
+
+HELP = "A number goes there, b goes back, q ends; anything else is a new question."
+
+Way = Callable[[], "Place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the walker stands: what is shown, and the ways on by their numbers."""
+
+    text: str
+    ways: list[Way] = field(default_factory=list)
+
+
+class Walk:
+    """One walk; going back shows what was there, and asks nothing anew."""
+
+    def __init__(self, asked: Callable[..., Any], k: int) -> None:
+        """
+        Args:
+            asked: a method of the service by its name, with its arguments; gives plain JSON.
+            k: most keys to show.
+        """
+        self._asked = asked
+        self._k = k
+
+    def go(self, query: str | None) -> None:
+        """Walk from a question, or from one that is asked for first, until the walker ends it or the input does."""
+        click.echo(HELP)
+        try:
+            been = [self._keys(query or str(click.prompt("What about")))]
+            while True:
+                click.echo(f"\n{been[-1].text}")
+                choice = str(click.prompt(">", prompt_suffix=" ")).strip()
+                if choice == "q":
+                    return
+                if choice == "b":
+                    been = been[:-1] or been
+                else:
+                    been.append(self._next(been[-1], choice))
+        except click.Abort:  # the input is at its end
+            click.echo()
+
+    def _next(self, place: Place, choice: str) -> Place:
+        is_number = choice.isascii() and choice.isdigit()
+        is_way = is_number and 1 <= int(choice) <= len(place.ways)
+        if is_number and not is_way:
+            return Place(f"There is no {choice} there: {len(place.ways)} ways lead on. b goes back.", place.ways)
+        try:
+            return place.ways[int(choice) - 1]() if is_way else self._keys(choice)
+        except MementoError as error:
+            return Place(str(error))
+
+    def _keys(self, query: str) -> Place:
+        found = self._asked("find_keys", query=query, k=self._k)
+        return Place(walked.keys(found), [self._to_key(one["key"]) for one in found["keys"]])
+
+    def _to_key(self, key: str, offset: int = 0) -> Way:
+        def page() -> Place:
+            found = self._asked("read_key", iri=key, offset=offset)
+            ways = [self._to_memory(one["memory"], key) for one in found["memories"]]
+            more = [self._to_key(key, found["next_offset"])] if found["next_offset"] else []
+            return Place(walked.page(found), [*ways, *more])
+
+        return page
+
+    def _to_memory(self, memory: str, via: str) -> Way:
+        def opened() -> Place:
+            found = self._asked("read_memory", iri=memory, via=via)
+            return Place(walked.memory(found), [self._to_key(one["key"]) for one in found["keys"]])
+
+        return opened

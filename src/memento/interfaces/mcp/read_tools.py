@@ -1,0 +1,271 @@
+"""The tools that only read: recall, timeline, SPARQL, status."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from memento.errors import TooMuch
+from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
+from memento.iris import IRI
+from memento.model import NoteRef, Recalled, Retired, Status, Timeline
+
+RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
+replaced; best first.
+
+Use before answering anything about the user, their people, projects, preferences or past, and whenever they refer to an earlier \
+conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess."""
+
+TIMELINE = """The history of an entity, of the user, or of one memory: every belief in the order it became true, until when, and \
+what ended it.
+
+Use when the user asks how something changed, what was true at some time, or why a memory was replaced."""
+
+SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
+
+Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
+mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
+mem:validAt, and when it is over mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
+memento://ontology has every term. SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the \
+query; updates and any other SERVICE are refused."""
+
+STATUS = """How many notes, memories and entities there are, in which namespaces, and how the service stands.
+
+Use when the user asks what is stored, or when another tool fails."""
+
+ROWS = 200
+MOST_BYTES = 262_144
+"""A longer answer is more than a model reads, and many times as long in memory before it is sent."""
+
+
+class RecallArguments(Arguments, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(description="The question, as a full sentence with names.")]
+    k: Annotated[int | None, Meta(description="Most memories to return; default 10.")] = None
+    as_of: Annotated[str | None, Meta(description="What was true then, ISO 8601, instead of now.")] = None
+    believed_at: Annotated[
+        str | None, Meta(description="What was believed then, ISO 8601, whatever is known since.")
+    ] = None
+    engine: Annotated[
+        str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
+    ] = None
+
+
+class TimelineArguments(Arguments, frozen=True, kw_only=True):
+    subject: Annotated[str, Meta(description="The name of an entity, the IRI of a memory, entity or note, or `me`.")]
+    as_of: Annotated[str | None, Meta(description="Only what was true then, ISO 8601.")] = None
+    believed_at: Annotated[str | None, Meta(description="As far as it was known then, ISO 8601.")] = None
+    limit: Annotated[int, Meta(description="Most memories; the latest are kept.", ge=1)] = 50
+
+
+class SparqlArguments(Arguments, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(description="A SELECT, ASK, CONSTRUCT or DESCRIBE query with its prefixes.")]
+    limit: Annotated[int, Meta(description="Most rows to return.", ge=1, le=1000)] = ROWS
+
+
+class StatusArguments(Arguments, frozen=True, kw_only=True):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A memory that bears on the question. `score` is in 0..1; `replaced` is what it took the place of."""
+
+    iri: IRI
+    content: str
+    score: float
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    note: NoteRef | None = None
+    replaced: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallAnswer:
+    """
+    Memories best first; `gated` says that there were some, of which none was relevant, `degraded` why all are of an earlier time.
+    """
+
+    memories: tuple[Found, ...]
+    gated: bool = False
+    degraded: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparqlAnswer:
+    """The rows of a SELECT, the truth of an ASK, or the Turtle of a CONSTRUCT; `more` says that rows were left out."""
+
+    kind: Literal["rows", "truth", "turtle"]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    truth: bool | None = None
+    turtle: str | None = None
+    more: bool = False
+
+
+def recall(reach: Reach, asked: RecallArguments) -> Told:
+    """The memories that answer a question."""
+    found = reach.memory.recall(
+        asked.query,
+        k=asked.k,
+        as_of=asked.as_of,
+        believed_at=asked.believed_at,
+        engine=asked.engine,
+        namespace=reach.namespace,
+    )
+    memories = tuple(_found(one) for one in found.memories)
+    return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))
+
+
+def timeline(reach: Reach, asked: TimelineArguments) -> Told:
+    """The history of a subject."""
+    return Told(
+        answer=reach.memory.timeline(
+            asked.subject,
+            as_of=asked.as_of,
+            believed_at=asked.believed_at,
+            limit=asked.limit,
+            namespace=reach.namespace,
+        )
+    )
+
+
+def sparql(reach: Reach, asked: SparqlArguments) -> Told:
+    """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
+    from memento.sparql.asking import Asked  # the shim lists this tool and must not wait for the store
+
+    answer = reach.memory.answer(
+        Asked(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
+    )
+    try:
+        if answer.media == "text/turtle":
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bounded(answer.chunks).decode()))
+        if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
+            return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
+        portion = _Portion(answer.chunks)
+        csv.field_size_limit(MOST_BYTES)
+        rows = csv.reader(_lines(portion))
+        columns = next(rows)
+        found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
+        if portion.is_cut:
+            found = found[:-1]  # the last of them is not whole
+            if not found:
+                raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
+    finally:
+        answer.close()
+    return Told(
+        answer=SparqlAnswer(
+            kind="rows",
+            columns=tuple(columns),
+            rows=tuple(found[: asked.limit]),
+            more=portion.is_cut or len(found) > asked.limit,
+        )
+    )
+
+
+class _Portion:
+    """The beginning of an answer, as much as may be shown; `is_cut` once there was more."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.is_cut = False
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MOST_BYTES
+        for chunk in self._chunks:
+            if len(chunk) > left:
+                self.is_cut = True
+                yield chunk[:left]
+                return
+            left -= len(chunk)
+            yield chunk
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a text, ends included, as they come."""
+    rest = ""
+    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last letter may be cut
+        *lines, rest = (rest + text).split("\n")
+        yield from (f"{line}\n" for line in lines)
+    if rest:
+        yield rest
+
+
+def _bounded(chunks: Iterable[bytes]) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise TooMuch(f"the graph has more than {MOST_BYTES // 1024} KiB of Turtle: add a LIMIT to the query")
+    return b"".join(parts)
+
+
+def status(reach: Reach, asked: StatusArguments) -> Told:
+    """How the service stands."""
+    return Told(answer=reach.memory.status(namespace=reach.namespace))
+
+
+def _found(one: Recalled) -> Found:
+    return Found(
+        iri=one.iri,
+        content=one.content,
+        score=one.score,
+        valid_at=one.valid_at,
+        invalid_at=one.invalid_at,
+        about=one.about,
+        note=one.note,
+        replaced=one.invalidates,
+    )
+
+
+TOOLS = (
+    Tool(
+        name="memento_recall",
+        title="Recall",
+        description=RECALL,
+        arguments=RecallArguments,
+        answer=RecallAnswer,
+        run=recall,
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_timeline",
+        title="History",
+        description=TIMELINE,
+        arguments=TimelineArguments,
+        answer=Timeline,
+        run=timeline,
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_sparql",
+        title="Query the graph",
+        description=SPARQL,
+        arguments=SparqlArguments,
+        answer=SparqlAnswer,
+        run=sparql,
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_status",
+        title="Status",
+        description=STATUS,
+        arguments=StatusArguments,
+        answer=Status,
+        run=status,
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+)

@@ -1,0 +1,284 @@
+"""
+MCP over Streamable HTTP: an ASGI application in which every request stands for itself, in both eras of the protocol.
+
+*Guarantees:* no session is kept. A tool that fails answers with an error that says what to do; an unexpected failure says nothing
+of the inside. Every request is admitted by itself, as at the other doors: `access.admission` says who is who.
+
+*But:* a subscriber hears of what was written through this door, not of what came in through another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar, cast
+
+import anyio
+import mcp.types as mcp
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers
+from starlette.requests import Request
+
+from memento import settings
+from memento.access import Caller, admitted
+from memento.errors import MementoError, Unauthorised
+from memento.interfaces.mcp import catalogue, prompts, resources
+from memento.interfaces.mcp.results import QUESTION, asked, can_ask, failed, result
+from memento.interfaces.mcp.tools import Ask, Reach, Tool
+from memento.service import Memento
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any, Any]
+ASGI = Callable[[Any, Any, Any], Awaitable[None]]
+
+PATH = "/mcp"
+BEAT_S = 1.0
+"""Seconds between two signs of life of a call that takes long."""
+
+LIVE_TTL_MS = 5_000
+"""What depends on the memory may be read again after so many milliseconds."""
+
+
+class Door:
+    """The handlers of one memory."""
+
+    def __init__(self, memento: Memento) -> None:
+        """
+        Raises:
+            SettingsError: `MEMENTO_TOOLS` names an unknown group.
+        """
+        groups = settings.tool_groups()
+        # A tool that is not listed may be called all the same: another window may have been told of it.
+        self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
+        self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
+        self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
+        state = f" At present {memento.degraded.brief}." if memento.degraded else ""
+        self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
+        self._bus = InMemorySubscriptionBus()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shows_map = "sexpr" in groups
+        if self._shows_map:
+            memento.on_redrawn(self._redrawn)
+            memento.manifest_text()  # so that there is one when a client asks for the tools
+        # As many calls at once as the rest of the service answers.
+        self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
+
+    def server(self) -> Server:
+        """The protocol over these handlers."""
+        facts = catalogue.SERVER
+        hint = CacheHint(ttl_ms=catalogue.LISTS_TTL_MS, scope="public")
+        return Server(
+            facts["name"],
+            title=facts["title"],
+            version=facts["version"],
+            instructions=self._instructions,
+            cache_hints={
+                "server/discover": hint,
+                "tools/list": CacheHint(ttl_ms=LIVE_TTL_MS, scope="private") if self._shows_map else hint,
+                "resources/list": hint,
+                "resources/templates/list": hint,
+                "prompts/list": hint,
+            },
+            get_tool_input_schema=self._schemas.get,
+            on_list_tools=self._listed_tools if self._shows_map else self._listing("tools/list", mcp.ListToolsResult),
+            on_list_resources=self._listing("resources/list", mcp.ListResourcesResult),
+            on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),
+            on_list_prompts=self._listing("prompts/list", mcp.ListPromptsResult),
+            on_call_tool=self._call,
+            on_read_resource=self._read,
+            on_get_prompt=self._prompt,
+            on_subscriptions_listen=ListenHandler(self._bus),
+        )
+
+    def _listing(self, method: str, kind: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
+        made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
+
+        async def listed(context: Context, params: object) -> T:
+            # A copy, as the SDK fills in the hint for the cache.
+            copied: T = made.model_copy()
+            return copied
+
+        return listed
+
+    async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
+        """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
+        reach = self._reach(context)
+        text = await anyio.to_thread.run_sync(
+            lambda: reach.memory.manifest_text(namespace=reach.namespace), limiter=self._threads
+        )
+        return mcp.ListToolsResult.model_validate(catalogue.with_map(self._lists["tools/list"], text))
+
+    def began(self) -> None:
+        """The loop of events runs; from now on who draws a map on a thread can tell the clients."""
+        self._loop = asyncio.get_running_loop()
+
+    def _redrawn(self) -> None:
+        """A map was drawn anew: the list of tools shows it, and so does the resource."""
+        if self._loop is None or self._loop.is_closed():
+            return
+        for event in (ToolsListChanged(), ResourceUpdated(uri="memento://manifest")):
+            asyncio.run_coroutine_threadsafe(self._bus.publish(event), self._loop)
+
+    async def _call(
+        self, context: Context, params: mcp.CallToolRequestParams
+    ) -> mcp.CallToolResult | mcp.InputRequiredResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(
+                mcp.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}: choose from those that tools/list names"
+            )
+        answer = (params.input_responses or {}).get(QUESTION)
+        given = dict(params.arguments or {})
+        if isinstance(answer, mcp.ElicitResult) and answer.action == "accept":
+            given["confirmed"] = True
+        try:
+            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
+        except MementoError as error:
+            return failed(str(error))
+        except Exception as error:
+            logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
+            return failed("something broke inside; the log of the service says what")
+        if isinstance(outcome, Ask):
+            if isinstance(answer, mcp.ElicitResult):
+                return result(outcome.refused)
+            return asked(outcome.question) if can_ask(context) else result(outcome.instead)
+        await self._announce(tool)
+        return result(outcome)
+
+    async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
+        uri = str(params.uri)
+        text, media = await self._answered(context, lambda: resources.read(self._reach(context), uri))
+        return mcp.ReadResourceResult(
+            contents=[mcp.TextResourceContents(uri=uri, text=text, mime_type=media)],
+            ttl_ms=catalogue.LISTS_TTL_MS if media == "text/turtle" else LIVE_TTL_MS,
+            cache_scope="private",
+        )
+
+    async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
+        given = params.arguments or {}
+        text = await self._answered(context, lambda: prompts.text(self._reach(context), params.name, given))
+        return mcp.GetPromptResult(
+            messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
+        )
+
+    def _reach(self, context: Context) -> Reach:
+        """The memory as whoever sent this request was admitted to it."""
+        request = cast(Request, context.request)
+        named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
+        return Reach(memory=request.state.memory, namespace=named or None)
+
+    async def _answered(self, context: Context, work: Callable[[], T]) -> T:
+        """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
+        try:
+            return await self._alive(context, work)
+        except MementoError as error:
+            code = mcp.INVALID_PARAMS if error.status < 500 else mcp.INTERNAL_ERROR
+            raise MCPError(code, str(error)) from error
+        except Exception as error:
+            logger.error("mcp.broken", exc_info=error)
+            raise MCPError(mcp.INTERNAL_ERROR, "something broke inside; the log of the service says what") from error
+
+    async def _alive(self, context: Context, work: Callable[[], T]) -> T:
+        """What work returns, done by a thread; a client that asked for progress is told every second that it goes on."""
+
+        async def beat() -> None:
+            seconds = 0
+            while True:
+                await anyio.sleep(BEAT_S)
+                seconds += 1
+                await context.session.report_progress(seconds, message=f"working for {seconds} s")
+
+        def tried() -> tuple[T | None, Exception | None]:
+            # The error is handed over by itself: a group of tasks would wrap it.
+            try:
+                return work(), None
+            except Exception as error:
+                return None, error
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(beat)
+            # A thread cannot be stopped: when the client leaves, it ends by itself and nobody waits.
+            made, error = await anyio.to_thread.run_sync(tried, abandon_on_cancel=True, limiter=self._threads)
+            tasks.cancel_scope.cancel()
+        if error is not None:
+            raise error
+        return cast(T, made)
+
+    async def _announce(self, tool: Tool) -> None:
+        if not tool.reads_only:
+            for uri in ("memento://manifest", "memento://status"):
+                await self._bus.publish(ResourceUpdated(uri=uri))
+
+
+def app(memento: Memento) -> ASGI:
+    """
+    The application at `PATH`; it has a lifespan, which must run, and does not close the memory.
+
+    Raises:
+        SettingsError: `MEMENTO_TOOLS` names an unknown group.
+    """
+    door = Door(memento)
+    server = door.server()
+    most = 2 * memento.settings.limits.text_bytes + 65_536
+    # Older clients are answered in JSON alone; newer ones get a stream as soon as there is progress to tell.
+    older, newer = (
+        StreamableHTTPSessionManager(server, stateless=True, json_response=plain, max_request_body_size=most)
+        for plain in (True, False)
+    )
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            door.began()
+            await _living((older, newer), receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            scope.setdefault("state", {})["memory"] = _admitted(memento, scope, headers)
+        except Unauthorised as error:
+            await _refuse(send, error.status, str(error), ("www-authenticate", 'Bearer realm="memento"'))
+            return
+        except MementoError as error:
+            await _refuse(send, error.status, str(error))
+            return
+        if scope["method"] != "POST":
+            await _refuse(send, 405, "MCP is spoken by POST alone", ("allow", "POST"))
+            return
+        revision = headers.get("mcp-protocol-version")
+        manager = older if revision is None or revision in catalogue.HANDSHAKE else newer
+        await manager.handle_request(scope, receive, send)
+
+    return answer
+
+
+def _admitted(memento: Memento, scope: Any, headers: Headers) -> Memento:
+    """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
+    address, _ = scope.get("client") or ("", 0)
+    caller = Caller(address=address, method=scope["method"], headers=headers)
+    return memento.seen_by(admitted(caller, memento.tokens, required=memento.settings.server.token_required))
+
+
+async def _living(managers: tuple[StreamableHTTPSessionManager, ...], receive: Any, send: Any) -> None:
+    await receive()
+    async with AsyncExitStack() as stack:
+        for manager in managers:
+            await stack.enter_async_context(manager.run())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str]) -> None:
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": mcp.INVALID_REQUEST, "message": message}}
+    named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
+    await send({"type": "http.response.start", "status": status, "headers": named})
+    await send({"type": "http.response.body", "body": json.dumps(body).encode()})

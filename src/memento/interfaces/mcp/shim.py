@@ -1,0 +1,300 @@
+"""
+MCP over stdio: one JSON-RPC message a line, as a thin client of the running service.
+
+*Flow:* handshake and lists are answered right here; every other request goes to the service in the newest revision, each in a
+thread of its own, and comes back in the revision of the client.
+
+*Guarantees:* nothing but JSON-RPC reaches standard output: what anybody else prints there goes to standard error.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import itertools
+import json
+import logging
+import os
+import queue
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from memento.errors import InputError, MementoError
+from memento.interfaces.mcp import catalogue, sexpr_tools
+from memento.interfaces.mcp.launch import Service
+from memento.interfaces.mcp.tools import Json
+
+logger = logging.getLogger(__name__)
+
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR, UNSUPPORTED = -32700, -32600, -32603, -32022
+
+_KEY = "io.modelcontextprotocol/"
+NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Which parameter of a request is also its `Mcp-Name`."""
+
+FAREWELL_S = 10.0
+"""Calls that run when the client closes its end may go on for so long."""
+
+
+class Shim:
+    """One client at the other end of two pipes."""
+
+    def __init__(self, service: Service, groups: Sequence[str], out: BinaryIO, *, direct: bool = False) -> None:
+        """
+        Args:
+            groups, direct: which tools are listed, as for `catalogue.tools`.
+        """
+        self._service = service
+        self._lists = catalogue.lists(groups, direct=direct)
+        self._out = out
+        self._writing = threading.Lock()
+        self._older: Json = {}
+        """What an older client said of itself in the handshake."""
+        self._running: dict[object, http.client.HTTPConnection | None] = {}
+        self._listening: set[object] = set()
+        self._questions = itertools.count(1)
+        self._answers: dict[object, queue.SimpleQueue[Json]] = {}
+
+    def run(self, lines: Iterator[bytes]) -> None:
+        """Answer every line until there are no more; what still runs then may end."""
+        threads: list[threading.Thread] = []
+        for line in lines:
+            if line.strip() and (work := self._read(line)):
+                thread = threading.Thread(target=self._call, args=(work,), daemon=True)
+                thread.start()
+                threads = [one for one in threads if one.is_alive()] + [thread]
+        for own in self._listening:
+            self._stop(own)
+        for answers in list(self._answers.values()):
+            answers.put({"result": {"action": "cancel"}})
+        for thread in threads:
+            thread.join(FAREWELL_S)
+
+    def _read(self, line: bytes) -> Json | None:
+        """Answer a message, or return the request that the service has to answer."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._fail(None, PARSE_ERROR, "this line is not JSON")
+            return None
+        if not isinstance(message, dict) or not isinstance(message.get("params", {}), dict):
+            self._fail(None, INVALID_REQUEST, "a line must be one JSON-RPC object, and its params an object")
+            return None
+        method, own = message.get("method"), message.get("id")
+        if method is None and ("result" in message or "error" in message):
+            if waiting := self._answers.get(own):
+                waiting.put(message)
+        elif not isinstance(method, str):
+            self._fail(own, INVALID_REQUEST, "a request must have a method")
+        elif own is None:
+            self._hear(method, message.get("params", {}))
+        else:
+            return self._answer(own, method, message)
+        return None
+
+    def _hear(self, method: str, params: Json) -> None:
+        if method == "notifications/cancelled":
+            self._stop(params.get("requestId"))
+
+    def _answer(self, own: object, method: str, message: Json) -> Json | None:
+        revision = _revision(message)
+        if revision is not None and revision not in catalogue.MODERN:
+            supported = {"supported": list(catalogue.MODERN), "requested": revision}
+            self._fail(own, UNSUPPORTED, "Unsupported protocol version", supported)
+        elif revision is None and method == "initialize":
+            self._result(own, self._introduced(message.get("params", {})))
+        elif revision is None and method == "ping":
+            self._result(own, {})
+        elif revision is not None and method == "server/discover":
+            self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **_facts(changes=True)}))
+        elif (listed := self._lists.get(method)) is not None:
+            if method == "tools/list":
+                listed = catalogue.with_map(listed, self._map())
+            self._result(own, listed if revision is None else _modern(listed))
+            if method == "tools/list":
+                threading.Thread(target=self._service.wake, daemon=True).start()
+        else:
+            self._running[own] = None
+            if method == "subscriptions/listen":
+                self._listening.add(own)
+            return message
+        return None
+
+    def _map(self) -> str:
+        """The map of the memory for the tool that shows it, when that is listed and a service runs that can tell."""
+        tools = self._lists["tools/list"]["tools"]
+        return self._service.map_text() if any(tool["name"] == sexpr_tools.NAME for tool in tools) else ""
+
+    def _introduced(self, params: Json) -> Json:
+        """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""
+        asked = params.get("protocolVersion")
+        self._older = {
+            f"{_KEY}clientInfo": params.get("clientInfo") or {"name": "unknown", "version": ""},
+            f"{_KEY}clientCapabilities": params.get("capabilities") or {},
+        }
+        revision = asked if asked in catalogue.HANDSHAKE else catalogue.HANDSHAKE[-1]
+        return {"protocolVersion": revision, "serverInfo": catalogue.SERVER, **_facts(changes=False)}
+
+    def _call(self, message: Json) -> None:
+        """Let the service answer a request; whatever goes wrong is the answer too."""
+        own = message["id"]
+        try:
+            while message:
+                message = self._passed_on(message)
+        except MementoError as error:
+            self._tell(message, str(error))
+        except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+            # The connection was closed under us because the client no longer wants the answer, or the service died.
+            if own in self._running:
+                logger.warning("shim.broken", extra={"error": type(error).__name__})
+                self._tell(message, "the service stopped in the middle of a call: try again")
+        finally:
+            self._running.pop(own, None)
+
+    def _passed_on(self, message: Json) -> Json:
+        """One round trip; returns the request again when the user had to be asked first, else nothing."""
+        older = _revision(message) is None
+        sent = self._as_modern(message) if older else message
+        connection = self._service.post(sent, _headers(sent))
+        if message["id"] not in self._running:
+            connection.close()
+            return {}
+        self._running[message["id"]] = connection
+        try:
+            for answer in _messages(connection.getresponse()):
+                if "method" not in answer:
+                    answer["id"] = message["id"]  # what was refused before it was read has none
+                if older and "result" in answer:
+                    if answer["result"].get("resultType") == "input_required":
+                        return self._with_answers(message, answer["result"])
+                    answer["result"] = _as_older(answer["result"])
+                if message["id"] in self._running:
+                    self._write(answer)
+        finally:
+            connection.close()
+        return {}
+
+    def _as_modern(self, message: Json) -> Json:
+        params = message.get("params", {})
+        said = {f"{_KEY}clientInfo": {"name": "unknown", "version": ""}, f"{_KEY}clientCapabilities": {}, **self._older}
+        meta = {**(params.get("_meta") or {}), f"{_KEY}protocolVersion": catalogue.MODERN[-1], **said}
+        return {**message, "params": {**params, "_meta": meta}}
+
+    def _with_answers(self, message: Json, result: Json) -> Json:
+        """The request once more, with what the user said to each question of the service."""
+        answers = {}
+        for name, request in result["inputRequests"].items():
+            own = f"memento-{next(self._questions)}"
+            self._answers[own] = waiting = queue.SimpleQueue[Json]()
+            try:
+                self._write({"jsonrpc": "2.0", "id": own, **request})
+                answers[name] = waiting.get().get("result") or {"action": "cancel"}
+            finally:
+                del self._answers[own]
+        state = {"requestState": result["requestState"]} if "requestState" in result else {}
+        return {**message, "params": {**message.get("params", {}), "inputResponses": answers, **state}}
+
+    def _stop(self, own: object) -> None:
+        """Hang up on the service: the client no longer wants the answer."""
+        connection = self._running.pop(own, None)
+        if connection is not None and connection.sock is not None:
+            with suppress(OSError):
+                connection.sock.shutdown(2)
+
+    def _tell(self, request: Json, failure: str) -> None:
+        """Why a request could not be answered: in the result of a tool, where the model can read it, else as an error."""
+        if request.get("method") != "tools/call":
+            self._fail(request["id"], INTERNAL_ERROR, failure)
+            return
+        result = {"content": [{"type": "text", "text": failure}], "isError": True}
+        complete = {} if _revision(request) is None else {"resultType": "complete"}
+        self._result(request["id"], result | complete)
+
+    def _result(self, own: object, result: Json) -> None:
+        self._write({"jsonrpc": "2.0", "id": own, "result": result})
+
+    def _fail(self, own: object, code: int, message: str, data: Json | None = None) -> None:
+        error = {"code": code, "message": message, **({"data": data} if data else {})}
+        self._write({"jsonrpc": "2.0", "id": own, "error": error})
+
+    def _write(self, message: Json) -> None:
+        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="replace") + b"\n"
+        # A client that left reads nothing, and is told nothing.
+        with self._writing, suppress(OSError, ValueError):
+            self._out.write(line)
+            self._out.flush()
+
+
+def claimed_stdout() -> BinaryIO:
+    """Standard output for the protocol alone; from now on everybody else's goes to standard error."""
+    wire = os.fdopen(os.dup(1), "wb")
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return wire
+
+
+def _revision(message: Json) -> str | None:
+    """The revision that a request names, which those of the newer era do."""
+    meta = message.get("params", {}).get("_meta")
+    named = meta.get(f"{_KEY}protocolVersion") if isinstance(meta, dict) else None
+    return None if named is None else str(named)
+
+
+def _facts(*, changes: bool) -> Json:
+    capabilities: Json = {
+        "tools": {"listChanged": changes},
+        "prompts": {"listChanged": changes},
+        "resources": {"listChanged": changes, "subscribe": changes},
+    }
+    return {"capabilities": capabilities, "instructions": catalogue.INSTRUCTIONS}
+
+
+def _modern(result: Json) -> Json:
+    hint = {"ttlMs": catalogue.LISTS_TTL_MS, "cacheScope": "public"}
+    return {**result, "resultType": "complete", **hint, "_meta": {f"{_KEY}serverInfo": catalogue.SERVER}}
+
+
+def _as_older(result: Json) -> Json:
+    """A result without what the older revisions do not know."""
+    meta = {name: value for name, value in result.get("_meta", {}).items() if not name.startswith(_KEY)}
+    kept = {name: one for name, one in result.items() if name not in ("resultType", "ttlMs", "cacheScope", "_meta")}
+    return {**kept, "_meta": meta} if meta else kept
+
+
+def _headers(message: Json) -> Mapping[str, str]:
+    """What the newest revision repeats of a message in the headers of its POST."""
+    method, params = str(message["method"]), message["params"]
+    named = params.get(NAMED_BY.get(method, ""))
+    headers = {"MCP-Protocol-Version": str(_revision(message)), "Mcp-Method": _as_header(method)}
+    return {**headers, "Mcp-Name": _as_header(named)} if isinstance(named, str) else headers
+
+
+def _as_header(value: str) -> str:
+    """
+    A value as the protocol writes it in a header: as it is, or in base64 where a header could not hold it.
+
+    >>> _as_header("memento_note"), _as_header("é")
+    ('memento_note', '=?base64?w6k=?=')
+    """
+    if re.fullmatch(r"[\x20-\x7e]*", value) and value == value.strip() and not value.startswith("=?base64?"):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode()).decode()}?="
+
+
+def _messages(response: http.client.HTTPResponse) -> Iterator[Any]:
+    """The JSON-RPC messages of a response, which is one object or a stream of events."""
+    media = response.headers.get_content_type()
+    if media == "application/json":
+        yield json.loads(response.read())
+        return
+    if media != "text/event-stream":
+        said = response.read(200).decode("utf-8", errors="replace")
+        raise InputError(f"the service refused the message (HTTP status {response.status}): {said}")
+    for line in response:
+        if line.startswith(b"data:") and line[5:].strip():
+            yield json.loads(line[5:])

@@ -1,0 +1,203 @@
+"""
+The blocks that were put into conversations, to be put there again: a prefix that a provider has cached stays as it was.
+
+*Guarantees:* what comes back is what was kept, character for character, also after a restart; a block goes for good, and is
+overwritten, with any of the memories in it. A file that is broken or cannot be written costs cache hits, nothing else.
+
+*But:* the file holds what the blocks say; it is readable by this user alone. Keys are digests.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memento.datadir import Home
+from memento.errors import GraphError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
+USED_S = 3600.0  # how exactly it is known when a block was last used
+SPARE = 0.05  # how much of the bound is freed at once
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS block (
+  key BLOB PRIMARY KEY, text TEXT NOT NULL, behind INTEGER NOT NULL, memories INTEGER NOT NULL,
+  made REAL NOT NULL, used REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS block_used ON block (used);
+CREATE TABLE IF NOT EXISTS shown (iri TEXT, key BLOB, PRIMARY KEY (iri, key)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS shown_key ON shown (key);
+CREATE TRIGGER IF NOT EXISTS unshown AFTER DELETE ON block BEGIN DELETE FROM shown WHERE key = old.key; END;
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block as it is written inside a JSON string, on which side of the turn it stands, how many memories, and since when."""
+
+    text: str
+    behind: bool
+    memories: int
+    made: float
+
+
+class Sticky:
+    """Key of a turn → its block, in one SQLite file. Safe to use from many threads."""
+
+    def __init__(self, home: Home, most: int) -> None:
+        """
+        Args:
+            home: the data folder; its file is made when there is something to keep.
+            most: blocks that are kept; beyond it the longest unused go. 0 keeps none.
+        """
+        self._home, self._path, self._most = home, home.blocks, most
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._count = 0
+        self._is_usable = most > 0
+        self._gone: dict[str, float] = {}
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
+        """The blocks that there are for these keys."""
+
+        def read(db: sqlite3.Connection) -> dict[bytes, Block]:
+            found, now = {}, time.time()
+            for chunk in _chunks(keys):
+                marks = ",".join("?" * len(chunk))
+                rows = db.execute(
+                    f"SELECT key, text, behind, memories, made, used FROM block WHERE key IN ({marks})", chunk
+                )
+                for key, text, behind, memories, made, used in rows.fetchall():
+                    found[key] = Block(text=text, behind=bool(behind), memories=memories, made=made)
+                    if now - used > USED_S:
+                        db.execute("UPDATE block SET used = ? WHERE key = ?", (now, key))
+            return found
+
+        return (self._attempt(read) if keys and self._path.exists() else None) or {}
+
+    def put(self, key: bytes, block: Block, iris: Collection[str]) -> None:
+        """
+        Keep a block in place of what the key had.
+
+        Args:
+            iris: whatever has text in it; with one that was forgotten since the block was made it is not kept.
+        """
+
+        def write(db: sqlite3.Connection) -> None:
+            if any(block.made <= self._gone.get(iri, 0.0) for iri in iris):
+                return
+            self._count += db.execute("DELETE FROM block WHERE key = ?", (key,)).rowcount == 0
+            row = (key, block.text, block.behind, block.memories, block.made, time.time())
+            db.execute("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", row)
+            db.executemany("INSERT OR IGNORE INTO shown VALUES (?, ?)", [(iri, key) for iri in iris])
+            self._keep_bound(db)
+
+        self._attempt(write)
+
+    def forget(self, iris: Sequence[str]) -> None:
+        """
+        Remove every block that shows one of these, and overwrite what it said.
+
+        Raises:
+            GraphError: the file could neither be changed nor deleted.
+        """
+        with self._lock:
+            self._gone.update(dict.fromkeys(iris, time.time()))
+        if not self._path.exists():
+            return
+
+        def delete(db: sqlite3.Connection) -> bool:
+            for chunk in _chunks(iris):
+                marks = ",".join("?" * len(chunk))
+                gone = db.execute(
+                    f"DELETE FROM block WHERE key IN (SELECT key FROM shown WHERE iri IN ({marks}))", chunk
+                )
+                self._count -= gone.rowcount
+            db.commit()
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
+            return True
+
+        if not self._attempt(delete):
+            self._delete_all()
+
+    def clear(self) -> None:
+        """
+        Remove every block; others may be made afterwards.
+
+        Raises:
+            GraphError: the file could not be deleted.
+        """
+        with self._lock:
+            if self._db:
+                self._db.close()
+                self._db = None
+            self._count = 0
+            self._delete_all()
+
+    def close(self) -> None:
+        """Let go of the file; calling it twice is harmless."""
+        with self._lock:
+            if self._db:
+                self._db.close()
+                self._db = None
+            self._is_usable = False
+
+    def _delete_all(self) -> None:
+        try:
+            self._home.delete_blocks()
+        except OSError as error:
+            raise GraphError(f"{self._path} still holds what was to be forgotten: delete it") from error
+
+    def _keep_bound(self, db: sqlite3.Connection) -> None:
+        if self._count > self._most:
+            over = self._count - self._most + int(self._most * SPARE)
+            db.execute("DELETE FROM block WHERE key IN (SELECT key FROM block ORDER BY used LIMIT ?)", (over,))
+            (self._count,) = db.execute("SELECT count(*) FROM block").fetchone()
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What the work gives; None, and nothing is tried any more, when the file fails."""
+        with self._lock:
+            if not self._is_usable:
+                return None
+            try:
+                self._db = self._db or self._opened()
+                with self._db:
+                    return work(self._db)
+            except (sqlite3.Error, OSError) as error:
+                self._is_usable = False
+                logger.warning("proxy.blocks_unusable", extra={"error": type(error).__name__})
+                return None
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._connected()
+        except sqlite3.DatabaseError:
+            self._home.delete_blocks()  # no database, or a broken one
+            return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        self._path.touch(mode=0o600)
+        db = sqlite3.connect(self._path, timeout=1.0, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")
+            db.executescript(_SCHEMA)
+            (self._count,) = db.execute("SELECT count(*) FROM block").fetchone()
+        except sqlite3.Error:
+            db.close()
+            raise
+        return db
+
+
+def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[begin : begin + PARAMETERS] for begin in range(0, len(values), PARAMETERS))

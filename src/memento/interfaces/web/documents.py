@@ -1,0 +1,92 @@
+"""REST for what goes out and comes in as a whole: exports and imports of any length, backups, the JSON-LD context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Blueprint, Response, request
+
+from memento import assets
+from memento.archive.exchange.files import spooled
+from memento.errors import InputError
+from memento.interfaces.web.asked import Parameters, json_object, memory, namespace
+from memento.interfaces.web.departures import Presence, presence_of
+from memento.interfaces.web.rest import answered
+
+IMPORT = "/memory/import/rdf"
+CONTEXT = "/context.jsonld"
+
+
+class Documents:
+    """The addresses of exports, imports and backups."""
+
+    def blueprint(self) -> Blueprint:
+        """The routes."""
+        routes = Blueprint("documents", __name__)
+        routes.get("/memory/export")(self.export)
+        routes.post(IMPORT)(self.imported)
+        routes.post("/memory/backup")(self.backup)
+        routes.post("/memory/restore")(self.restore)
+        routes.get(CONTEXT)(self.context)
+        return routes
+
+    def export(self) -> Response:
+        """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
+        asked = Parameters("format", "vectors", "audit")
+        found = memory().exporting(
+            asked.text("format") or "trig",
+            vectors=asked.flag("vectors"),
+            audit=asked.flag("audit"),
+            namespace=namespace(),
+        )
+        response = Response(_sent(found.pieces, presence_of(request.environ)), mimetype=found.form.media)
+        response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
+        response.headers["Memento-Format"] = found.form.name
+        response.headers["Memento-Statements"] = str(found.statements)
+        return response
+
+    def imported(self) -> Response:
+        """Take an RDF document in; its format is told by `format`, or by its media type."""
+        asked = Parameters("format", "data", "check", "name")
+        name, encoding = asked.text("name") or "the body", request.headers.get("Content-Encoding", "identity")
+        if encoding not in ("identity", "gzip"):
+            raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
+        held, most = memory(), memory().settings.limits.document_bytes
+        with spooled(request.stream, name, held.home.path, is_packed=encoding == "gzip", most=most) as source:
+            merged = held.take_in(
+                source,
+                name,
+                asked.text("format") or request.mimetype or "nothing",
+                data=asked.text("data"),
+                check=asked.flag("check", default=True),
+                namespace=namespace(),
+            )
+        return answered(merged)
+
+    def backup(self) -> Response:
+        """Make a backup on the machine of the service."""
+        Parameters()
+        body = json_object("folder", "keep", "namespace")
+        return answered(memory().backup(body.text("folder"), keep=body.count("keep")), 201)
+
+    def restore(self) -> Response:
+        """Let a backup be the memory."""
+        Parameters()
+        return answered(memory().restore(json_object("folder", "namespace").text("folder")))
+
+    def context(self) -> Response:
+        """What JSON-LD calls the terms of the vocabulary."""
+        Parameters()
+        return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
+
+
+def _sent(pieces: Iterator[bytes], presence: Presence) -> Iterator[bytes]:
+    """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
+    try:
+        for piece in pieces:
+            if presence.has_left:
+                return
+            yield piece
+    except Exception:
+        presence.is_broken = True
+        raise

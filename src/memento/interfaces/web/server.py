@@ -1,0 +1,210 @@
+"""One process that serves a memory over HTTP until it is told to stop."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, cast
+
+import uvicorn
+from a2wsgi import WSGIMiddleware
+from flask import Flask
+
+from memento.access import Tokens, is_loopback
+from memento.errors import MementoError, SettingsError
+from memento.interfaces.mcp import server as mcp
+from memento.interfaces.web.app import create_app
+from memento.interfaces.web.departures import App, watched
+from memento.interfaces.web.patience import Impatient
+from memento.service import Memento
+
+KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
+
+SWITCH_S = 0.0005
+"""How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
+Python's own five milliseconds each time nothing is left of a short answer while a long query is being read."""
+
+
+class Busy:
+    """How many requests are being answered, streams to their end."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self._lock = threading.Lock()
+
+    def until_closed(self, app: Callable[[], Iterable[bytes]]) -> Iterable[bytes]:
+        """What the application answers, which counts until it is closed."""
+        self._count(1)
+        try:
+            return _Answer(app(), lambda: self._count(-1))
+        except BaseException:
+            self._count(-1)
+            raise
+
+    def _count(self, by: int) -> None:
+        with self._lock:
+            self.requests += by
+
+
+class _Answer:
+    """The body of an answer, and what is to be done when it is closed."""
+
+    def __init__(self, body: Iterable[bytes], closed: Callable[[], None]) -> None:
+        self._body, self._closed = body, closed
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._body)
+
+    def close(self) -> None:
+        try:
+            getattr(self._body, "close", lambda: None)()
+        finally:
+            self._closed()
+
+
+class Served(Protocol):
+    """What a process serves: a memory, or a plain dataset."""
+
+    tokens: Tokens
+
+    def warm_up(self) -> None:
+        """Load what the first request would wait for; raises `MementoError`."""
+        ...
+
+    def serve_at(self, address: str) -> None:
+        """Tell other processes where this one answers."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        ...
+
+
+def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, ready: Callable[[str], None]) -> None:
+    """
+    Answer requests until SIGINT or SIGTERM; the caller closes the memory afterwards.
+
+    Args:
+        app: makes the application, which counts its requests.
+        port: 0 picks a free one.
+        ready: called with the address, once, when the first question would be answered at full speed.
+
+    Raises:
+        SettingsError: the host is not loopback and there is no token, or the port cannot be had.
+        MementoError: the embedder cannot be loaded.
+    """
+    with listening(host, port, has_tokens=bool(memento.tokens.issued())) as listener:
+        address = _address(host, listener.getsockname()[1])
+        busy = Busy()
+        server = uvicorn.Server(configuration(app(busy)))
+        failures: list[MementoError] = []
+
+        def warm_up() -> None:
+            try:
+                memento.warm_up()
+                ready(address)
+            except MementoError as error:
+                failures.append(error)
+                server.should_exit = True
+
+        memento.serve_at(address)
+        sys.setswitchinterval(SWITCH_S)
+        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+        # uvicorn raises the signal that stopped it once more: both must end in a KeyboardInterrupt, not in the end of the process.
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            server.run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    if busy.requests:
+        # Nothing can stop a query, and its thread would hold the exit. Every acknowledged note is in the store.
+        memento.close()
+        os._exit(0)
+    if failures:
+        raise failures[0]
+
+
+def listening(host: str, port: int, *, has_tokens: bool) -> socket.socket:
+    """
+    A socket that listens; raises `SettingsError` when the port cannot be had, or nobody could use it.
+
+    Other machines need a token: without one, an address that they reach would only refuse them.
+    """
+    if not is_loopback(host) and not has_tokens:
+        raise SettingsError(
+            f"host must be a loopback address such as 127.0.0.1 or ::1, not {host!r}, "
+            "unless there is a token: make one with `memento token create NAME`"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=1024)
+        # What is accepted inherits it; asyncio sets it itself only where the protocol was named. Without it the head of an
+        # answer waits 40 ms for the client to acknowledge it before the body goes out.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+    except OverflowError as error:
+        raise SettingsError(f"port must be from 0 to 65535, not {port}") from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(
+                f"port {port} of {host} is in use by another program: choose one with --port, or 0 for a free one"
+            ) from error
+        raise SettingsError(f"cannot listen on port {port} of {host}: {error.strerror}") from error
+
+
+def _address(host: str, port: int) -> str:
+    """Where programs of this machine reach the service: an address that stands for all of them is not one to ask."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def asgi(memento: Memento, busy: Busy) -> App:
+    """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
+    return _composed(mcp.app(memento), hosted(create_app(memento), busy, memento.settings.server.threads))
+
+
+def hosted(app: Flask, busy: Busy, threads: int) -> App:
+    """A Flask application as an ASGI application, told when a client leaves; so many requests are served at once."""
+
+    def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        # Without it a body sent in chunks, which has no length, would be read as empty.
+        environ["wsgi.input_terminated"] = True
+        return busy.until_closed(lambda: app(environ, start_response))
+
+    return watched(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=threads)))
+
+
+def configuration(app: App) -> uvicorn.Config:
+    """How the server is set up: no log of its own, no header of its own."""
+    # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    return uvicorn.Config(
+        cast(Any, app),
+        http=Impatient,
+        log_config=None,
+        proxy_headers=False,  # else a header could say that a request comes from this machine
+        access_log=False,
+        lifespan="on",
+        date_header=False,  # a provider's answer has its own
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _composed(mcp_app: App, rest: App) -> App:
+    """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        mine = scope["type"] == "lifespan" or scope.get("path", "").rstrip("/") == mcp.PATH
+        await (mcp_app if mine else rest)(scope, receive, send)
+
+    return app

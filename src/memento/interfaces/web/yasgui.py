@@ -1,0 +1,184 @@
+"""
+The page at `/sparql` for browsers: YASGUI with the prefixes, the example queries and the limits of this service.
+
+*Guarantees:* everything on it comes from this address, and the browser is told to take nothing from another; it holds no memory,
+so that anybody may see it: what it shows, it asks for with the token of its user. Its files carry a digest of them all in their
+address, and may be kept for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from flask import Blueprint, Response, render_template, request, url_for
+from werkzeug.exceptions import NotFound
+
+from memento import __version__, assets, settings
+from memento.graph.binding import query
+from memento.sparql.examples import EXAMPLES as OF_MEMORY
+
+ADDRESS = "/sparql"
+FILES = f"/static{ADDRESS}/"
+EXAMPLES = (
+    "library/latest",
+    *OF_MEMORY,
+    "library/replaced",
+    "library/around",
+    "library/derived",
+    "library/classes",
+    "library/counted",
+    "library/graphs",
+    "library/as_of",
+    "library/described",
+    "library/sources",
+    "library/chain",
+)
+"""The queries that the page offers, in its order; the first is what an empty page begins with."""
+
+SAMPLE = re.compile(r"<urn:memento:(?!user:)[^>]+>")
+"""An IRI in an example that stands for one of the reader's own."""
+
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "ttl": "text/turtle; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+}
+PREFIXES_OF = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/shapes.ttl", "ontology/world.trig")
+RDF = ("text/turtle", "application/n-triples", "application/rdf+xml", "application/ld+json", "application/json")
+STYLES = (
+    "'sha256-zCK2EVMoPc04mRF/g5CotUvxbJPWS+8V0b+s9ptqQIk='",  # of columns that can be resized
+    "'sha256-c0O6TmFAkgpNbHxKAa1BrveWHHopjEtC47i0PzMudxg='",  # of the pointer meanwhile
+)
+UNDERLINED = "'sha256-EntWS0hFrz2vH7susM+dPUxvHlL6sBswmM8K80E5oUk='"  # what a syntax error expected instead
+"""The styles that YASGUI writes into the page, as a policy allows them: a browser names the digest of one that is missing here."""
+
+HEADERS = {
+    # Scripts, styles and requests of this address alone, and nobody frames it.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+        f"style-src 'self' {' '.join(STYLES)}; style-src-attr 'unsafe-hashes' {UNDERLINED}; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+    "Vary": "Accept",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A query that the page offers: its file's name, its first sentence, its text without the rest of the header."""
+
+    name: str
+    title: str
+    text: str
+
+    @property
+    def sample(self) -> str:
+        """The IRI to be replaced before the query says anything, or nothing."""
+        found = SAMPLE.search(self.text)
+        return found[0] if found else ""
+
+
+class Yasgui:
+    """The page, and the address of its files."""
+
+    def __init__(self, configured: settings.Settings, notice: Callable[[], str | None] = lambda: None) -> None:
+        """
+        Args:
+            configured: whose limits on queries the page names.
+            notice: what is to be said at the top of the page, if anything.
+        """
+        self._settings = configured
+        self._notice = notice
+
+    def blueprint(self) -> Blueprint:
+        """The route of the files; `/sparql` itself belongs to the protocol, which never sees a request for the page."""
+        routes = Blueprint("yasgui", __name__)
+        routes.get(f"{FILES}<version>/<name>")(self.file)
+        return routes
+
+    def is_wanted(self) -> bool:
+        """Whether a request for `/sparql` without a query comes from something that would rather show HTML than read RDF."""
+        accepted = request.accept_mimetypes
+        return (
+            request.path.rstrip("/") == ADDRESS
+            and request.method in ("GET", "HEAD")
+            and "query" not in request.args
+            and accepted["text/html"] > max(accepted[media] for media in RDF)
+        )
+
+    def page(self) -> Response:
+        """The page itself."""
+        html = render_template(
+            "sparql.html",
+            version=__version__,
+            notice=self._notice(),
+            address=ADDRESS,
+            examples=examples(),
+            terms=query("library/terms").text,
+            prefixes=json.dumps(prefixes()),
+            limits=self._settings.limits,
+            sparql=self._settings.sparql,
+            file=lambda name: url_for("yasgui.file", version=digest(), name=name),
+        )
+        response = Response(html, mimetype="text/html", headers=HEADERS)
+        response.add_etag()
+        response.make_conditional(request)
+        return response
+
+    def file(self, version: str, name: str) -> Response:
+        """One of the files of the page; raises `NotFound` for any other, and for one of another version."""
+        if version != digest() or name not in _files():
+            raise NotFound
+        response = Response(_files()[name], content_type=TYPES[name.rpartition(".")[2]])
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """What the page offers."""
+    return tuple(_example(name) for name in EXAMPLES)
+
+
+@cache
+def prefixes() -> dict[str, str]:
+    """The prefixes that the project's own files use, by name, and so those that a reader of this graph needs."""
+    found = (
+        re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", assets.read(name).decode(), flags=re.M) for name in PREFIXES_OF
+    )
+    return dict(sorted(pair for pairs in found for pair in pairs))
+
+
+def _example(name: str) -> Example:
+    title, *rest = query(name).text.splitlines(keepends=True)
+    body = "".join(line for line in rest if not re.match(r"# (in|out|used by): ", line))
+    return Example(name=name.partition("/")[2], title=title.removeprefix("#").strip(), text=body)
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    """What is served beside the page, by name."""
+    folder = files("memento.interfaces.web") / "static" / "sparql"
+    return {
+        **{file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES},
+        "ontology.ttl": assets.read("ontology/memento.ttl"),
+        "settings.txt": settings.table().encode(),
+    }
+
+
+@cache
+def digest() -> str:
+    """Sixteen hexadecimal digits that change when one of the files does."""
+    return sha256(b"".join(name.encode() + b"\0" + body for name, body in sorted(_files().items()))).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""How strong memories are: importance, depth, energy, usefulness, and the links between them."""

@@ -1,0 +1,70 @@
+"""The tools of living memory by the official client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+from mcp import Client
+
+from doors import text_of
+
+Json = dict[str, Any]
+
+
+def test_what_use_and_time_make_of_memories_is_told_and_asked_by_tools(address: str) -> None:
+    async def run() -> list[Json]:
+        async with Client(f"{address}/mcp") as client:
+
+            async def call(name: str, **arguments: object) -> Json:
+                result = await client.call_tool(name, arguments)
+                assert not result.is_error, text_of(result)
+                assert result.structured_content is not None
+                return dict(result.structured_content)
+
+            tea = (await call("memento_note", content="I like tea.", confirmed=True))["memories"][0]
+            cup = (await call("memento_note", content="My cup is blue.", confirmed=True))["memories"][0]
+            return [
+                await call("feedback", memory_id=tea, outcome="success"),
+                await call("strength", memory_id=tea),
+                await call("associate", source_id=tea, target_id=cup, relation="drunk from", weight=0.8),
+                await call("trace", memory_id=tea),
+                await call("activate", seeds=[tea]),
+                await call("decay"),
+                await call("archive", dry_run=True),
+                await call("memento_recall", query="What do I drink tea from?", engine="spread"),
+            ]
+
+    after, found, link, traced, active, faded, archived, recalled = anyio.run(run)
+
+    assert after["success_count"] == found["success_count"] == 1
+    assert link["weight"] == 0.8
+    assert traced["paths"][0]["relations"] == ["drunk from"]
+    assert active["memories"][0]["activation"] == 1
+    assert faded["half_life"] == 7
+    assert archived == {"memories": [], "dry_run": True}
+    assert "tea" in json.dumps(recalled)
+
+
+def test_a_tool_says_what_was_wrong(address: str) -> None:
+    async def run() -> list[str]:
+        async with Client(f"{address}/mcp") as client:
+            calls: list[tuple[str, Json]] = [
+                ("feedback", {"memory_id": "urn:x", "outcome": "perhaps"}),
+                ("strength", {"memory_id": "urn:x"}),
+                ("trace", {"memory_id": "urn:x", "depth": 9}),
+                ("unarchive", {"memory_id": "urn:x"}),
+                ("memento_recall", {"query": "x", "engine": "steam"}),
+            ]
+            results = [await client.call_tool(name, given) for name, given in calls]
+            assert all(one.is_error for one in results)
+            return [text_of(one) for one in results]
+
+    outcome, unknown, depth, archived, engine = anyio.run(run)
+
+    assert "outcome" in outcome
+    assert "<urn:x>" in unknown
+    assert "depth" in depth
+    assert "is archived" in archived
+    assert "'steam'" in engine and "spread" in engine

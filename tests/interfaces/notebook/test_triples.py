@@ -1,0 +1,104 @@
+"""Triples of a query, and small graphs drawn."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memento import assets
+from memento.interfaces.notebook import Rows, Triples, answer
+from memento.interfaces.notebook.drawing import drawn
+from memento.interfaces.notebook.triples import triples_of
+from memento.iris import IRI, MEM, TYPE
+from memento.model import Value
+from memento.service import Memento
+
+EVIL = "</text><script>alert(1)</script>"
+
+
+def boxes(svg: str) -> list[tuple[float, float, float, float]]:
+    root = ElementTree.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))
+    sides = ("x", "y", "width", "height")
+    return [tuple(float(one.attrib[side]) for side in sides) for one in root.iter("rect")]  # type: ignore[misc]
+
+
+@pytest.fixture
+def told(memento: Memento, tmp_path: Path) -> Memento:
+    (tmp_path / "world.trig").write_bytes(assets.read("ontology/world.trig"))
+    memento.import_rdf(tmp_path / "world.trig", check=False)
+    return memento
+
+
+def test_a_construct_gives_triples_a_drawing_and_a_frame(told: Memento) -> None:
+    found = answer(
+        told,
+        """PREFIX mem: <http://purl.org/memento/>
+        CONSTRUCT { ?new mem:invalidates ?old . ?new mem:content ?n . ?old mem:content ?o ; mem:invalidAt ?end }
+        WHERE { ?new mem:invalidates ?old ; mem:content ?n . ?old mem:content ?o ; mem:invalidAt ?end }""",
+    )
+    assert isinstance(found, Triples)
+    svg = found._repr_html_()
+
+    assert found.svg() == found._repr_svg_() != svg
+    assert [box[2:] for box in boxes(svg)] == [box[2:] for box in boxes(found.svg())]
+    assert "USER works at Google" in svg and "mem:invalidates" in svg
+    assert 'stroke-dasharray="4 3"' in svg, "what is over is dashed"
+    assert list(found.to_frame(short=True).columns) == ["subject", "predicate", "object"]
+    assert len(found.to_frame()) == len(found)
+
+
+def test_a_select_and_an_ask_are_answered_too(told: Memento) -> None:
+    rows = answer(told, "SELECT (COUNT(*) AS ?n) { ?s a <http://purl.org/memento/Memory> }")
+
+    assert isinstance(rows, Rows)
+    assert [row["n"] for row in rows] == [13]
+    assert answer(told, "ASK { ?s a <http://purl.org/memento/Memory> }") is True
+    assert answer(told, "ASK { ?s a <urn:nothing> }") is False
+
+
+def test_a_large_graph_is_a_table() -> None:
+    many = Triples(tuple((IRI(f"urn:{n}"), MEM.content, EVIL) for n in range(80)), b"")
+    none = Triples((), b"")
+
+    assert "80 triples, the first 50" in many._repr_html_()
+    assert "<script" not in many._repr_html_()
+    assert "0 triples" in none._repr_html_()
+    assert many._repr_svg_() is None
+
+
+def test_text_in_a_drawing_stays_text_and_nothing_comes_from_elsewhere() -> None:
+    svg = drawn([(IRI("urn:a"), MEM.content, EVIL), (IRI("urn:a"), IRI(f"urn:{EVIL}"), IRI(f"urn:{EVIL}"))])
+    names = {one.tag for one in ElementTree.fromstring(svg).iter()}
+
+    assert names == {"svg", "title", "g", "rect", "text", "path"}
+    assert not re.search(r"http|url\(|href|#[0-9a-f]{3}", svg)
+
+
+names = st.sampled_from([IRI(f"urn:{letter}") for letter in "abcdefgh"])
+values = names | st.text(max_size=60) | st.integers()
+triples = st.tuples(names, st.sampled_from([MEM.about, MEM.content, MEM.invalidates, TYPE]), values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(triples, max_size=25))
+def test_boxes_never_overlap_whatever_circles_there_are(found: list[tuple[IRI, IRI, Value]]) -> None:
+    svg = drawn(found)
+    placed = boxes(svg)
+
+    for number, (x, y, width, height) in enumerate(placed):
+        for other_x, other_y, other_width, other_height in placed[number + 1 :]:
+            beside = x + width <= other_x or other_x + other_width <= x
+            assert beside or y + height <= other_y or other_y + other_height <= y
+    assert svg == drawn(found)
+
+
+def test_triples_keep_what_they_were_read_from() -> None:
+    data = b'<urn:a> <urn:b> "x" .\n<urn:a> <urn:c> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+
+    assert triples_of(data).values == ((IRI("urn:a"), IRI("urn:b"), "x"), (IRI("urn:a"), IRI("urn:c"), 3))
+    assert triples_of(data).data == data
