@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -16,10 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import OFFLINE
-from endless import Endless
+from endless import AGENTS
 from memento.consolidation.agents import NotUnderstood
 from memento.consolidation.bounded_rules import BoundedRules
-from memento.consolidation.rule_process import Question, RuleProcesses
+from memento.consolidation.rule_process import ExtractEntities, Job, RuleProcesses
+from memento.errors import BackendError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.note_tools import Change
@@ -53,13 +55,17 @@ def hasty(home: Path) -> Iterator[Memento]:
 
 @pytest.fixture
 def processes() -> Iterator[RuleProcesses]:
-    found = RuleProcesses()
+    found = RuleProcesses(AGENTS)
     yield found
     found.close()
 
 
+def names(content: str, seconds: float = 5.0) -> Job:
+    return Job(ExtractEntities(note(content), USER, False), "UTC", seconds)
+
+
 def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes: RuleProcesses) -> None:
-    processes.ask(Question("UTC", "extract_entities", (note("I live in Oslo."), USER), {}, 5.0))
+    processes.ask(names("I live in Oslo."))
     beats: list[float] = []
     over = threading.Event()
 
@@ -70,7 +76,7 @@ def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes:
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        answer = processes.ask(Question("UTC", "extract_entities", (Endless(), USER), {}, 0.3))
+        answer = processes.ask(names("endless", 0.3))
     finally:
         over.set()
         thread.join()
@@ -80,32 +86,35 @@ def test_a_pattern_that_never_ends_is_ended_and_holds_no_other_thread(processes:
 
 
 def test_another_process_takes_the_place_of_one_that_was_ended(processes: RuleProcesses) -> None:
-    assert processes.ask(Question("UTC", "extract_entities", (Endless(), USER), {}, 0.1)) is None
+    assert processes.ask(names("endless", 0.1)) is None
 
-    answer = processes.ask(Question("UTC", "extract_entities", (note("I live in Oslo."), USER), {}, 5.0))
+    answer = processes.ask(names("I live in Oslo."))
 
     assert answer is not None
-    assert [mention.name for mention in answer.value.mentions] == ["Oslo"]
+    assert [mention["name"] for mention in answer.value["mentions"]] == ["Oslo"]
 
 
 def test_a_process_that_somebody_kills_is_replaced_without_a_word(processes: RuleProcesses) -> None:
-    whoami = processes.ask(Question("UTC", "account", (), {}, 5.0))
-    assert whoami is not None
-    os.kill(processes.idle[0], signal.SIGKILL)
+    processes.ask(names("I live in Oslo."))
+    os.kill(processes.idle[-1], signal.SIGKILL)
 
-    answer = processes.ask(Question("UTC", "extract_entities", (note("I live in Oslo."), USER), {}, 5.0))
+    answer = processes.ask(names("I live in Oslo."))
 
     assert answer is not None
     assert answer.failure is None
 
 
 def test_what_the_rules_fail_on_is_told_without_a_word_of_the_note(processes: RuleProcesses) -> None:
-    answer = processes.ask(Question("UTC", "extract_entities", ("secret", USER), {}, 5.0))
+    answer = processes.ask(names("This will fail."))
 
     assert answer is not None
     assert answer.failure is not None
-    assert answer.failure.startswith("AttributeError at extract_entities:")
-    assert "secret" not in answer.failure
+    assert re.fullmatch(r"ValueError at extract_entities:\d+", answer.failure)
+
+
+def test_a_process_that_cannot_start_is_an_error_and_no_note_kept_word_for_word() -> None:
+    with pytest.raises(BackendError, match="ended with code 1"):
+        RuleProcesses("endless:Nobody").ask(names("I live in Oslo."))
 
 
 def test_all_questions_of_a_note_share_its_seconds() -> None:

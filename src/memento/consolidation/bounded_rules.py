@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
+from memento import codec
 from memento.consolidation.agents import (
     Account,
     Candidate,
@@ -38,8 +39,19 @@ from memento.consolidation.agents import (
     NotUnderstood,
     Resolved,
 )
-from memento.consolidation.rule_process import PROCESSES, Question
+from memento.consolidation.rule_process import (
+    PROCESSES,
+    Decided,
+    ExtractEntities,
+    ExtractMemories,
+    Job,
+    Question,
+    ResolveEntities,
+    ResolveMemories,
+)
 from memento.model import AgentKind, Note, User
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +72,8 @@ class BoundedRules:
         self._zone = zone
         self._seconds = self._left = seconds
         self._over: str | None = None
+        self._read: ExtractMemories | None = None
+        self._drafts: list[Draft] = []
 
     def account(self) -> Account:
         """Nothing: rules cost no tokens."""
@@ -67,31 +81,33 @@ class BoundedRules:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
-        found: Extraction = self._ask("extract_entities", note, user, biography=biography)
-        return found
+        return self._ask(Extraction, ExtractEntities(note, user, biography))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
         """Matches by name; what has no sure match is new."""
-        resolved: Resolved = self._ask("resolve_entities", mentions, biography, user)
-        return resolved
+        offered = [(mention, list(candidates)) for mention, candidates in mentions]
+        return self._ask(Resolved, ResolveEntities(offered, biography, user))
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
         """None: rules do not guess."""
         return Hypotheses()
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """One draft for each statement of the note."""
-        drafts: list[Draft] = self._ask("extract_memories", note, mentions, user)
-        return drafts
+        """One draft for each statement of the note; an import asks twice, first to know what it will embed."""
+        question = ExtractMemories(note, list(mentions), user)
+        if question != self._read:
+            self._drafts = self._ask(list[Draft], question)
+            self._read = question
+        return list(self._drafts)
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Adds, skips or retires; in doubt adds."""
-        decisions: list[Decision] = self._ask("resolve_memories", drafts, existing, note)
-        return decisions
+        decided = self._ask(list[Decided], ResolveMemories(list(drafts), list(existing), note))
+        return [decision for one in decided if (decision := one.add or one.skip or one.invalidate)]
 
-    def _ask(self, name: str, *given: Any, **named: Any) -> Any:
+    def _ask(self, kind: type[T], question: Question) -> T:
         """
         The answer of the rules.
 
@@ -101,15 +117,15 @@ class BoundedRules:
         """
         if self._over:
             raise NotUnderstood(self._over)
-        question = Question(self._zone, name, given, named, self._left)
-        answer = PROCESSES.ask(question)
+        answer = PROCESSES.ask(Job(question, self._zone, self._left))
         if answer is None:
             self._over = f"understanding it took more than {self._seconds:g} seconds, {_KEPT}"
         elif answer.failure:
             self._over = f"the rules failed on it ({answer.failure}), {_KEPT}"
         else:
             self._left -= answer.seconds
-            return answer.value
+            return codec.decode(kind, answer.value)
         # What failed and where, never what the note says.
-        logger.warning("rules.gave-up", extra={"question": name, "failure": answer.failure if answer else "overdue"})
+        failure = answer.failure if answer else "overdue"
+        logger.warning("rules.gave-up", extra={"question": type(question).__name__, "failure": failure})
         raise NotUnderstood(self._over)

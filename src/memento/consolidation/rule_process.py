@@ -1,9 +1,9 @@
 """
 Processes that answer the questions of consolidation by rules, and that the kernel ends when an answer takes too long.
 
-A question is a method of `RuleAgents` and what it is called with; it goes through a socket, pickled, as both ends are this program.
-Before each the child sets a timer of the kernel that counts its computing and ends it by SIGPROF, whose default takes no line of
-Python. So it holds while a pattern has the interpreter's lock, and when whoever asked was killed: nothing goes on for ever.
+A job goes through a socket as JSON: a question, the user's time zone, and how long the answer may be computed. Before each the
+child sets a timer of the kernel that counts its computing and ends it by SIGPROF, whose default takes no line of Python. So it
+holds while a pattern has the interpreter's lock, and when whoever asked was killed: nothing goes on for ever.
 
 *But:* time in which others use the processor does not count. Who asks waits for `_PATIENCE` times as long at most, then kills it.
 """
@@ -12,47 +12,95 @@ from __future__ import annotations
 
 import atexit
 import logging
-import pickle
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any
 
+from msgspec import Struct
+
+from memento import codec
+from memento.consolidation.agents import Add, Agents, Candidate, Draft, Existing, Invalidate, Mention, Skip
 from memento.errors import BackendError
+from memento.model import Note, User
 
 logger = logging.getLogger(__name__)
 
+RULES = "memento.consolidation.rules:RuleAgents"
+"""Who answers: a module, and a class in it that is made with the user's time zone."""
+
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[1].split(chr(10)); "
-    "from memento.consolidation.rule_process import answer_questions; answer_questions(int(sys.argv[2]))"
+    "from memento.consolidation.rule_process import answer_jobs; answer_jobs(int(sys.argv[2]), sys.argv[3])"
 )
 """What the interpreter runs, without site packages of its own: the path of the owner is the first argument."""
 
 _PATIENCE = 4
-"""How many times longer than it may compute a question may wait for a processor that others use."""
+"""How many times longer than it may compute an answer may take where others use the processor."""
 _START_S = 30.0
 _MEMORY_MB = 1024
 _SPARE = 2
 """Processes that are kept when nobody asks anything."""
 
 
-class Question(NamedTuple):
-    """What goes to the process: a method of `RuleAgents`, what it is called with, and how long it may compute."""
+class ExtractEntities(Struct, frozen=True, tag=True):
+    """`Agents.extract_entities`; answered by an `Extraction`."""
 
+    note: Note
+    user: User
+    biography: bool
+
+
+class ResolveEntities(Struct, frozen=True, tag=True):
+    """`Agents.resolve_entities`; answered by a `Resolved`."""
+
+    mentions: list[tuple[Mention, list[Candidate]]]
+    biography: str | None
+    user: User
+
+
+class ExtractMemories(Struct, frozen=True, tag=True):
+    """`Agents.extract_memories`; answered by a list of `Draft`."""
+
+    note: Note
+    mentions: list[Mention]
+    user: User
+
+
+class ResolveMemories(Struct, frozen=True, tag=True):
+    """`Agents.resolve_memories`; answered by a list of `Decided`."""
+
+    drafts: list[Draft]
+    existing: list[Existing]
+    note: Note
+
+
+Question = ExtractEntities | ResolveEntities | ExtractMemories | ResolveMemories
+
+
+class Decided(Struct, frozen=True):
+    """One decision, by its kind."""
+
+    add: Add | None = None
+    skip: Skip | None = None
+    invalidate: Invalidate | None = None
+
+
+class Job(Struct, frozen=True):
+    """A question, and how long the answer may be computed."""
+
+    question: Question
     zone: str
-    name: str
-    given: tuple[Any, ...]
-    named: dict[str, Any]
     seconds: float
 
 
-class Answer(NamedTuple):
-    """What comes back: the answer, or what went wrong and where; and the seconds it took."""
+class Answer(Struct, frozen=True):
+    """The answer in plain values, or what went wrong and where; and the seconds it took."""
 
     value: Any
     failure: str | None
@@ -62,7 +110,8 @@ class Answer(NamedTuple):
 class RuleProcesses:
     """The processes of this interpreter: started when somebody asks, kept for the next, replaced when one is killed."""
 
-    def __init__(self) -> None:
+    def __init__(self, agents: str = RULES) -> None:
+        self._agents = agents
         self._idle: list[RuleProcess] = []
         self._lock = threading.Lock()
 
@@ -70,9 +119,9 @@ class RuleProcesses:
         """Have one ready soon, as a service does before the first note."""
         with self._lock:
             if not self._idle:
-                self._idle.append(RuleProcess())
+                self._idle.append(RuleProcess(self._agents))
 
-    def ask(self, question: Question) -> Answer | None:
+    def ask(self, job: Job) -> Answer | None:
         """
         The answer, or None when its time was up.
 
@@ -81,10 +130,11 @@ class RuleProcesses:
         Raises:
             BackendError: no process could be started, or it ended by itself.
         """
+        data = codec.encode(job)
         for _ in range(2):
             process = self._take()
             try:
-                answer = process.ask(question)
+                answer = process.ask(data, job.seconds)
             except TimeoutError:
                 process.end()
                 return None
@@ -121,7 +171,7 @@ class RuleProcesses:
             with self._lock:
                 process = self._idle.pop() if self._idle else None
             if process is None:
-                return RuleProcess()
+                return RuleProcess(self._agents)
             if process.is_alive:
                 return process
             process.end()
@@ -137,12 +187,12 @@ class RuleProcesses:
 class RuleProcess:
     """One child process and the socket to it; asked by one thread at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, agents: str) -> None:
         """Start it; raises `BackendError` when the system refuses."""
         ours, theirs = socket.socketpair()
         self._channel = ours
         with theirs:
-            boot = [sys.executable, "-I", "-S", "-c", _BOOT, "\n".join(sys.path), str(theirs.fileno())]
+            boot = [sys.executable, "-I", "-S", "-c", _BOOT, "\n".join(sys.path), str(theirs.fileno()), agents]
             try:
                 self._child = subprocess.Popen(
                     boot,
@@ -165,18 +215,20 @@ class RuleProcess:
         """Whether it has not ended."""
         return self._child.poll() is None
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, job: bytes, seconds: float) -> Answer:
         """
+        The answer to a job that may take so many seconds of computing.
+
         Raises:
-            TimeoutError: no answer came in `_PATIENCE` times the seconds that it may compute.
+            TimeoutError: no answer came in `_PATIENCE` times as long.
             OSError: it has ended; `end` says how.
         """
-        self._channel.settimeout(_START_S + _PATIENCE * question.seconds)
-        _send(self._channel, question)
-        answer = _receive(self._channel)
-        if answer is None:
+        self._channel.settimeout(_START_S + _PATIENCE * seconds)
+        _send(self._channel, job)
+        data = _receive(self._channel)
+        if data is None:
             raise ConnectionError("it has ended")
-        return Answer(*answer)
+        return codec.decode(Answer, data)
 
     def end(self, *, has_ended: bool = False) -> int:
         """Kill it and return how it ended: minus the signal, when by one; what `has_ended` is left the time to be gone."""
@@ -193,30 +245,45 @@ PROCESSES = RuleProcesses()
 atexit.register(PROCESSES.close)
 
 
-def answer_questions(channel: int) -> None:
-    """In the child: answer the questions that come through the socket of that file descriptor until its other end is closed."""
+def answer_jobs(channel: int, agents: str) -> None:
+    """In the child: answer the jobs that come through the socket of that file descriptor until its other end is closed."""
     import resource  # is not there on every system where the rest runs
 
-    from memento.consolidation import rules  # by this process alone, before it is asked
-
+    module, _, name = agents.partition(":")
+    made = getattr(import_module(module), name)  # by this process alone, before it is asked
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MB << 20, _MEMORY_MB << 20))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process
     with socket.socket(fileno=channel) as owner, suppress(OSError):
-        while question := _receive(owner):
-            _send(owner, _answer(rules.RuleAgents, Question(*question)))
+        while data := _receive(owner):
+            job = codec.decode(Job, data)
+            _send(owner, codec.encode(_answer(made(job.zone), job)))
 
 
-def _answer(agents: Callable[[str], object], question: Question) -> Answer:
+def _answer(agents: Agents, job: Job) -> Answer:
     began = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, max(question.seconds, 0.001))
+    signal.setitimer(signal.ITIMER_PROF, max(job.seconds, 0.001))
     try:
-        value, failure = getattr(agents(question.zone), question.name)(*question.given, **question.named), None
+        value, failure = _value(agents, job.question), None
     except Exception as error:
         value, failure = None, _place_of(error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return Answer(value, failure, time.process_time() - began)
+
+
+def _value(agents: Agents, question: Question) -> object:
+    match question:
+        case ExtractEntities(note, user, biography):
+            return agents.extract_entities(note, user, biography=biography)
+        case ResolveEntities(mentions, biography, user):
+            return agents.resolve_entities(mentions, biography, user)
+        case ExtractMemories(note, mentions, user):
+            return agents.extract_memories(note, mentions, user)
+        case ResolveMemories(drafts, existing, note):
+            return [
+                Decided(**{type(one).__name__.lower(): one}) for one in agents.resolve_memories(drafts, existing, note)
+            ]
 
 
 def _place_of(error: Exception) -> str:
@@ -228,16 +295,14 @@ def _place_of(error: Exception) -> str:
     return f"{type(error).__name__}{where}"
 
 
-def _send(channel: socket.socket, message: tuple[Any, ...]) -> None:
-    data = pickle.dumps(tuple(message), pickle.HIGHEST_PROTOCOL)
+def _send(channel: socket.socket, data: bytes) -> None:
     channel.sendall(len(data).to_bytes(8, "big") + data)
 
 
-def _receive(channel: socket.socket) -> Any:
+def _receive(channel: socket.socket) -> bytes | None:
     """The next message; None when the other end is closed."""
     head = _exactly(channel, 8)
-    data = head and _exactly(channel, int.from_bytes(head, "big"))
-    return pickle.loads(data) if data else None
+    return head and _exactly(channel, int.from_bytes(head, "big"))
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes | None:
