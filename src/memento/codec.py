@@ -53,7 +53,7 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or "the body"
-        what = re.sub(r"Expected (.*), got (.*)", r"must be \1, not \2", what)
+        what = re.sub(r"\AExpected (.*), got (.*)", r"must be \1, not \2", what)
         raise InputError(f"{field} {what}" if what.startswith("must") else f"{field}: {what}") from error
 
 

@@ -65,6 +65,7 @@ _OTHER = STOP_WORDS | frozenset(
 )
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
 """How adverbs, many adjectives and most forms of verbs end."""
+_LETTER = re.compile(r"[^\W_]")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 
@@ -181,7 +182,9 @@ def _spell(label: str, text: str) -> str:
 
 
 def _label_pattern(label: str) -> re.Pattern[str]:
-    return re.compile(r"[\W_]+".join(map(re.escape, label.split())), re.IGNORECASE)
+    # A mark that stands alone in a label, as in "R & D", is part of what may stand between its words.
+    words = [word for word in label.split() if _LETTER.search(word)] or [label]
+    return re.compile(r"[\W_]+".join(map(re.escape, words)), re.IGNORECASE)
 
 
 Weights = NDArray[np.float64]

@@ -19,7 +19,8 @@ class Noted:
     """
     What became of a note: what was stored, what that retired, what it contradicts without retiring it.
 
-    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`.
+    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`. `verbatim`
+    is why the note could not be read, where its one memory is the note word for word.
     `contents` has the text of every memory that is named.
     """
 
@@ -29,6 +30,7 @@ class Noted:
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()
     pending: bool = False
+    verbatim: str | None = None
     contents: Mapping[IRI, str] = field(default_factory=dict)
 
 
@@ -126,7 +128,7 @@ class Imported:
     """
     What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
 
-    `pending` of them are kept and not yet understood.
+    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read.
     """
 
     notes: tuple[IRI | None, ...]
@@ -134,6 +136,7 @@ class Imported:
     invalidated: int
     skipped: int = 0
     pending: int = 0
+    verbatim: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,6 +101,7 @@ class Memory:
 
     It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
     `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
+    `is_verbatim`: it is a note that nobody could read, word for word.
     """
 
     iri: IRI
@@ -118,6 +119,7 @@ class Memory:
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)
     content_hash: str = prop(MEM.contentHash, "")
+    is_verbatim: bool | None = prop(MEM.isVerbatim, None)
     expires_at: datetime | None = prop(MEM.expiresAt, None)
     related_to: tuple[IRI, ...] = prop(MEM.relatedTo, ())
     depth: float | None = prop(MEM.depth, None)

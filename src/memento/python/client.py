@@ -147,6 +147,7 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             invalidated=done.invalidated + some.invalidated,
             skipped=done.skipped + some.skipped,
             pending=done.pending + some.pending,
+            verbatim=done.verbatim + some.verbatim,
         )
         if progress:
             progress(first + len(portion), len(rows))

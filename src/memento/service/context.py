@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -22,7 +23,7 @@ from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
-from memento.consolidation.rules import RuleAgents
+from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import Home
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
@@ -72,9 +73,10 @@ class Service:
         self.default_scope = scope
         self.tokens = Tokens(datadir.tokens)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
-        self.rules = RuleAgents(settings.consolidation.time_zone)
-        self.models = None if agents else _open_models(settings, self.rules)
-        self.new_agents = agents or self.models or (lambda: self.rules)
+        self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
+        """Makes the rules that understand one note."""
+        self.models = None if agents else _open_models(settings, self.new_rules)
+        self.new_agents = agents or self.models or self.new_rules
         self.importing = threading.Lock()
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
         self.understanding = threading.Lock()
@@ -271,7 +273,7 @@ def _visible_graphs(
     return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
 
 
-def _open_models(settings: Settings, rules: RuleAgents) -> Models | None:
+def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
     """Return who makes the agents of each note, when that is a model."""
     if settings.model.provider == "none":
         return None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from memento.archive.backup import standing
 from memento.archive.backup.putting import finish, put, readied
 from memento.backends import open_backends
 from memento.consolidation.agents import Agents
+from memento.consolidation.rule_process import PROCESSES
 from memento.datadir import Home, Owner
-from memento.errors import NotFound
+from memento.errors import BackendError, NotFound
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.service import checkpoints, understanding
@@ -71,6 +73,8 @@ def warm_up(service: Service) -> None:
 def serve_at(service: Service, address: str) -> None:
     """Tell other processes where this one answers, and have workers ready for their queries."""
     service.workers.start()
+    with suppress(BackendError):  # the first note says so
+        PROCESSES.start()
     token = service.tokens.for_owner()
     service.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 

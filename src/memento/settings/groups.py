@@ -158,6 +158,9 @@ class ConsolidationSettings:
     check_rules: bool = knob(
         False, "hold what rules write against the shapes too, for some 30 ms a note; what a model writes always is"
     )
+    rules_s: float = knob(
+        5.0, "seconds of computing that rules may take for one note; past them it is kept in its own words", least=0.05
+    )
     time_zone: str = knob("UTC", "where the user's days begin, as Europe/Berlin: decides what yesterday means")
 
 

@@ -83,6 +83,7 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
         invalidated=sum(len(one.invalidated) for one in noted),
         skipped=sum(one.note is None for one in noted),
         pending=sum(one.pending for one in noted),
+        verbatim=sum(one.verbatim is not None for one in noted),
     )
 
 
@@ -98,7 +99,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
         return amend.correct(
             amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
             context.write_context(scope, now()),
-            service.rules,
+            service.new_rules(),
         )
 
 
