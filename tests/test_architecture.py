@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from memento import __version__
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "memento"
@@ -104,3 +107,9 @@ def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
     assert readers <= {"loading.py"}
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == __version__

@@ -19,6 +19,7 @@ from memento.access import Access
 from memento.client import Client
 from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
+from memento.interfaces.notebook.display import show_manifest
 from memento.interfaces.web.app import create_app
 from memento.manifest.drawn import drawn
 from memento.model import Manifest
@@ -123,7 +124,7 @@ def test_the_same_memory_gives_the_same_map_and_picture(told: Memento) -> None:
     again = told.manifest()
 
     assert replace(again, at=first.at) == first
-    assert again._repr_html_() == first._repr_html_()
+    assert show_manifest(again) == show_manifest(first)
 
 
 def test_the_picture_is_well_formed_and_shows_regions_and_bridges_escaped(memento: Memento) -> None:

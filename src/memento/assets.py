@@ -1,4 +1,4 @@
-"""Reads the ontology, the queries and the prompts, from the wheel or from a checkout."""
+"""What is shipped: the version, and the ontology, the queries and the prompts, from the wheel or from a checkout."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 
 from memento.errors import MissingPart
 
+VERSION = "0.1.0"
+"""Of the package, as in `pyproject.toml`."""
+
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -14,7 +17,7 @@ _CHECKOUT = Path(__file__).parents[2]
 @cache
 def folder(name: str) -> Path:
     """
-    The folder `ontology`, `queries` or `prompts`.
+    Find the folder `ontology`, `queries` or `prompts`.
 
     Raises:
         MissingPart: the installation is not complete.
@@ -27,7 +30,7 @@ def folder(name: str) -> Path:
 
 def read(name: str) -> bytes:
     """
-    One file by its path, as `ontology/memento.ttl`.
+    Read one file by its path, as `ontology/memento.ttl`.
 
     Raises:
         MissingPart: there is no such file.
@@ -40,6 +43,6 @@ def read(name: str) -> bytes:
 
 
 def queries() -> list[str]:
-    """The name of every query, as `retrieval/trace`, sorted."""
+    """List the name of every query, as `retrieval/trace`, sorted."""
     root = folder("queries")
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.r[qu]"))

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.iris import IRI, MEM, TYPE, key_iri, link_iri, mint
-from memento.model import Change, Key, Passed, Read, Scope, Trodden
+from memento.model import Change, Key, Read, Scope, Skipped, Traversed
 from memento.service import Memento, open_memento
 from memento.strength.reinforcement import DELAY_S, Reinforcement
 from memento.time import now
@@ -88,7 +88,7 @@ def test_what_waits_is_written_when_the_memory_is_closed(tmp_path: Path) -> None
 def test_the_link_of_an_entity_is_written_with_its_key_when_it_is_first_trodden(memento: Memento, memory: IRI) -> None:
     google = entity(memento, "Google")
     key = Key(iri=key_iri(google), name="Google", type="proper_noun", created_at=now(), denotes=google)
-    step = Trodden(key=key, key_graph=GRAPH, memory=memory, graph=GRAPH, at=now())
+    step = Traversed(key=key, key_graph=GRAPH, memory=memory, graph=GRAPH, at=now())
     of(memento).note(step, step)
     link = link_iri(key.iri, memory)
 
@@ -110,12 +110,12 @@ def test_the_link_of_an_entity_is_written_with_its_key_when_it_is_first_trodden(
 def test_a_link_that_is_passed_by_fades_and_one_that_is_not_written_stays_so(memento: Memento, memory: IRI) -> None:
     google = entity(memento, "Google")
     key = Key(iri=key_iri(google), name="Google", type="proper_noun", denotes=google)
-    passed = Passed(key=key.iri, memory=memory, graph=GRAPH)
+    passed = Skipped(key=key.iri, memory=memory, graph=GRAPH)
     of(memento).note(passed)
     of(memento).write()
 
     assert values(memento, link_iri(key.iri, memory), MEM.weight) == []
-    of(memento).note(Trodden(key=key, key_graph=GRAPH, memory=memory, graph=GRAPH, at=now()), passed)
+    of(memento).note(Traversed(key=key, key_graph=GRAPH, memory=memory, graph=GRAPH, at=now()), passed)
     of(memento).write()
     assert values(memento, link_iri(key.iri, memory), MEM.weight) == [1.095]
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import chain
 from typing import Literal
 
-from memento import __version__
 from memento.access import Access
+from memento.assets import VERSION
 from memento.backends import Backends
 from memento.datadir import Home
 from memento.errors import BackendError
@@ -35,7 +35,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         vectors = len(parts.indexes.nodes)
     names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(
-        version=__version__,
+        version=VERSION,
         home=str(home.path),
         namespace=scope.namespace,
         namespaces=tuple(sorted(filter(access.sees, names))),
@@ -71,7 +71,7 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
         store = "failing"
     return Health(
         status="starting" if not parts.warm else "degraded" if harm else "ok",
-        version=__version__,
+        version=VERSION,
         embedder=parts.embedder.fingerprint,
         runtime=parts.embedder.runtime,
         store=store,

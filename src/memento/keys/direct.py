@@ -21,8 +21,8 @@ from memento.keys.gates import stands_out
 from memento.keys.leads import Lead
 from memento.keys.match import Asked, Candidate, Matched, matched, texts_of
 from memento.keys.walk import Way, age_days, beside_of, step
-from memento.model import DirectMemory, Effect, Passed, Read
-from memento.rank import dynamics
+from memento.model import DirectMemory, Effect, Read, Skipped
+from memento.rank import laws
 from memento.rank.fusion import rrf
 from memento.rank.walks import Csr, hops
 from memento.settings import KeysSettings, WordsSettings
@@ -105,7 +105,7 @@ def first(asked: Asked, found: Matched, way: Way, words: WordsSettings) -> Ranki
                     ranking.scores[node] += bonus * min(weight, 1.0)
     there = np.fromiter(ranking.scores, dtype=np.int32, count=len(ranking.scores))
     depths = way.used.depths(there)
-    factors = dynamics.depth_factor(depths) * dynamics.time_factor(age_days(there, way), depths)
+    factors = laws.depth_factor(depths) * laws.time_factor(age_days(there, way), depths)
     for node, factor in zip(there.tolist(), factors.tolist(), strict=True):
         ranking.scores[node] *= factor
         ranking.hop[node] = 1
@@ -291,5 +291,5 @@ def _effects(kept: Sequence[int], ranking: Ranking, way: Way) -> list[Effect]:
             if kept and node == kept[0]:
                 effects.append(step(candidate.lead, nodes.iri(node), nodes.graph(node), weight, way))
             elif node not in kept and len(reached) <= _CROWD:
-                effects.append(Passed(key=candidate.lead.iri, memory=nodes.iri(node), graph=nodes.graph(node)))
+                effects.append(Skipped(key=candidate.lead.iri, memory=nodes.iri(node), graph=nodes.graph(node)))
     return effects

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.keys.phrases import MENTIONED, Phrase, mentioning, phrases_of
 from memento.model import KeyType, Scope
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.search.indexes import Indexes
 from memento.search.links import Joined
 from memento.search.links.names import label_of
@@ -150,7 +150,7 @@ class Leads:
 
     def rarity(self, lead: Lead, links: int | None = None) -> float:
         """How much a lead says of a memory that hangs on it, 0..1."""
-        return dynamics.key_rarity(len(self.memories(lead)[0]) if links is None else links, lead.is_named)
+        return laws.key_rarity(len(self.memories(lead)[0]) if links is None else links, lead.is_named)
 
     def written_of(self, memory: int) -> dict[IRI, tuple[Lead, float]]:
         """What the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
@@ -217,7 +217,7 @@ class Leads:
     def _shares(self, memories: Ids) -> Weights:
         """(n,) how much each of some memories is about any one of the things that it is about."""
         counts = self.indexes.adjacency.counts(memories)
-        return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), dynamics.LIGHTEST))
+        return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), laws.LIGHTEST))
 
     def _subjects(self, lead: Lead) -> list[tuple[Ids, Weights]]:
         """The memories without keys of their own whose subject a lead is, and how surely."""
@@ -283,10 +283,10 @@ def _heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weights])
         return np.array(ordered, dtype=np.int32), np.array([found[node] for node in ordered], dtype=np.float64)
     nodes = np.concatenate([linked[0], *(some for some, _ in parts)])
     # A link counts before all else, however light it is.
-    heavy = np.concatenate([linked[1] + 2 * dynamics.HEAVIEST, *(weights for _, weights in parts)])
+    heavy = np.concatenate([linked[1] + 2 * laws.HEAVIEST, *(weights for _, weights in parts)])
     order = np.lexsort((-heavy, nodes))
     nodes, heavy = nodes[order], heavy[order]
     first = np.ones(len(nodes), dtype=np.bool_)
     first[1:] = nodes[1:] != nodes[:-1]
     nodes, heavy = nodes[first], heavy[first]
-    return nodes, np.where(heavy > 2 * dynamics.HEAVIEST, heavy - 2 * dynamics.HEAVIEST, heavy)
+    return nodes, np.where(heavy > 2 * laws.HEAVIEST, heavy - 2 * laws.HEAVIEST, heavy)

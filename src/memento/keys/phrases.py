@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.model import KeyType
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.search.links.names import label_of, read
 from memento.search.subjects import aliases
 from memento.search.words import STOP_WORDS, Postings, tokens
 
-MENTIONED = dynamics.LIGHTEST
+MENTIONED = laws.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""
 
 _LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the word for its memories

@@ -38,7 +38,7 @@ from memento.model import (
     ToRemember,
 )
 from memento.ports import Vectors
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.search.found import REMEMBERED, content_hash
 from memento.strength.reinforcement import Reinforcement
 
@@ -173,7 +173,7 @@ def weakened(memory: IRI, graph: IRI, desk: Desk) -> Change:
     if not depth:
         return Change()
     return Change(
-        ((memory, MEM.depth, round(dynamics.corrected(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
+        ((memory, MEM.depth, round(laws.correct_depth(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
     )
 
 

@@ -33,11 +33,11 @@ from memento.model import (
     Related,
     RelatedMemory,
     Strength,
-    Trodden,
+    Traversed,
     Value,
 )
 from memento.ports import Graph, Vectors
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.strength.reinforcement import Reinforcement
 
 Said = Mapping[IRI, Sequence[Value]]
@@ -98,7 +98,7 @@ def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) ->
             score=round(float(scores[place]), 6),
             weight=round(float(weights[place]), 6),
             depth=round(float(depths[place]), 6),
-            band=cast(Band, dynamics.band(float(depths[place]))),
+            band=cast(Band, laws.depth_band(float(depths[place]))),
             created_at=way.created(int(reached[place])),
             namespace=namespace_of(nodes.graph(int(reached[place]))),
         )
@@ -205,11 +205,11 @@ def found(iri: str, way: Way) -> tuple[Memory, IRI, int, Said]:
     return noun(Memory, IRI(iri), said), graph, node, said
 
 
-def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Trodden:
+def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Traversed:
     """That somebody came to a memory over a key; the key, where none is written yet, lies where its entity does."""
     key = Key(iri=lead.iri, name=lead.name, type=lead.type, created_at=way.now, denotes=lead.denotes)
     own = graph if lead.node is None else way.leads.indexes.nodes.graph(lead.node)
-    return Trodden(key=key, key_graph=own, memory=memory, graph=graph, at=way.now, weight=weight)
+    return Traversed(key=key, key_graph=own, memory=memory, graph=graph, at=way.now, weight=weight)
 
 
 def age_days(nodes: NDArray[np.integer], way: Way) -> NDArray[np.float64]:
@@ -237,8 +237,8 @@ def _scores(
     relevance = np.ones(len(reached))
     if asked is not None and len(reached):
         relevance = way.leads.indexes.vectors["memory"].cosines(reached, asked).astype(np.float64)
-    fading = dynamics.time_factor(age_days(reached, way), depths)
-    return np.asarray(relevance * weights * dynamics.depth_factor(depths) * fading)
+    fading = laws.time_factor(age_days(reached, way), depths)
+    return np.asarray(relevance * weights * laws.depth_factor(depths) * fading)
 
 
 def _trodden(via: str, node: int, way: Way) -> tuple[Lead, float]:
@@ -255,7 +255,7 @@ def _opened(
     memory, strength = shown.memory, way.used.strength(shown.memory.iri)
     if shown.is_traced:
         strength = Strength(
-            depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=way.now
+            depth=laws.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=way.now
         )
     rows = way.graph.select("keys/linked", way.leads.graphs, memory=memory.iri)
     related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
@@ -267,7 +267,7 @@ def _opened(
         created_at=memory.created_at,
         valid_at=memory.valid_at,
         depth=round(strength.depth, 9),
-        band=cast(Band, dynamics.band(round(strength.depth, 9))),
+        band=cast(Band, laws.depth_band(round(strength.depth, 9))),
         access_count=strength.access_count,
         keys=tuple(sorted(keys, key=lambda one: (-one.weight, one.memory_count, one.name))),
         note=memory.extracted_from,
@@ -287,7 +287,7 @@ def _key(lead: Lead, weight: float, trodden: tuple[Lead, float] | None, way: Way
         key=lead.iri,
         name=lead.name,
         type=lead.type,
-        weight=round(dynamics.trodden(weight) if is_traversed and traced else weight, 9),
+        weight=round(laws.reinforce_link(weight) if is_traversed and traced else weight, 9),
         memory_count=len(way.leads.shown(lead)),
         is_traversed=is_traversed,
     )

@@ -19,7 +19,7 @@ from memento.iris import IRI, MEM
 from memento.manifest.structure import Community, Structure, structure
 from memento.manifest.text import written
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.rank.walks import Csr
 from memento.search.nodes import Ids
 from memento.strength import energy
@@ -85,7 +85,7 @@ def _read(scope: Scope, at: datetime, parts: Backends) -> _Read:
     arcs = indexes.associations.among(visible)
     weights = np.zeros(len(arcs.source))
     for graph, of in indexes.nodes.by_graph(arcs.source):
-        weights[of] = dynamics.associations_at(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+        weights[of] = laws.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
     return _Read(
         memories=memories,
         size=indexes.nodes.size,
@@ -128,7 +128,7 @@ def _world(found: _Read, keyed: list[tuple[int, int, float]], at: datetime) -> W
     )
     used, changed = np.fmax(found.created, found.read_at), np.fmax(found.created, found.judged_at)
     days = [(at.timestamp() - since) / 86_400 for since in (found.created, used, changed)]
-    season = dynamics.seasons(days[0], days[1], days[2], found.energies, found.accesses.astype(np.int64))
+    season = laws.find_seasons(days[0], days[1], days[2], found.energies, found.accesses.astype(np.int64))
     none = np.zeros(len(anchors))
     return World(
         nodes=nodes,
@@ -168,7 +168,7 @@ def _last(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
 def _told(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
     """The structure with names and texts, of those places alone that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
-    seasons = {name: _of_season(world, found, code) for code, name in enumerate(dynamics.Season) if name != "other"}
+    seasons = {name: _of_season(world, found, code) for code, name in enumerate(laws.Season) if name != "other"}
     shown += [node for some in seasons.values() for node in some]
     shown += [int(node) for one in found.communities for node in one.nodes[: 2 * _SHOWN]]
     shown += [node for bridge in found.bridges for node in bridge.nodes]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import MEM
-from memento.rank import dynamics, walks
+from memento.rank import laws, walks
 from memento.rank.walks import push
 from memento.retrieval.anchor import Anchored
 from memento.retrieval.land import Evidence
@@ -86,9 +86,9 @@ def by_activation(anchored: Anchored, view: View, knobs: ExpandSettings) -> Sign
     used = numbers.column(MEM.lastAccessedAt, nodes)
     used = np.where(np.isnan(used), kept.created(nodes) / 1000.0, used)
     important = numbers.column(MEM.importance, nodes)
-    important[np.isnan(important)] = dynamics.MIDDLING
+    important[np.isnan(important)] = laws.MIDDLING
     days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S
-    return _seen(nodes, dynamics.activated(active, days, important), view)
+    return _seen(nodes, laws.score_activation(active, days, important), view)
 
 
 def by_hops(anchored: Anchored, view: View, knobs: ExpandSettings) -> Signal:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM, TYPE
-from memento.rank.dynamics import Decay
+from memento.rank.laws import Decay
 from memento.search.archive import Arrays, nested, part, strings, unpacked
 from memento.search.found import Found
 

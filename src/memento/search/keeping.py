@@ -19,7 +19,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import __version__
+from memento.assets import VERSION
 from memento.iris import IRI
 from memento.ports import Graph
 from memento.search import archive
@@ -142,7 +142,7 @@ def ended(indexes: Indexes, after: str) -> None:
 
 
 def _maker(indexes: Indexes) -> str:
-    return f"memento {__version__}, form {_FORM}, {indexes.embedder.fingerprint}"
+    return f"memento {VERSION}, form {_FORM}, {indexes.embedder.fingerprint}"
 
 
 def _arrays(indexes: Indexes, graphs: Sequence[IRI]) -> Arrays:

@@ -4,7 +4,7 @@ important they are.
 
 *But:* it finds by letters, not by meaning: that is what `retrieval` is for.
 
-Source: SPARQL for the seeds, spreading activation over names and associations (Crestani 1997), the weights of `dynamics.activated`.
+Source: SPARQL for the seeds, spreading activation over names and associations (Crestani 1997), `laws.score_activation`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memento.backends import Backends
 from memento.errors import InputError
 from memento.iris import IRI, MEM
 from memento.model import Item, Scope, Used
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.rank.walks import spread
 from memento.search.view import View
 from memento.strength import energy
@@ -112,4 +112,4 @@ def _scores(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Backend
     days = np.maximum(now.timestamp() - since, 0.0) / 86_400
     important = energy.importances(nodes, parts)
     ranked = zip(active.tolist(), days.tolist(), important.tolist(), strict=True)
-    return np.array([dynamics.activated(*one) for one in ranked])
+    return np.array([laws.score_activation(*one) for one in ranked])

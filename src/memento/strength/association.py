@@ -13,7 +13,7 @@ from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, relation_named
 from memento.model import Activated, Association, Change, Followed, Quad, Scope
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.rank.walks import spread
 from memento.search.view import View
 
@@ -60,13 +60,13 @@ def associate(
     if known is None:
         parts.commit(Change((*quads(made, scope.graph), *_described(made.relation, scope.graph))), scope)
         return made
-    left = dynamics.association_at(known.weight, known.at, indexes.fadings.of(scope.graph))
+    left = laws.decay_association(known.weight, known.at, indexes.fadings.of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
     removes = [(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows]
     created = next((row["value"] for row in rows if str(row["predicate"]).endswith("createdAt")), now)
     after = replace(
         made,
-        weight=round(dynamics.associated(left, weight), 9),
+        weight=round(laws.strengthen_association(left, weight), 9),
         created_at=created if isinstance(created, datetime) else now,
     )
     adds = quads(after, scope.graph)
@@ -148,7 +148,7 @@ def _follow(
     indexes = parts.indexes
     arcs = [arc for _, arc in indexes.associations.of(node) if arc.source == node and arc.target not in on]
     weighed = [
-        (dynamics.association_at(arc.weight, arc.at, indexes.fadings.of(indexes.nodes.graph(node))), arc)
+        (laws.decay_association(arc.weight, arc.at, indexes.fadings.of(indexes.nodes.graph(node))), arc)
         for arc in arcs
         if arc.target < len(visible) and visible[arc.target]
     ]

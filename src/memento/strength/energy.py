@@ -19,7 +19,7 @@ from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, fading_iri
 from memento.model import Change, Fading, Scope, Strength, Value
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.search.nodes import Ids
 from memento.settings import LivingSettings
 from memento.strength.reinforcement import Reinforcement
@@ -37,14 +37,14 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
-        found[of] = dynamics.energies_at(values[of], since[of], indexes.fadings.of(graph))
+        found[of] = laws.decay_energies(values[of], since[of], indexes.fadings.of(graph))
     return found
 
 
 def importances(nodes: Ids, parts: Backends) -> Column:
     """(n,) the importance of some memories, 0..1."""
     found = parts.indexes.numbers.column(MEM.importance, nodes)
-    return np.where(np.isnan(found), dynamics.MIDDLING, found)
+    return np.where(np.isnan(found), laws.MIDDLING, found)
 
 
 def strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -> Strength:
@@ -74,10 +74,10 @@ def feedback(iri: str, helped: bool, scope: Scope, now: datetime, parts: Backend
     successes, failures = before.success_count + helped, before.failure_count + (not helped)
     after = replace(
         before,
-        importance=round(dynamics.judged(before.importance or 0.0, helped), 9),
-        energy=round(dynamics.roused(before.energy or 0.0, helped), 9),
+        importance=round(laws.adjust_importance(before.importance or 0.0, helped), 9),
+        energy=round(laws.adjust_energy(before.energy or 0.0, helped), 9),
         energy_at=now,
-        usefulness=round(dynamics.usefulness(successes, failures) or 0.0, 9),
+        usefulness=round(laws.usefulness(successes, failures) or 0.0, 9),
         success_count=successes,
         failure_count=failures,
     )
@@ -126,7 +126,7 @@ def exhausted(scope: Scope, now: datetime, parts: Backends, knobs: LivingSetting
         nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
         left = energies(nodes, parts)
         used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-        stays = dynamics.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
+        stays = laws.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
         return tuple(indexes.nodes.iri(node) for node in nodes[~stays].tolist())
 
 
@@ -153,7 +153,7 @@ def unarchive(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
     removes = tuple(
         (IRI(iri), IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows if row["predicate"] in gone
     )
-    importance = said.get(MEM.importance, dynamics.MIDDLING)
+    importance = said.get(MEM.importance, laws.MIDDLING)
     adds = ((IRI(iri), MEM.energy, float(str(importance)), scope.graph), (IRI(iri), MEM.energyAt, now, scope.graph))
     parts.commit(Change(adds, removes), scope)
 

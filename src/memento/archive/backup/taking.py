@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memento import __version__
 from memento.archive.backup import manifest
+from memento.assets import VERSION
 from memento.datadir import Home
 from memento.errors import Damaged, GraphError, InputError
 from memento.graph import whole
@@ -65,7 +65,7 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
             raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
         made = manifest.Manifest(
             format=manifest.FORMAT,
-            memento=__version__,
+            memento=VERSION,
             at=at.isoformat(),
             statements=counted(part / "store"),
             vectors=VectorFile.counted(part / "vectors.sqlite"),

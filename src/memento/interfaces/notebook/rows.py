@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from memento.errors import MissingPart
+from memento.interfaces.notebook.display import show_table
 from memento.iris import IRI, XSD, shortened
-from memento.model.html import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Rows(Sequence[Mapping[str, Cell]]):
 
     def _repr_html_(self) -> str:
         more = f"{len(self):,} rows, the first {_SHOWN} of them" if len(self) > _SHOWN else f"{len(self):,} rows"
-        return table(self.columns, [[_shown(cell, True) for cell in row] for row in self.values[:_SHOWN]], more)
+        return show_table(self.columns, [[_shown(cell, True) for cell in row] for row in self.values[:_SHOWN]], more)
 
 
 def rows_of(body: bytes) -> Rows | bool:

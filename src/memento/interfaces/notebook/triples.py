@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, overload
 
 from memento.graph.documents import form_called, read
 from memento.graph.terms import to_value
+from memento.interfaces.notebook.display import show_table
 from memento.interfaces.notebook.drawing import drawn
 from memento.interfaces.notebook.rows import Rows
 from memento.iris import IRI, shortened
 from memento.model import Value
-from memento.model.html import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ class Triples(Sequence[Triple]):
             return drawn(self.values)
         cells = [[shortened(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_SHOWN]]
         more = f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
-        return table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
+        return show_table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
 
 
 def triples_of(data: bytes) -> Triples:

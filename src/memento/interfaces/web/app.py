@@ -20,6 +20,7 @@ from werkzeug.http import http_date
 from memento import __version__
 from memento.access import Caller, admitted
 from memento.errors import Busy, MementoError, Unauthorised
+from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http.description import Descriptions, described
 from memento.interfaces.sparql_http.graphs import Graphs
@@ -35,7 +36,6 @@ from memento.interfaces.web.living import LivingRest
 from memento.interfaces.web.metrics import exposition
 from memento.interfaces.web.rest import Rest, answered
 from memento.interfaces.web.yasgui import FILES, Yasgui
-from memento.model.picture import pictured
 from memento.service import Memento
 from memento.settings import LimitsSettings
 
@@ -146,7 +146,7 @@ def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
         Parameters()
         drawn = asked_memory().manifest(namespace=namespace())
         return render_template(
-            "map.html", manifest=drawn, picture=Markup(pictured(drawn)), notice=_notice(memento)
+            "map.html", manifest=drawn, picture=Markup(draw_manifest(drawn)), notice=_notice(memento)
         )  # which escapes what is shown
 
     @app.get("/health")

@@ -11,10 +11,10 @@ from flask import Blueprint, Response, request
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake.portable import Record, note_row, parsed
+from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web import openapi
 from memento.interfaces.web.asked import Parameters, json_object, loaded, memory, namespace
 from memento.model import KeyType, NoteRow
-from memento.model.picture import pictured
 from memento.retrieval.render import as_text, as_xml
 
 BETTER = ("keys", "types", "related_to")
@@ -211,7 +211,7 @@ class Rest:
         form = asked.choice("format", ("json", "text", "svg"))
         found = memory().manifest(fresh=asked.flag("fresh"), namespace=namespace())
         if form == "svg":
-            return Response(pictured(found), mimetype="image/svg+xml")
+            return Response(draw_manifest(found), mimetype="image/svg+xml")
         return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
 
     def status(self) -> Response:

@@ -9,8 +9,8 @@ from typing import cast
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM
 from memento.model import Change, Key, KeyLink, Quad, Strength, Value
-from memento.rank import dynamics
-from memento.rank.dynamics import Decay
+from memento.rank import laws
+from memento.rank.laws import Decay
 from memento.strength.reinforcement.tally import Reads, Steps, Tally
 from memento.time import utc
 
@@ -74,8 +74,8 @@ def _energy(at: datetime | None, said: Mapping[IRI, Sequence[Value]], decay: Dec
     since = _one(said, MEM.energyAt) or _one(said, MEM.createdAt)
     if at is None or not isinstance(since, datetime):
         return
-    value = next((_one(said, name) for name in (MEM.energy, MEM.importance) if name in said), dynamics.MIDDLING)
-    left = dynamics.energy_at(float(str(value)), since, decay)
+    value = next((_one(said, name) for name in (MEM.energy, MEM.importance) if name in said), laws.MIDDLING)
+    left = laws.decay_energy(float(str(value)), since, decay)
     # What has faded already fades no second time.
     until = max([at, *(instant for instant, _ in decay.marks[-1:])])
     yield MEM.energy, round(left, 9)

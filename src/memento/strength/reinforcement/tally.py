@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memento.iris import IRI, link_iri
-from memento.model import Counted, Effect, Passed, Read, Strength, Trodden, Used
-from memento.rank import dynamics
+from memento.model import Counted, Effect, Read, Skipped, Strength, Traversed, Used
+from memento.rank import laws
 
 _EXACT = 9
 """Decimals of a written number: sums of twentieths stay what they are."""
@@ -25,8 +25,8 @@ class Reads:
     def over(self, strength: Strength) -> Strength:
         """The numbers of the memory afterwards."""
         depth = strength.depth
-        for _ in range(min(self.count, round(1 / dynamics.READ))):
-            depth = dynamics.read(depth)
+        for _ in range(min(self.count, round(1 / laws.READ))):
+            depth = laws.deepen(depth)
         times = [at for at in (strength.last_accessed_at, self.at) if at]
         return replace(
             strength,
@@ -43,7 +43,7 @@ class Steps:
     memory: IRI
     key: IRI
     graph: IRI
-    first: Trodden | None = None
+    first: Traversed | None = None
     trodden: int = 0
     passed: int = 0
     at: datetime | None = None
@@ -51,9 +51,9 @@ class Steps:
     def over(self, weight: float) -> float:
         """The weight of the link afterwards, .1..3."""
         for _ in range(self.trodden):
-            weight = dynamics.trodden(weight)
+            weight = laws.reinforce_link(weight)
         for _ in range(self.passed):
-            weight = dynamics.passed_by(weight)
+            weight = laws.weaken_link(weight)
         return round(weight, _EXACT)
 
 
@@ -79,14 +79,14 @@ class Tally:
                 one = self.reads.setdefault(effect.memory, Reads(effect.graph))
                 one.used += 1
                 one.at = max(one.at or effect.at, effect.at)
-            case Trodden():
+            case Traversed():
                 steps = self._steps(effect.key.iri, effect.memory, effect.graph)
                 steps.first = steps.first or effect
                 steps.trodden += 1
                 steps.at = effect.at
             case Counted():
                 self.counts[effect.node] = (effect.graph, self.counts.get(effect.node, (effect.graph, 0))[1] + 1)
-            case Passed():
+            case Skipped():
                 self._steps(effect.key, effect.memory, effect.graph).passed += 1
 
     def merge(self, later: Tally) -> None:

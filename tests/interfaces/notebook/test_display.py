@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
+from memento.interfaces.notebook.display import attach
 from memento.iris import IRI, MEM
 from memento.model import (
     Believed,
@@ -68,6 +72,15 @@ NOUNS = [
 ]
 
 
+attach()
+
+
+def html_of(noun: Any) -> str:
+    """Ask a noun for its HTML, as a notebook does."""
+    html: str = noun._repr_html_()
+    return html
+
+
 class Tags(HTMLParser):
     """Which elements and attributes there are, and what is left open."""
 
@@ -96,7 +109,7 @@ def tags(html: str) -> Tags:
 
 @pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: type(noun).__name__)
 def test_text_stays_text(noun: object) -> None:
-    html = noun._repr_html_()  # type: ignore[attr-defined]
+    html = html_of(noun)
     found = tags(html)
 
     assert found.names <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "b", "code", "span", "div", "p"}
@@ -108,10 +121,27 @@ def test_text_stays_text(noun: object) -> None:
 def test_a_recollection_has_dates_sources_and_what_was_replaced(memento: Memento) -> None:
     memento.note("I work at Google.", at="2024-01-08")
     memento.note("I work at Microsoft.", at="2025-03-03")
-    html = memento.recall("Where do I work?")._repr_html_()
+    html = html_of(memento.recall("Where do I work?"))
 
     assert html.index("USER works at Microsoft.") < html.index("USER works at Google.")
     assert "2025-03-03" in html and "2024-01-08" in html
     assert "I work at Microsoft." in html
-    assert "USER works at Google." in memento.timeline("me")._repr_html_()
-    assert "USER works at Microsoft." in memento.list()[0]._repr_html_()
+    assert "USER works at Google." in html_of(memento.timeline("me"))
+    assert "USER works at Microsoft." in html_of(memento.list()[0])
+
+
+ASKED = """
+from memento.iris import IRI
+from memento.model import NoteRef, Source
+from IPython.core.formatters import HTMLFormatter
+
+note = NoteRef(iri=IRI("urn:n"), content="I like tea.", at=__import__("datetime").datetime(2024, 1, 8))
+print(HTMLFormatter()(Source(memory=IRI("urn:m"), content="USER likes tea.", note=note, said_by="USER")))
+"""
+
+
+@pytest.mark.parametrize(("first", "shown"), [("import IPython", "<table>"), ("", "None")])
+def test_nouns_show_as_tables_wherever_ipython_runs_when_memento_is_imported(first: str, shown: str) -> None:
+    run = subprocess.run([sys.executable, "-c", first + ASKED], capture_output=True, text=True, check=True)
+
+    assert run.stdout.startswith(shown)

@@ -1,4 +1,4 @@
-"""What use makes of a memory: how it stands, and what happened to it."""
+"""What use makes of a memory: its numbers, and the effects that move them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memento.model.stored import Key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """The numbers of a memory that its use moves; `dynamics` has their laws. None is a number that was never set."""
+    """The numbers of a memory that its use moves; `rank/laws.py` has their laws. None is a number that was never set."""
 
     importance: float | None = None
     depth: float = 0.0
@@ -44,7 +44,7 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trodden:
+class Traversed:
     """
     Somebody came to a memory over a key. `graph` is the memory's, `key_graph` the key's, which may be written only now.
 
@@ -60,7 +60,7 @@ class Trodden:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class Skipped:
     """A link was looked at and not taken; one that is not written stays as it is."""
 
     key: IRI
@@ -149,4 +149,4 @@ class Evaluated:
         printer.text(self.text)
 
 
-Effect = Read | Used | Trodden | Passed | Counted
+Effect = Read | Used | Traversed | Skipped | Counted
