@@ -220,7 +220,7 @@ def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(mem
     restored(tmp_path / "new", tmp_path / "backups")
 
     assert not [path for path in Path(made.folder).rglob("*") if "token" in path.name]
-    assert [one.name for one in memento.tokens.issued()] == ["tablet"]
+    assert [one.name for one in memento.tokens.list_issued()] == ["tablet"]
     assert "results = 9" in memento.home.settings.read_text()
     assert "results = 7" in (tmp_path / "new" / "memento.toml").read_text()
 

@@ -2,7 +2,7 @@
 The Flask application over a `Memento`: every HTTP door, and one translation of errors for all of them.
 
 *Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
-gets nothing, and a caller gets their own tenant's memory: `access.admission` says who is who.
+gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
 from memento import __version__
-from memento.access import Caller, admitted
+from memento.access import Caller, admit
 from memento.errors import Busy, MementoError, Unauthorised
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.door import BODY_BYTES, PROXIED, Proxy
@@ -169,7 +169,7 @@ def _notice(memento: Memento) -> str | None:
 
 def _admitted(memento: Memento) -> Memento:
     """The memory as the caller may see it; raises `Unauthorised` or `Forbidden`."""
-    return memento.seen_by(admitted(caller(), memento.tokens, required=memento.settings.server.token_required))
+    return memento.seen_by(admit(caller(), memento.tokens, required=memento.settings.server.token_required))
 
 
 def caller() -> Caller:
