@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
+
+from memento.errors import InputError
 
 
 class IRI(str):
@@ -64,15 +67,30 @@ CASES = "urn:memento:cases:"
 """How the name of every graph of cases begins."""
 
 
-def shortened(iri: str) -> str:
+def shorten(iri: str) -> str:
     """
     An IRI with a prefix in the place of its beginning, where it has one of `PREFIXES`.
 
-    >>> shortened("http://purl.org/memento/about"), shortened("urn:other:1")
+    >>> shorten("http://purl.org/memento/about"), shorten("urn:other:1")
     ('mem:about', 'urn:other:1')
     """
     found = (f"{prefix}:{iri[len(base) :]}" for prefix, base in PREFIXES.items() if iri.startswith(base))
     return next(found, iri)
+
+
+_IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-f]{2})+""")
+
+
+def parse_iri(iri: str) -> IRI:
+    """
+    Parse text as an IRI; raises `InputError` when it can be none.
+
+    >>> parse_iri("urn:memento:case:1")
+    'urn:memento:case:1'
+    """
+    if not _IRI.fullmatch(iri) or not iri.isprintable():
+        raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
+    return IRI(iri)
 
 
 def mint(kind: str) -> IRI:
@@ -242,11 +260,11 @@ def relation_iri(name: str) -> IRI:
     return MEM[known] if known in _RELATIONS else IRI(f"urn:memento:relation:{quote(name.strip(), safe='')}")
 
 
-def relation_named(iri: str) -> str:
+def relation_name(iri: str) -> str:
     """
     What a kind of association is called.
 
-    >>> relation_named("http://purl.org/memento/CoActivated"), relation_named(relation_iri("leads to"))
+    >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
     """
     name = iri.rsplit("/", 1)[-1]

@@ -13,11 +13,10 @@ from typing import cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.forget import derived, traceless
 from memento.errors import NotFound
-from memento.iris import IRI, MEM, graph_iri
+from memento.iris import IRI, MEM, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope
 from memento.ports import Row
 from memento.search.words import tokens
@@ -32,7 +31,7 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
     Raises:
         NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
     """
-    rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=named(iri))
+    rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         return _unread(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
@@ -79,7 +78,7 @@ def _idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
 
 def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
     """Forget a note that is still to be understood, or of which nothing came: nobody will understand it any more."""
-    rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=named(iri))
+    rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
     note, state = cast(IRI, rows[0]["note"]), rows[0]["state"]

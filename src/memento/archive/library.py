@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from heapq import nlargest
@@ -11,9 +10,9 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
-from memento.errors import InputError, NotFound
+from memento.errors import NotFound
 from memento.graph.binding import bound
-from memento.iris import IRI, TYPE, namespace_of
+from memento.iris import IRI, TYPE, namespace_of, parse_iri
 from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
 from memento.ports import Row
 from memento.time import NEVER, iso
@@ -21,7 +20,7 @@ from memento.time import NEVER, iso
 
 def described(iri: str, scope: Scope, parts: Backends) -> Described:
     """Everything that the readable graphs say of an IRI; raises `NotFound` when that is nothing."""
-    rows = parts.graph.select("library/described", scope.readable, node=named(iri))
+    rows = parts.graph.select("library/described", scope.readable, node=parse_iri(iri))
     own = [row for row in rows if "subject" not in row]
     if not own:
         raise NotFound(f"nothing is known of <{iri}> in the namespace {scope.namespace!r}")
@@ -135,7 +134,7 @@ def sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     Raises:
         NotFound: nothing is known of the IRI in the readable graphs.
     """
-    rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=named(iri))
+    rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=parse_iri(iri))
     if not rows:
         described(iri, scope, parts)
     grouped: dict[Value, list[Row]] = {}
@@ -153,7 +152,7 @@ def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
         if found:
             return [parts.indexes.nodes.iri(node) for node in found]
     if subject.startswith("urn:"):
-        return [named(subject)]
+        return [parse_iri(subject)]
     raise NotFound(
         f"nothing in the namespace {scope.namespace!r} is called {subject[:80]!r}: "
         "give the name of an entity as a recall shows it, an IRI, or `me`"
@@ -200,21 +199,6 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
         successor=cast("IRI | None", row.get("successor")) if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
     )
-
-
-_IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-f]{2})+""")
-
-
-def named(iri: str) -> IRI:
-    """
-    The text as an IRI; raises `InputError` when it can be none.
-
-    >>> named("urn:memento:case:1")
-    'urn:memento:case:1'
-    """
-    if not _IRI.fullmatch(iri) or not iri.isprintable():
-        raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
-    return IRI(iri)
 
 
 def _listed(row: Row) -> Listed:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases import audit
 from memento.cases.bank import Pair, Vector, vectors_of
@@ -19,7 +18,7 @@ from memento.cases.domain import Domain, Domains
 from memento.cases.form import form
 from memento.errors import BackendError, NotFound
 from memento.graph.mapping import quads
-from memento.iris import IRI, MEM, mint
+from memento.iris import IRI, MEM, mint, parse_iri
 from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
 from memento.model.cases import State
 from memento.ports import Row
@@ -119,7 +118,7 @@ def known(retrieval: str, domain: Domain, parts: Backends) -> None:
 
 def _look_up(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
     """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
-    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))
+    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=parse_iri(retrieval))
     return sorted(rows, key=lambda row: "task" not in row)
 
 

@@ -8,19 +8,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases import run as runs
 from memento.cases.domain import Domain
 from memento.errors import NotFound
-from memento.iris import IRI
+from memento.iris import IRI, parse_iri
 from memento.model import CaseShown, TaskStep, Verdict
 from memento.ports import Row
 
 
 def described(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
     """Everything about one case, a forgotten one too; raises `NotFound`."""
-    found = _shown([named(case)], domain, name, parts, steps=True)
+    found = _shown([parse_iri(case)], domain, name, parts, steps=True)
     if not found:
         raise NotFound(f"there is no case <{case}> in this domain")
     return found[0]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.errors import InputError
-from memento.iris import IRI
+from memento.iris import IRI, parse_iri
 from memento.model import Scope
 from memento.retrieval.anchor import named_entities
 
@@ -32,7 +31,7 @@ def entities_of_each(
         are_names = bool(anchors.any())
         found = []
         for task, about in tasks:
-            given = tuple(dict.fromkeys(map(named, about)))
+            given = tuple(dict.fromkeys(map(parse_iri, about)))
             for iri in given:
                 node = indexes.nodes.find(iri)
                 if node is None or not anchors[node]:

@@ -11,12 +11,11 @@ from typing import cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.credit import Writer
 from memento.cases.domain import Domain
 from memento.errors import NotFound
-from memento.iris import IRI, MEM, cases_iri
+from memento.iris import IRI, MEM, cases_iri, parse_iri
 from memento.model import Change, Quad
 from memento.settings import CasesSettings
 
@@ -25,7 +24,7 @@ _AT_ONCE = 200  # cases whose quads are read together
 
 def forget(case: str, domain: Domain, writer: Writer) -> IRI:
     """Hide a case from every retrieval from now on; raises `NotFound`. Doing it twice changes nothing."""
-    iri = named(case)
+    iri = parse_iri(case)
     rows = writer.parts.graph.select("cases/listed", [domain.graph], case=iri)
     if not rows:
         raise NotFound(f"there is no case <{case}> in this domain")

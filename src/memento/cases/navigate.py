@@ -16,7 +16,6 @@ from typing import cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.bank import Bank, Rows, embedded
 from memento.cases.communities import communities
@@ -25,7 +24,7 @@ from memento.cases.domain import Domain
 from memento.cases.policy import Values, best
 from memento.cases.retrieve import shown
 from memento.errors import NotFound
-from memento.iris import IRI, TYPE, ZPT, mint
+from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.search.stems import tokens
 
@@ -208,7 +207,7 @@ def _seen(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
     """The cases that an earlier view showed."""
     if previous is None:
         return set()
-    rows = parts.graph.select("cases/view", [domain.graph], view=named(previous))
+    rows = parts.graph.select("cases/view", [domain.graph], view=parse_iri(previous))
     if not rows:
         raise NotFound(f"there is no view <{previous}> in this domain, or it was let go: the latest {VIEWS} are kept")
     return {cast(IRI, row["value"]) for row in rows if row["predicate"] == ZPT.selectedCorpuscle}

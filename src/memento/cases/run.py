@@ -15,12 +15,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.domain import Domain
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node, quads, statements
-from memento.iris import IRI, MEM, TYPE, mint
+from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
     Action,
     Change,
@@ -69,7 +68,7 @@ class Kept:
 def read(run: str, domain: Domain, parts: Backends) -> Kept:
     """One run; raises `NotFound`."""
     graph = domain.graph
-    iri = named(run)
+    iri = parse_iri(run)
     found = _nodes(Trajectory, [iri], graph, parts)
     if not found:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
@@ -86,7 +85,7 @@ def read(run: str, domain: Domain, parts: Backends) -> Kept:
 
 def case_of(run: str, domain: Domain, parts: Backends) -> IRI | None:
     """The case that came of a run, or None while it is under way."""
-    rows = parts.graph.select("cases/case_of", [domain.graph], run=named(run))
+    rows = parts.graph.select("cases/case_of", [domain.graph], run=parse_iri(run))
     return cast(IRI, rows[0]["case"]) if rows else None
 
 

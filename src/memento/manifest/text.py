@@ -36,7 +36,7 @@ def _lines(manifest: Manifest, seasons: int, keys: int, regions: int) -> tuple[s
         _seasons(manifest, seasons),
         _keys(manifest.keys[:keys]),
         _topology(manifest),
-        f"Recent: {shortened(manifest.recent, 2 * _TEXT)}" if manifest.recent else "",
+        f"Recent: {shorten(manifest.recent, 2 * _TEXT)}" if manifest.recent else "",
     )
 
 
@@ -44,13 +44,13 @@ def _regions(manifest: Manifest, most: int) -> str:
     told = []
     for one in manifest.regions[:most]:
         tags = f" (tags: {'/'.join(one.keywords[:2])})" if one.keywords else ""
-        told.append(f"[{shortened(one.label, 2 * _NAME)}{tags}: {one.size:,} items]")
+        told.append(f"[{shorten(one.label, 2 * _NAME)}{tags}: {one.size:,} items]")
     return f"Communities: {', '.join(told)}" if told else ""
 
 
 def _seasons(manifest: Manifest, most: int) -> str:
     told = [
-        f"{name.capitalize()}: {', '.join(shortened(one.text, _TEXT) for one in some[:3])}"
+        f"{name.capitalize()}: {', '.join(shorten(one.text, _TEXT) for one in some[:3])}"
         for name, some in list(manifest.seasons.items())[:most]
         if some
     ]
@@ -58,7 +58,7 @@ def _seasons(manifest: Manifest, most: int) -> str:
 
 
 def _keys(keys: Sequence[Place]) -> str:
-    told = [f'"{shortened(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
+    told = [f'"{shorten(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
     return f"Key nodes: {', '.join(told)}" if told else ""
 
 
@@ -67,7 +67,7 @@ def _topology(manifest: Manifest) -> str:
     bridge = ""
     if manifest.crossings:
         first = manifest.crossings[0]
-        ends = "↔".join(shortened(one.text, _NAME) for one in first.ends)
+        ends = "↔".join(shorten(one.text, _NAME) for one in first.ends)
         bridge = f", bridge: {ends} ({first.weight:.2f})"
     return (
         f"Topology: {density(layout.density)} density ({layout.density:.2f}), "
@@ -91,11 +91,11 @@ def clustering(value: float) -> str:
     return "low" if value < 0.2 else "medium" if value < 0.6 else "high"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """
     One line of at most so many characters, cut at a word where it can be.
 
-    >>> shortened("USER works at Google in Zurich", 20), shortened("short", 20)
+    >>> shorten("USER works at Google in Zurich", 20), shorten("short", 20)
     ('USER works at…', 'short')
     """
     line = " ".join(text.split())

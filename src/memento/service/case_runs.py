@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.archive.library import named
 from memento.cases import credit
 from memento.cases import run as runs
 from memento.cases.entities import entities_of
 from memento.cases.forget import prune
 from memento.cases.keep import finished, keep
 from memento.errors import InputError
-from memento.iris import mint
+from memento.iris import mint, parse_iri
 from memento.model import Completed, Outcome, StepState, TaskRun, TaskStep, ToolCall, Trajectory, Verdict
 from memento.service.cased import Cased
 
@@ -56,9 +55,9 @@ class CaseRuns(Cased):
                 at=writer.at,
                 progress="pending",
                 action=mint("action") if plan else None,
-                retrieval=named(retrieval) if retrieval else None,
+                retrieval=parse_iri(retrieval) if retrieval else None,
                 about=entities_of(task, about, scope, self._parts),
-                derived_from=tuple(dict.fromkeys(map(named, derived_from))),
+                derived_from=tuple(dict.fromkeys(map(parse_iri, derived_from))),
             )
             writer.write(runs.begun(task, plan, way, held.graph), "cases.start", [way.iri], task)
             return runs.read(way.iri, held, self._parts).told(name)
@@ -94,7 +93,7 @@ class CaseRuns(Cased):
             if place < 0:
                 raise InputError(f"step must not be negative, not {place}")
             done = TaskStep(step=place, task=task, state=state, result=result or None, tools=tuple(tools))
-            change = runs.stepped(kept, done, [named(one) for one in derived_from], held.graph)
+            change = runs.stepped(kept, done, [parse_iri(one) for one in derived_from], held.graph)
             self._writer(scope).write(change, "cases.step", [kept.trajectory.iri])
             return runs.read(run, held, self._parts).told(name)
 

@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from memento.archive import policies
-from memento.archive.library import named
 from memento.codec import plain
 from memento.errors import InputError, NotFound
-from memento.iris import IRI
+from memento.iris import IRI, parse_iri
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
+from memento.retrieval.engines import activation
 from memento.service.remembering import Remembering
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
 from memento.sexpr.spoken import Said
 from memento.sexpr.verbs import VERBS
-from memento.strength import activation
 from memento.time import now
 
 
@@ -55,11 +54,13 @@ class Expressions(Remembering):
 
     def _activated(self, text: str, limit: int, namespace: str | None) -> tuple[Item, ...]:
         self._checked(text, "query")
-        return activation.recalled(text, limit, self._in(namespace), now(), self._parts, self._reinforcement)
+        return activation.recall_by_activation(
+            text, limit, self._in(namespace), now(), self._parts, self._reinforcement
+        )
 
     def _item(self, iri: str, namespace: str | None) -> Item:
         scope = self._in(namespace)
-        found = activation.items([named(iri)], scope, self._parts)
+        found = activation.read_items([parse_iri(iri)], scope, self._parts)
         if IRI(iri) not in found:
             raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
         return found[IRI(iri)]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from memento.model import Activated, Archived, Association, Fading, Followed, Strength
 from memento.service.held import Held
-from memento.strength import association, energy
+from memento.strength import associations, energy
 from memento.time import now
 
 
@@ -23,7 +23,7 @@ class Living(Held):
 
     def strength(self, iri: str, *, namespace: str | None = None) -> Strength:
         """The numbers of a memory now; raises `NotFound`."""
-        return energy.strength(iri, self._in(namespace), self._parts, self._reinforcement)
+        return energy.read_strength(iri, self._in(namespace), self._parts, self._reinforcement)
 
     def feedback(self, iri: str, *, helped: bool, namespace: str | None = None) -> Strength:
         """
@@ -34,7 +34,7 @@ class Living(Held):
         """
         scope = self._in(namespace, "write")
         with self._writing:
-            return energy.feedback(iri, helped, scope, now(), self._parts, self._reinforcement)
+            return energy.record_feedback(iri, helped, scope, now(), self._parts, self._reinforcement)
 
     def associate(
         self, source: str, target: str, *, relation: str = "similar", weight: float = 0.5, namespace: str | None = None
@@ -53,11 +53,11 @@ class Living(Held):
         """
         scope = self._in(namespace, "write")
         with self._writing:
-            return association.associate(source, target, relation, weight, scope, now(), self._parts)
+            return associations.associate(source, target, relation, weight, scope, now(), self._parts)
 
     def trace(self, iri: str, *, depth: int = 2, namespace: str | None = None) -> tuple[Followed, ...]:
         """The paths over associations that lead away from a memory, depth first; raises `NotFound` and `InputError`."""
-        return association.trace(iri, depth, self._in(namespace), now(), self._parts)
+        return associations.trace_paths(iri, depth, self._in(namespace), now(), self._parts)
 
     def activate(
         self,
@@ -75,7 +75,7 @@ class Living(Held):
             NotFound: a seed is no current memory.
             InputError: no seed, or a number out of range.
         """
-        return association.activate(seeds, steps, decay, threshold, self._in(namespace), now(), self._parts)
+        return associations.spread_activation(seeds, steps, decay, threshold, self._in(namespace), now(), self._parts)
 
     def decay(self, *, half_life_days: float | None = None, namespace: str | None = None) -> Fading:
         """
@@ -91,7 +91,7 @@ class Living(Held):
         with self._writing:
             self._reinforcement.write_held()  # what was used before fades since then
             days = self.settings.living.half_life if half_life_days is None else half_life_days
-            return energy.let_fade(days, scope, now(), self._parts)
+            return energy.decay_energies(days, scope, now(), self._parts)
 
     def archive(self, *, dry_run: bool = False, namespace: str | None = None) -> Archived:
         """
@@ -104,14 +104,14 @@ class Living(Held):
         scope = self._in(namespace, "read" if dry_run else "write")
         with self._writing:
             self._reinforcement.write_held()
-            found = energy.exhausted(scope, now(), self._parts, self.settings.living)
+            found = energy.find_exhausted(scope, now(), self._parts, self.settings.living)
             if not dry_run:
-                energy.archive(found, scope, now(), self._parts)
+                energy.archive_memories(found, scope, now(), self._parts)
         return Archived(memories=found, dry_run=dry_run)
 
     def unarchive(self, iri: str, *, namespace: str | None = None) -> Strength:
         """Bring an archived memory back, with the energy that it had at first; raises `NotFound`."""
         scope = self._in(namespace, "write")
         with self._writing:
-            energy.unarchive(iri, scope, now(), self._parts)
-            return energy.strength(iri, scope, self._parts, self._reinforcement)
+            energy.unarchive_memory(iri, scope, now(), self._parts)
+            return energy.read_strength(iri, scope, self._parts, self._reinforcement)

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from memento.interfaces.picture import draw_manifest
-from memento.iris import shortened
+from memento.iris import shorten
 from memento.model import (
     Believed,
     Described,
@@ -88,11 +88,9 @@ def show_source(one: Source) -> str:
 
 def show_described(found: Described) -> str:
     """Show everything that is said of a node, and who points at it."""
-    rows = [(_code(shortened(name)), escape(shortened(value))) for name, value in found.properties]
-    rows += [(f"{_code(shortened(name))} of", _code(shortened(one))) for one, name in found.pointed_at_by]
-    return _table_html(
-        ("", ""), rows, f"{_bold(found.type)} {_code(shortened(found.iri))} in {escape(found.namespace)}"
-    )
+    rows = [(_code(shorten(name)), escape(shorten(value))) for name, value in found.properties]
+    rows += [(f"{_code(shorten(name))} of", _code(shorten(one))) for one, name in found.pointed_at_by]
+    return _table_html(("", ""), rows, f"{_bold(found.type)} {_code(shorten(found.iri))} in {escape(found.namespace)}")
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:

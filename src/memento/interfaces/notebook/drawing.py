@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
 
-from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, shortened
+from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, shorten
 from memento.model import Value
 
 _CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 110, 22  # pixels, at 12 px
@@ -65,7 +65,7 @@ def drawn(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = False) -> 
         alone: not inside of a page but as an image, which has no colour around it: in a grey that is seen on light and dark.
     """
     found = list(triples)
-    links = [(s, _cut(shortened(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
+    links = [(s, _cut(shorten(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
     boxes = _boxes(found, links)
     _layer(boxes, links)
     _order(boxes, links)
@@ -92,19 +92,19 @@ def _boxes(triples: Sequence[tuple[IRI, IRI, Value]], links: Sequence[Link]) -> 
 def _box(iri: IRI, said: Sequence[tuple[IRI, Value]]) -> _Box:
     texts = {predicate: str(value) for predicate, value in reversed(said) if not isinstance(value, IRI)}
     title = next((predicate for predicate in _TITLES if predicate in texts), None)
-    kinds = [shortened(value) for predicate, value in said if predicate == TYPE and isinstance(value, IRI)]
+    kinds = [shorten(value) for predicate, value in said if predicate == TYPE and isinstance(value, IRI)]
     lines = [
-        _cut(f"{shortened(predicate).rsplit(':', 1)[-1]}: {_text(value)}", _CHARS)
+        _cut(f"{shorten(predicate).rsplit(':', 1)[-1]}: {_text(value)}", _CHARS)
         for predicate, value in said
         if not isinstance(value, IRI) and predicate != title
     ]
     return _Box(
         iri=iri,
-        head=_cut(texts[title] if title else shortened(iri), _CHARS),
+        head=_cut(texts[title] if title else shorten(iri), _CHARS),
         kind=_cut(", ".join(kinds), _CHARS),
         lines=lines[:_LINES] + ["…"] * (len(lines) > _LINES),
         is_over=MEM.invalidAt in texts or MEM.expiredAt in texts,
-        tip="\n".join([iri, *(_cut(f"{shortened(predicate)} {_text(value)}", _TIP) for predicate, value in said)]),
+        tip="\n".join([iri, *(_cut(f"{shorten(predicate)} {_text(value)}", _TIP) for predicate, value in said)]),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from memento.errors import MissingPart
 from memento.interfaces.notebook.display import show_table
-from memento.iris import IRI, XSD, shortened
+from memento.iris import IRI, XSD, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ _READ: Mapping[str, Callable[[str], Cell]] = {
 
 
 def _shown(cell: Cell, short: bool) -> Cell:
-    return shortened(cell) if short and isinstance(cell, IRI) else str(cell) if isinstance(cell, IRI) else cell
+    return shorten(cell) if short and isinstance(cell, IRI) else str(cell) if isinstance(cell, IRI) else cell
 
 
 def _series(column: list[Cell], pandas: Any) -> Any:

@@ -12,7 +12,7 @@ from memento.graph.terms import to_value
 from memento.interfaces.notebook.display import show_table
 from memento.interfaces.notebook.drawing import drawn
 from memento.interfaces.notebook.rows import Rows
-from memento.iris import IRI, shortened
+from memento.iris import IRI, shorten
 from memento.model import Value
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Triples(Sequence[Triple]):
     def _repr_html_(self) -> str:
         if self._is_small:
             return drawn(self.values)
-        cells = [[shortened(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_SHOWN]]
+        cells = [[shorten(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_SHOWN]]
         more = f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
         return show_table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
 

@@ -27,11 +27,11 @@ STEPS, DECAY, THRESHOLD = 3, 0.85, 0.1
 MOST = 100
 
 
-def recalled(
+def recall_by_activation(
     text: str, limit: int, scope: Scope, now: datetime, parts: Backends, use: Reinforcement
 ) -> tuple[Item, ...]:
     """
-    The memories that a text activates, best first; each counts as used once more. None when no memory and no tag has it.
+    Recall the memories that a text activates, best first; each counts as used. None when no memory and no tag has it.
 
     Args:
         text: what current memories or their tags are to have in them, whatever the case.
@@ -50,11 +50,11 @@ def recalled(
         seeds = np.array([node for node in found if view.visible[node]], dtype=np.int64)
         if not len(seeds):
             return ()
-        rare, beside = view.matrix().rare, view.associated()
-        nodes, active = spread(rare, seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD, beside=beside)
-        seen = view.visible[nodes]
-        nodes, active = nodes[seen].astype(np.int32), active[seen]
-        scores = _scores(nodes, active, now, parts)
+        rare, neighbours = view.matrix().rare, view.associated()
+        nodes, active = spread(rare, seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD, beside=neighbours)
+        shown = view.visible[nodes]
+        nodes, active = nodes[shown].astype(np.int32), active[shown]
+        scores = _score_nodes(nodes, active, now, parts)
         best = np.lexsort((nodes, -scores))[:limit]
         chosen = [
             (
@@ -66,25 +66,25 @@ def recalled(
             for at in best
         ]
     use.note(*(Used(memory=iri, graph=graph, at=now) for iri, graph, _, _ in chosen))
-    told = items([iri for iri, *_ in chosen], scope, parts)
+    items = read_items([iri for iri, *_ in chosen], scope, parts)
     return tuple(
         Item(
             iri=iri,
-            content=told[iri].content,
-            type=told[iri].type,
-            tags=told[iri].tags,
-            valid_at=told[iri].valid_at,
-            created_at=told[iri].created_at,
+            content=items[iri].content,
+            type=items[iri].type,
+            tags=items[iri].tags,
+            valid_at=items[iri].valid_at,
+            created_at=items[iri].created_at,
             activation=round(activation, 9),
             score=round(score, 9),
         )
         for iri, _, activation, score in chosen
-        if iri in told
+        if iri in items
     )
 
 
-def items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
-    """What some memories say, of what type they are, and their tags."""
+def read_items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
+    """Read what some memories say, of what type they are, and their tags."""
     found: dict[IRI, Item] = {}
     for row in parts.graph.select("library/recollected", scope.readable, memory=iris) if iris else ():
         iri = IRI(str(row["memory"]))
@@ -104,8 +104,8 @@ def items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
     return found
 
 
-def _scores(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Backends) -> np.ndarray:
-    """(n,) in 0..1. Ask under `indexes.lock`."""
+def _score_nodes(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Backends) -> np.ndarray:
+    """Score active memories, (n,) in 0..1. Call under `indexes.lock`."""
     since = np.fmax(
         parts.indexes.nodes.created(nodes) / 1000.0, parts.indexes.numbers.column(MEM.lastAccessedAt, nodes)
     )

@@ -11,7 +11,7 @@ import numpy as np
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
-from memento.iris import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, relation_named
+from memento.iris import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, relation_name
 from memento.model import Activated, Association, Change, Followed, Quad, Scope
 from memento.rank import laws
 from memento.rank.walks import spread
@@ -26,7 +26,7 @@ def associate(
     source: str, target: str, relation: str, weight: float, scope: Scope, now: datetime, parts: Backends
 ) -> Association:
     """
-    Let one memory lead to another, or more strongly where it does already.
+    Associate one memory with another, or strengthen the link that is there.
 
     Args:
         relation: the kind of link in a word, as "similar" or "leads to".
@@ -44,11 +44,11 @@ def associate(
         raise InputError(f"<{source}> cannot lead to itself: give another memory as the second")
     indexes = parts.indexes
     with indexes.lock:
-        _current([source], Scope(scope.tenant, scope.namespace, with_main=False), now, parts)
-        _current([target], scope, now, parts)
+        _find_current([source], Scope(scope.tenant, scope.namespace, with_main=False), now, parts)
+        _find_current([target], scope, now, parts)
         iri = association_iri(source, relation_iri(relation), target)
         known = indexes.associations.get(iri)
-    made = Association(
+    drawn = Association(
         iri=iri,
         source=IRI(source),
         target=IRI(target),
@@ -58,14 +58,14 @@ def associate(
         last_reinforced_at=now,
     )
     if known is None:
-        parts.commit(Change((*quads(made, scope.graph), *_described(made.relation, scope.graph))), scope)
-        return made
+        parts.commit(Change((*quads(drawn, scope.graph), *_describe_relation(drawn.relation, scope.graph))), scope)
+        return drawn
     left = laws.decay_association(known.weight, known.at, indexes.fadings.of(scope.graph))
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
     removes = [(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows]
     created = next((row["value"] for row in rows if str(row["predicate"]).endswith("createdAt")), now)
     after = replace(
-        made,
+        drawn,
         weight=round(laws.strengthen_association(left, weight), 9),
         created_at=created if isinstance(created, datetime) else now,
     )
@@ -74,9 +74,9 @@ def associate(
     return after
 
 
-def trace(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) -> tuple[Followed, ...]:
+def trace_paths(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) -> tuple[Followed, ...]:
     """
-    The paths that lead away from a memory over associations, depth first, the strongest link first; no memory twice on a path.
+    Trace the paths that lead away from a memory over associations, the strongest link first; no memory twice on one.
 
     Args:
         depth: links of a path at most, 1 to 6.
@@ -89,15 +89,15 @@ def trace(start: str, depth: int, scope: Scope, now: datetime, parts: Backends) 
         raise InputError(f"depth must be from 1 to {DEEPEST}, not {depth}")
     indexes = parts.indexes
     with indexes.lock:
-        [begin] = _current([start], scope, now, parts)
+        [begin] = _find_current([start], scope, now, parts)
         visible = indexes.nodes.current(scope.memory_graphs, now=now)
         found: list[Followed] = []
-        _follow(begin, Followed(memories=(IRI(start),)), {begin}, depth, visible, parts, found)
-    texts = _texts({memory for path in found for memory in path.memories}, scope, parts)
+        _follow_arcs(begin, Followed(memories=(IRI(start),)), {begin}, depth, visible, parts, found)
+    texts = _read_texts({memory for path in found for memory in path.memories}, scope, parts)
     return tuple(replace(path, contents=tuple(texts[memory] for memory in path.memories)) for path in found)
 
 
-def activate(
+def spread_activation(
     seeds: Sequence[str],
     steps: int,
     decay: float,
@@ -107,7 +107,7 @@ def activate(
     parts: Backends,
 ) -> tuple[Activated, ...]:
     """
-    The memories that activation reaches from some, the most active first, twenty at most.
+    Spread activation from some memories, and return those it reaches, the most active first, twenty at most.
 
     Args:
         seeds: IRIs of memories, active by 1.
@@ -127,22 +127,22 @@ def activate(
             raise InputError(f"{name} must be from 0 to 1, not {value}")
     indexes = parts.indexes
     with indexes.lock:
-        begin = _current(list(dict.fromkeys(seeds)), scope, now, parts)
+        begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        rare, beside = view.matrix().rare, view.associated()
-        nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=beside)
-        seen = view.visible[nodes]
-        nodes, active = nodes[seen], active[seen]
+        rare, neighbours = view.matrix().rare, view.associated()
+        nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=neighbours)
+        visible_now = view.visible[nodes]
+        nodes, active = nodes[visible_now], active[visible_now]
         order = np.lexsort((nodes, -active))[:MOST_ACTIVE]
         reached = [indexes.nodes.iri(node) for node in nodes[order].tolist()]
-    texts = _texts(reached, scope, parts)
+    texts = _read_texts(reached, scope, parts)
     return tuple(
         Activated(memory=iri, activation=round(value, 9), content=texts[iri])
         for iri, value in zip(reached, active[order].tolist(), strict=True)
     )
 
 
-def _follow(
+def _follow_arcs(
     node: int, path: Followed, on: set[int], depth: int, visible: np.ndarray, parts: Backends, found: list[Followed]
 ) -> None:
     indexes = parts.indexes
@@ -157,30 +157,30 @@ def _follow(
             return
         further = Followed(
             memories=(*path.memories, indexes.nodes.iri(arc.target)),
-            relations=(*path.relations, relation_named(arc.relation)),
+            relations=(*path.relations, relation_name(arc.relation)),
             weights=(*path.weights, round(weight, 9)),
         )
         found.append(further)
         if depth > 1:
-            _follow(arc.target, further, on | {arc.target}, depth - 1, visible, parts, found)
+            _follow_arcs(arc.target, further, on | {arc.target}, depth - 1, visible, parts, found)
 
 
-def _described(relation: IRI, graph: IRI) -> tuple[Quad, ...]:
-    """What is said of a relation that the ontology does not have."""
+def _describe_relation(relation: IRI, graph: IRI) -> tuple[Quad, ...]:
+    """Describe a relation that the ontology does not have."""
     if relation.startswith(MEM.base):
         return ()
-    return (relation, TYPE, MEM.Relation, graph), (relation, SKOS.prefLabel, relation_named(relation), graph)
+    return (relation, TYPE, MEM.Relation, graph), (relation, SKOS.prefLabel, relation_name(relation), graph)
 
 
-def _texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
-    """What some memories say; nothing of one that went meanwhile."""
+def _read_texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    """Read what some memories say; nothing of one that went meanwhile."""
     wanted = sorted(memories)
     rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
     return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
 
 
-def _current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> list[int]:
-    """The ids of some memories that are current."""
+def _find_current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> list[int]:
+    """Find the ids of some memories; raise `NotFound` for one that is not current."""
     nodes = parts.indexes.nodes
     visible = nodes.current(scope.memory_graphs, now=now)
     found = [nodes.find(IRI(iri)) for iri in iris]
