@@ -158,10 +158,10 @@ def test_an_empty_memory_has_a_map_that_says_how_to_begin(memento: Memento) -> N
 
 def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: str, **more: str) -> Result:
-        return CliRunner().invoke(main, ["--home", str(told.home.path), *words], prog_name="memento", **more)  # type: ignore[arg-type]
+        return CliRunner().invoke(main, ["--home", str(told.datadir.path), *words], prog_name="memento", **more)  # type: ignore[arg-type]
 
     with serving(told):
-        reached = open_memento(told.home.path)
+        reached = open_memento(told.datadir.path)
         assert isinstance(reached, Client)
         shown, evaluated = reached.manifest(), reached.evaluate('(recall "porto")')
         text, svg = run("manifest").stdout, run("manifest", "--svg").stdout

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 
 import faiss
 
-from memento.archive.backup import standing
-from memento.archive.backup.putting import finish
-from memento.archive.backup.taking import discard as discard_backups
-from memento.datadir import Home, cache_folder
+from memento.datadir import DataFolder, cache_folder
 from memento.errors import Damaged, GraphError
+from memento.graph.backups import (
+    discard_backups,
+    drop_fallback,
+    finish_restore,
+    raise_if_store_is_missing,
+    use_fallback,
+)
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
@@ -53,7 +57,7 @@ class Backends:
     graph: Oxigraph
     embedder: Cached
     indexes: Indexes
-    home: Home
+    datadir: DataFolder
     snapshots: Snapshots
     inferences: Inferences
     degraded: Degraded | None = None
@@ -126,7 +130,7 @@ class Backends:
         if texts:
             self._begin_erasing()
         if touched and delta.removed:
-            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+            keeping.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
@@ -157,9 +161,9 @@ class Backends:
             told()
         if not self.keepers:
             try:
-                self.home.delete_blocks()
+                self.datadir.delete_blocks()
             except OSError as error:
-                raise GraphError(f"{self.home.blocks} still holds what was to be forgotten: delete it") from error
+                raise GraphError(f"{self.datadir.blocks} still holds what was to be forgotten: delete it") from error
 
     def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
         """
@@ -176,15 +180,15 @@ class Backends:
     def erasing(self) -> None:
         """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
         self._begin_erasing()
-        keeping.discard(self.home.indexes, self.indexes)
+        keeping.discard(self.datadir.indexes, self.indexes)
 
     def _begin_erasing(self) -> None:
-        self.home.erased.touch()
+        self.datadir.erased.touch()
         self._is_erased = True
         self.erasures += 1
         for told in self.forgotten:
             told()
-        discard_backups(self.home.checkpoints)
+        discard_backups(self.datadir.checkpoints)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -195,17 +199,17 @@ class Backends:
             keeper.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
-                _kept(self.home, self.indexes)
+                _kept(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            keeping.ended(self.indexes, keeping.traces(self.home.store))
+            keeping.ended(self.indexes, keeping.traces(self.datadir.store))
             self.indexes.file.close()
-            standing.stand_back(self.home)
+            drop_fallback(self.datadir)
 
 
-def open_backends(home: Home, settings: Settings) -> Backends:
+def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
 
@@ -219,16 +223,16 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
-    discard(home.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
-    standing.stand_back(home)  # a kill leaves a copy
-    finish(home)
+    discard(datadir.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
+    drop_fallback(datadir)  # a kill leaves a copy
+    finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences = _opened(datadir, settings, embedder)
     except Damaged as damage:
-        degraded = standing.stand_in(home, damage)
-        graph, indexes, inferences = _opened(home, settings, embedder)
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
+        degraded = use_fallback(datadir, damage)
+        graph, indexes, inferences = _opened(datadir, settings, embedder)
+    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -248,15 +252,15 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     old.close()
     parts.indexes.file.close()
     try:
-        until_released(parts.home.store, wait_s=_PATIENCE_S)
+        until_released(parts.datadir.store, wait_s=_PATIENCE_S)
         change()
         parts.harm = None
         if parts.degraded:
-            standing.stand_back(parts.home)
+            drop_fallback(parts.datadir)
             parts.degraded = None
     finally:
-        until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        parts.graph, parts.indexes, parts.inferences = _opened(parts.datadir, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
         for follow in parts.followers:
@@ -264,23 +268,23 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+def _opened(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
     """Store and indexes of a data folder, after whatever an earlier process left to be done."""
-    finish(home)
-    if home.erased.exists():
-        rewrite(home.store)
-        home.erased.unlink()
-    standing.look_for_store(home)
-    before = keeping.traces(home.store)
-    graph = Oxigraph(home.store)
+    finish_restore(datadir)
+    if datadir.erased.exists():
+        rewrite(datadir.store)
+        datadir.erased.unlink()
+    raise_if_store_is_missing(datadir)
+    before = keeping.traces(datadir.store)
+    graph = Oxigraph(datadir.store)
     try:
-        indexes = Indexes(graph, embedder, vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
+        indexes = Indexes(graph, embedder, vector_file(datadir.vectors, embedder.fingerprint), settings.land.flat)
         is_ours = keeping.began(indexes, before)
         load_ontology(graph)
-        if not (is_ours and keeping.load(home.indexes, graph, indexes)):
-            keeping.discard(home.indexes, indexes)
+        if not (is_ours and keeping.load(datadir.indexes, graph, indexes)):
+            keeping.discard(datadir.indexes, indexes)
             reconcile(graph, indexes)
-            _kept(home, indexes)
+            _kept(datadir, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.touched
@@ -290,11 +294,11 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     return graph, indexes, inferences
 
 
-def _kept(home: Home, indexes: Indexes) -> None:
+def _kept(datadir: DataFolder, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     try:
-        keeping.save_if_late(home.indexes, indexes)
+        keeping.save_if_late(datadir.indexes, indexes)
     except OSError as error:
-        keeping.discard(home.indexes, indexes)
+        keeping.discard(datadir.indexes, indexes)
         # The next start reads the graph instead.
-        logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
+        logger.warning("indexes.not-kept", extra={"folder": str(datadir.indexes), "error": error.strerror})

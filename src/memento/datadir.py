@@ -61,7 +61,7 @@ class Owner:
     token: str | None = field(default=None, repr=False)
 
 
-class Home:
+class DataFolder:
     """One data folder. As a context manager it is owned from entry to exit."""
 
     def __init__(self, path: Path) -> None:
@@ -85,12 +85,12 @@ class Home:
         return FileLock(self.path / "memento.lock", thread_local=False)
 
     @property
-    def standing_in(self) -> Path:
+    def fallback(self) -> Path:
         return self.path / "standing-in"
 
-    def stand_in(self, *, on: bool) -> None:
-        """Let store, vectors and indexes be those of the folder `standing_in` from now on, or again those of the folder itself."""
-        self._data = self.standing_in if on else self.path
+    def use_fallback(self, *, on: bool) -> None:
+        """Let store, vectors and indexes be those of the folder `fallback` from now on, or again those of the folder itself."""
+        self._data = self.fallback if on else self.path
 
     @property
     def store(self) -> Path:
@@ -220,7 +220,7 @@ class Home:
                 (self.path / "owner.json").unlink(missing_ok=True)
             self._lock.release()
 
-    def __enter__(self) -> Home:
+    def __enter__(self) -> DataFolder:
         return self
 
     def __exit__(

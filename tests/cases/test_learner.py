@@ -19,7 +19,7 @@ from memento.cases import weights
 from memento.cases.bank import Bank, Entry, Pair
 from memento.cases.form import form
 from memento.cases.learner import Learner, weights_of
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, cases_iri
 from memento.model import CaseRow, CasesFound, CaseStatus
@@ -76,7 +76,7 @@ class Lesson:
     def copied(self, path: Path) -> Path:
         """The weights of a copy of its data folder, in `path`."""
         shutil.copytree(self.home, path / "home")
-        return weights_of(cases_iri("local", "main"), Home(path / "home"))
+        return weights_of(cases_iri("local", "main"), DataFolder(path / "home"))
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_the_case_has_the_mean_of_what_q_said_of_it(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def learners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bank, type[Made]]]:
     """Makes learners over a bank of loud and quiet cases, without a graph."""
-    home = Home(tmp_path_factory.mktemp("learner"))
+    home = DataFolder(tmp_path_factory.mktemp("learner"))
     parts = open_backends(home, OFFLINE)
     rows = [*LOUD, *QUIET]
     vectors = parts.embedder.embed([row.task for row in rows])

@@ -28,7 +28,7 @@ from memento.cases.bank import Bank, Pair, Rows, Vector
 from memento.cases.features import VERSION, Features, features, width
 from memento.cases.network import Network, Trainer
 from memento.cases.policy import auc
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.iris import IRI
 from memento.settings import CasesSettings
 
@@ -59,7 +59,7 @@ class Weight:
     auc_cosine: float | None = None
 
 
-def weights_of(graph: IRI, home: Home) -> Path:
+def weights_of(graph: IRI, home: DataFolder) -> Path:
     """The file of what a domain's Q function has learned."""
     return home.weights / f"{sha256(graph.encode()).hexdigest()[:32]}.npz"
 
@@ -75,7 +75,7 @@ class Learner:
         """
         self._bank, self._knobs = bank, knobs
         self._fingerprint = parts.embedder.fingerprint
-        self._path = weights_of(bank.graph, parts.home)
+        self._path = weights_of(bank.graph, parts.datadir)
         self._trainer: Trainer | None = None
         self._centre: Vector = np.zeros(bank.dimensions, dtype=np.float32)
         self._seen = np.zeros((REPLAY, width(bank.dimensions)), dtype=np.float32)

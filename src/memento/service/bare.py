@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from memento.access import OWNER, Access, Tokens
-from memento.datadir import Home, Owner
+from memento.datadir import DataFolder, Owner
 from memento.errors import Forbidden, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
@@ -36,7 +36,7 @@ from memento.sparql.pool import Pool
 class Bare(Graphs):
     """The plain dataset of one data folder; a context manager. Methods may be called from many threads."""
 
-    def __init__(self, home: Home, settings: Settings, *, wait_s: float = 0.0) -> None:
+    def __init__(self, home: DataFolder, settings: Settings, *, wait_s: float = 0.0) -> None:
         """
         Open it, empty the first time.
 
@@ -48,15 +48,15 @@ class Bare(Graphs):
             FolderInUse: another process has it open.
             GraphError: the store cannot be opened.
         """
-        self.home = Home(home.bare)
+        self.datadir = DataFolder(home.bare)
         self.settings = settings
-        self.tokens = Tokens(self.home.tokens)
-        self.home.acquire("memento serve --bare", wait_s)
+        self.tokens = Tokens(self.datadir.tokens)
+        self.datadir.acquire("memento serve --bare", wait_s)
         try:
-            self._graph = Oxigraph(self.home.store)
-            self._snapshots = Snapshots(self._graph, self.home.snapshots)
+            self._graph = Oxigraph(self.datadir.store)
+            self._snapshots = Snapshots(self._graph, self.datadir.snapshots)
         except BaseException:
-            self.home.release()
+            self.datadir.release()
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
         self._statistics = Statistics(self._workers)
@@ -159,14 +159,14 @@ class Bare(Graphs):
     def serve_at(self, address: str) -> None:
         """Have workers ready, and tell other processes where this one answers."""
         self._workers.start()
-        self.home.publish(Owner(pid=os.getpid(), command="memento serve --bare", address=address))
+        self.datadir.publish(Owner(pid=os.getpid(), command="memento serve --bare", address=address))
 
     def close(self) -> None:
         """Let go of the folder; calling it twice is harmless."""
         self._workers.close()
         self._snapshots.close()
         self._graph.close()
-        self.home.release()
+        self.datadir.release()
 
     def __enter__(self) -> Self:
         return self

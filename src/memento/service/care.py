@@ -9,12 +9,11 @@ from pathlib import Path
 from shutil import rmtree
 
 from memento.access import OWNER
-from memento.archive import upkeep
-from memento.archive.backup.manifest import backups, made_at
-from memento.archive.backup.putting import put, readied
-from memento.archive.backup.taking import Taken, take
+from memento.archive import check
+from memento.archive.backup import BackupSource, make_backup
 from memento.backends import Keeper, reopen
 from memento.errors import Damaged, Forbidden, InputError, MementoError
+from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.exact import Exact
 from memento.iris import IRI
 from memento.model import BackedUp, Difference, Restored
@@ -40,16 +39,16 @@ class Care(Exchanging):
         when all is well.
         """
         self._as_owner()
-        harm = upkeep.read_whole(self._parts)  # before the lock: it takes long
+        harm = check.read_store_files(self._parts)  # before the lock: it takes long
         with self._writing:
-            return (*upkeep.check(self._parts), *(() if harm else self._domains.differences()))
+            return (*check.find_differences(self._parts), *(() if harm else self._domains.differences()))
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index anew from the graph alone; returns how many texts were embedded or taken from the cache."""
         self._as_owner()
         self._writable()
         with self._writing:
-            return upkeep.rebuild(self._parts, progress) + self._domains.rebuild()
+            return check.rebuild_indexes(self._parts, progress) + self._domains.rebuild()
 
     def backup(self, folder: str | Path | None = None, *, keep: int | None = None) -> BackedUp:
         """
@@ -68,7 +67,7 @@ class Care(Exchanging):
         """
         if keep is not None and keep < 1:
             raise InputError(f"keep must be at least 1, not {keep}")
-        place = self._backups(folder) or self.home.backups
+        place = self._backups(folder) or self.datadir.backups
         self._writable()
         with self._importing:
             return self._kept(place, keep)
@@ -87,29 +86,29 @@ class Care(Exchanging):
             InputError: it is damaged, or newer than this version; the memory is as it was.
             Forbidden: as `backup`.
         """
-        usual = Path(self._parts.degraded.backup) if self._parts.degraded else self.home.backups
+        usual = Path(self._parts.degraded.backup) if self._parts.degraded else self.datadir.backups
         place = self._backups(folder) or usual
         with self._importing:
-            restored = readied(place, self.home, now())
+            restored = prepare_restore(place, self.datadir, now())
             with self._understanding, self._writing:
-                reopen(self._parts, self.settings, lambda: put(self.home, restored))
+                reopen(self._parts, self.settings, lambda: begin_restore(self.datadir, restored))
                 self._put_off_here.clear()
         self.resume()
         return restored
 
     def _kept(self, folder: Path, keep: int | None, *, apart_bytes: int = 0) -> BackedUp:
-        """`take`, and what it finds of the store is known from then on."""
+        """`make_backup`, and what it finds of the store is known from then on."""
         try:
-            made = take(folder, self._taken(), now(), keep, apart_bytes=apart_bytes)
+            made = make_backup(folder, self._taken(), now(), keep, apart_bytes=apart_bytes)
         except Damaged as damage:
             self._parts.harm = str(damage).partition("the store is damaged: ")[2]
             raise
         self._parts.harm = None
         return made
 
-    def _taken(self) -> Taken:
-        return Taken(
-            home=self.home,
+    def _taken(self) -> BackupSource:
+        return BackupSource(
+            datadir=self.datadir,
             store=Exact(self._parts.graph),
             vectors=self._parts.indexes.file,
             fingerprint=self._parts.embedder.fingerprint,
@@ -122,7 +121,7 @@ class Care(Exchanging):
 
         What is erased meanwhile is in the one that is being made: it goes.
         """
-        knobs, folder = self.settings.checkpoints, self.home.checkpoints
+        knobs, folder = self.settings.checkpoints, self.datadir.checkpoints
         if not knobs.hours or self._parts.degraded:
             return None
         wait_s = self._due_s()
@@ -150,8 +149,8 @@ class Care(Exchanging):
     def _due_s(self) -> float:
         """Seconds until a checkpoint may be made: not in the first minute of a process, nor sooner than the setting says."""
         beginning = self._since + timedelta(seconds=_FIRST_S)
-        latest = backups(self.home.checkpoints)[-1:]
-        after = [made_at(one) + timedelta(hours=self.settings.checkpoints.hours) for one in latest]
+        latest = list_backups(self.datadir.checkpoints)[-1:]
+        after = [parse_backup_time(one) + timedelta(hours=self.settings.checkpoints.hours) for one in latest]
         return (max([beginning, *after]) - now()).total_seconds()
 
     def _backups(self, folder: str | Path | None) -> Path | None:

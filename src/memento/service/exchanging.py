@@ -94,7 +94,7 @@ class Exchanging(Consolidating):
             ShapeViolation: it would break a shape.
         """
         chosen = form or str(file)
-        with unpacked(Path(file), self.home.path) as source:
+        with unpacked(Path(file), self.datadir.path) as source:
             return self.take_in(
                 source, Path(file).name, chosen, data=data, check=check, namespace=namespace, progress=progress
             )
@@ -138,12 +138,12 @@ class Exchanging(Consolidating):
     @contextmanager
     def _staging(self, source: IO[bytes]) -> Iterator[Path | None]:
         """A folder for a long document, gone afterwards; what a killed process left there goes first."""
-        for left in self.home.path.glob("import-*"):
+        for left in self.datadir.path.glob("import-*"):
             rmtree(left, ignore_errors=True)
         size = source.seek(0, os.SEEK_END)
         source.seek(0)
         if size <= _IN_MEMORY:
             yield None
             return
-        with TemporaryDirectory(prefix="import-", dir=self.home.path, ignore_cleanup_errors=True) as folder:
+        with TemporaryDirectory(prefix="import-", dir=self.datadir.path, ignore_cleanup_errors=True) as folder:
             yield Path(folder) / "staged"

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from memento.archive import policies
 from memento.codec import plain
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, parse_iri
 from memento.model import Evaluated, Item, Marks, Remembered, ToRemember
 from memento.retrieval.engines import activation
 from memento.service.remembering import Remembering
+from memento.sexpr import policies
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.printer import printed
 from memento.sexpr.reader import Form
@@ -72,15 +72,15 @@ class Expressions(Remembering):
             return int(np.count_nonzero(nodes.current([self._in(namespace).graph], now=now())))
 
     def _policies(self, namespace: str | None) -> dict[str, str]:
-        return policies.policies(self._in(namespace), self._parts)
+        return policies.read_policies(self._in(namespace), self._parts)
 
     def _policy(self, name: str, namespace: str | None) -> str:
-        return policies.policy(name, self._in(namespace), self._parts)
+        return policies.find_policy(name, self._in(namespace), self._parts)
 
     def _keep_policy(self, name: str, expression: str, namespace: str | None) -> None:
         scope = self._in(namespace, "write")
         with self._writing:
-            policies.keep(name, expression, scope, self._parts)
+            policies.keep_policy(name, expression, scope, self._parts)
 
 
 def _simple(value: Any) -> Any:

@@ -20,7 +20,7 @@ from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.rules import RuleAgents
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, cases_iri, namespace_of
 from memento.keys.leads import Leads
@@ -47,7 +47,7 @@ class Held:
 
     def __init__(
         self,
-        home: Home,
+        home: DataFolder,
         backends: Backends,
         scope: Scope,
         settings: Settings,
@@ -57,7 +57,7 @@ class Held:
         Args:
             agents: who understands a note, made anew for each; default as the settings say.
         """
-        self.home = home
+        self.datadir = home
         self.settings = settings
         self._parts = backends
         self._scope = scope

@@ -147,7 +147,7 @@ class Keys(Held):
     def memory_stats(self, *, namespace: str | None = None) -> MemoryStats:
         """Counts of keys, links, memories, notes and sessions over what the namespace reads."""
         scope = self._in(namespace)
-        size = sum(file.stat().st_size for file in self.home.path.rglob("*") if file.is_file())
+        size = sum(file.stat().st_size for file in self.datadir.path.rglob("*") if file.is_file())
         with self._parts.indexes.lock:
             return listing.stats(scope, self._way(scope), size)
 

@@ -49,7 +49,7 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Pl
         """Tell other processes where this one answers, and have workers ready for their queries."""
         self._workers.start()
         token = self.tokens.for_owner()
-        self.home.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
+        self.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
     def close(self) -> None:
         """Let go of the data folder; calling it twice is harmless."""
@@ -63,7 +63,7 @@ class Memento(Writing, Reading, Keys, Expressions, Living, Mapping, Updating, Pl
         with self._writing:  # never between the two halves of a write
             self._domains.save()
             self._parts.close()
-        self.home.release()
+        self.datadir.release()
 
     def __enter__(self) -> Self:
         return self

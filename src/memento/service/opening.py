@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from memento import settings
-from memento.archive.backup import standing
-from memento.archive.backup.putting import finish, put, readied
 from memento.backends import open_backends
 from memento.client import Client
-from memento.datadir import Home, default_home
+from memento.datadir import DataFolder, default_home
 from memento.errors import FolderInUse, NotFound
+from memento.graph import backups
 from memento.model import Restored, Scope
 from memento.service.memento import Memento
 from memento.settings import Settings
@@ -44,7 +43,7 @@ def open_memento(
         SettingsError: an unusable folder or setting.
     """
     home_name, namespace_name = settings.home_and_namespace()
-    home = Home(Path(path or home_name or default_home()))
+    home = DataFolder(Path(path or home_name or default_home()))
     configured = configured or settings.load(home.settings, profile=profile)
     scope = Scope(namespace=settings.namespace_called(namespace or namespace_name or configured.scope.namespace))
     if (serving := home.serving_owner()) and serving.address:
@@ -79,17 +78,17 @@ def restored(path: str | Path, folder: str | Path | None = None, *, wait_s: floa
         InputError: it is damaged, or newer than this version; everything is as it was.
         FolderInUse: somebody has the folder open: of a service ask `restore` itself.
     """
-    home = Home(Path(path))
+    home = DataFolder(Path(path))
     home.acquire("memento restore", wait_s)
     with home:
-        finish(home)  # of an earlier one that was killed
+        backups.finish_restore(home)  # of an earlier one that was killed
         try:
-            found = readied(Path(folder) if folder else standing.usual(home), home, now())
+            found = backups.prepare_restore(Path(folder) if folder else backups.choose_usual_backup(home), home, now())
         except NotFound as error:
-            if not home.store.is_dir() or standing.is_sound(home):
+            if not home.store.is_dir() or backups.is_store_sound(home):
                 raise
             place = folder or home.path
             said = f"{place} has no backup in it, and the store {home.store} cannot be opened to make one"
-            raise NotFound(f"{said}. {standing.way_out(home)}") from error
-        put(home, found)
+            raise NotFound(f"{said}. {backups.explain_way_out(home)}") from error
+        backups.begin_restore(home, found)
     return found

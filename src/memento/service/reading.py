@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from memento.archive import library, upkeep
+from memento.archive import check, read
 from memento.errors import InputError
 from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline, Used
 from memento.retrieval import pipeline as retrieval
@@ -74,11 +74,11 @@ class Reading(Questions):
 
     def get(self, iri: str, *, namespace: str | None = None) -> Described:
         """Everything the graph says of a note, memory, entity, session, invalidation or the user; raises `NotFound`."""
-        return library.described(iri, self._in(namespace), self._parts)
+        return read.describe(iri, self._in(namespace), self._parts)
 
     def sources(self, iri: str, *, namespace: str | None = None) -> tuple[Source, ...]:
         """Who told it and what made a memory of it, for a memory or each memory of a note; raises `NotFound`."""
-        return tuple(library.sources(iri, self._in(namespace), self._parts))
+        return tuple(read.list_sources(iri, self._in(namespace), self._parts))
 
     def list(
         self, *, limit: int = 50, offset: int = 0, past: bool = False, namespace: str | None = None
@@ -93,13 +93,13 @@ class Reading(Questions):
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
-        return tuple(library.listed(self._in(namespace), limit, offset, past, now(), self._parts))
+        return tuple(read.list_memories(self._in(namespace), limit, offset, past, now(), self._parts))
 
     def entities(self, *, limit: int = 10, namespace: str | None = None) -> tuple[RecalledEntity, ...]:
         """The entities that most memories are about, the most mentioned first; raises `InputError` when limit is out of range."""
         if not 1 <= limit <= self.settings.limits.results:
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
-        return library.entities(self._in(namespace), limit, self._parts)
+        return read.list_entities(self._in(namespace), limit, self._parts)
 
     def timeline(
         self,
@@ -126,7 +126,7 @@ class Reading(Questions):
         self._checked(subject, "subject")
         if not 1 <= limit <= self.settings.limits.results:
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
-        return library.timeline(
+        return read.build_timeline(
             subject,
             self._in(namespace),
             limit,
@@ -138,7 +138,7 @@ class Reading(Questions):
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings)
+        return check.report_status(self._in(namespace), self._access, self.datadir, now(), self._parts, self.settings)
 
     def health(self, upstreams: Mapping[str, str]) -> Health:
         """
@@ -147,4 +147,4 @@ class Reading(Questions):
         Args:
             upstreams: the providers by protocol that a proxy in front of this memory serves.
         """
-        return upkeep.health(self._in(None), self._access, upstreams, self._parts)
+        return check.report_health(self._in(None), self._access, upstreams, self._parts)

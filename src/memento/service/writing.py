@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from memento.archive import forgetting
+from memento.archive.forget import forget_iri
 from memento.consolidation import amend, pipeline, queue
 from memento.consolidation.task import Task, task_of, user_of
 from memento.errors import BackendError, ShapeViolation
@@ -196,7 +196,7 @@ class Writing(Consolidating):
             NotFound: no memory, note or agent with that IRI in this namespace.
         """
         with self._writing:
-            return forgetting.forget(iri, self._in(namespace, "write"), erase, now(), self._parts)
+            return forget_iri(iri, self._in(namespace, "write"), erase, now(), self._parts)
 
     def _noted(self, task: Task, wait: bool) -> Noted:
         agents = self._agents()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from memento.archive.forgetting import undescribed
+from memento.archive.forget import remove_from_description
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
 from memento.graph import shapes
@@ -77,7 +77,7 @@ def effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> Effect
     described = {subject: graph for subject, _, _, graph in said}
     found = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
     parts.indexes.embedded(found)  # before anything is written, which must not fail when half of it is done
-    less = _undescribed(after, dataset.tenant, parts)
+    less = _remove_from_description(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
     telling = parts.indexes.read(told, readable) if told else []
     return Effect(
@@ -167,11 +167,11 @@ def _traces(touched: Sequence[IRI], after: After, tenant: str, parts: Backends) 
     return tuple(dict.fromkeys(cast(Quad, quad) for quad in quads))
 
 
-def _undescribed(after: After, tenant: str, parts: Backends) -> Change:
+def _remove_from_description(after: After, tenant: str, parts: Backends) -> Change:
     """The user's description without what only memories have told that say something else now, or nothing."""
     reworded = subjects(after.removes, [MEM.content])
     said = [str(value) for value in stated(after.removes, MEM.content)]
-    return undescribed(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
+    return remove_from_description(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
 
 
 def _gone(after: After, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from memento.access import OWNER, Access
 from memento.archive.exchange.arriving import Arriving, poured, ready
 from memento.archive.exchange.leaving import leaving
 from memento.backends import Backends
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
 from memento.graph.documents import form_called
@@ -45,7 +45,7 @@ DATA = ox.NamedNode("urn:memento:data:local:company")
 
 def parts_in_memory(folder: Path) -> Backends:
     graph, embedder = Oxigraph(), Cached(Trigram(), None)
-    home = Home(folder / "unused")
+    home = DataFolder(folder / "unused")
     indexes = Indexes(graph, embedder, VectorFile(None, embedder.fingerprint))
     return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), Inferences(graph, 1000))
 
@@ -325,7 +325,7 @@ def test_a_document_that_is_no_memory_is_refused_and_nothing_is_written(
         told.import_rdf(tmp_path / "it.trig")
 
     assert everything(told._parts) == before
-    assert not list(told.home.path.glob("import-*"))
+    assert not list(told.datadir.path.glob("import-*"))
 
 
 def test_what_breaks_a_shape_is_refused_whole_unless_an_admin_says_so(
@@ -457,12 +457,12 @@ def test_a_long_document_is_staged_on_disk(
     told: Memento, empty: Memento, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memento.service.exchanging._IN_MEMORY", 10)
-    (empty.home.path / "import-left").mkdir()
+    (empty.datadir.path / "import-left").mkdir()
     told.export(tmp_path / "all.trig")
     empty.import_rdf(tmp_path / "all.trig")
 
     assert everything(empty._parts) == everything(told._parts)
-    assert not list(empty.home.path.glob("import-*"))
+    assert not list(empty.datadir.path.glob("import-*"))
 
 
 def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Path) -> None:

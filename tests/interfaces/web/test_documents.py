@@ -120,7 +120,7 @@ def test_far_away_nobody_names_a_folder_of_this_machine(client: Client, memento:
     token = memento.tokens.create("far", tenant="local", namespaces=[], right="admin", at=now())
     far = Client(client.address, token=token)
 
-    assert far.backup().folder.startswith(str(memento.home.backups))
+    assert far.backup().folder.startswith(str(memento.datadir.backups))
     with pytest.raises(Forbidden, match="sits at the machine"):
         far.backup(tmp_path / "here")
     assert client.backup(tmp_path / "here").statements > 0
@@ -138,8 +138,8 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     connection.close()
     answer.close()
     deadline = time.monotonic() + 20
-    while list(memento.home.path.glob("export-*")) and time.monotonic() < deadline:
+    while list(memento.datadir.path.glob("export-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
 
     assert begun.startswith(b"# Memento export\n")
-    assert not list(memento.home.path.glob("export-*"))
+    assert not list(memento.datadir.path.glob("export-*"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memento.client import Client
-    from memento.datadir import Home
+    from memento.datadir import DataFolder
     from memento.service import Memento
     from memento.settings import Settings
 
@@ -25,10 +25,10 @@ class Chosen:
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
-    def folder(self) -> Home:
-        from memento.datadir import Home, default_home
+    def folder(self) -> DataFolder:
+        from memento.datadir import DataFolder, default_home
 
-        return Home(Path(self.home) if self.home else default_home())
+        return DataFolder(Path(self.home) if self.home else default_home())
 
     def settings(self) -> Settings:
         """The settings in force in the data folder."""

@@ -35,7 +35,7 @@ class Proxy:
         knobs = memento.settings.proxy
         self._upstreams = upstreams(knobs)
         self._relay = Relay(knobs.connect_s, memento.settings.server.threads)
-        self._sticky = Sticky(memento.home, knobs.blocks)
+        self._sticky = Sticky(memento.datadir, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
         memento.add_keeper(self._sticky.forget, self.close, self._sticky.clear)
 

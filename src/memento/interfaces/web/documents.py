@@ -52,7 +52,7 @@ class Documents:
         if encoding not in ("identity", "gzip"):
             raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
         held, most = memory(), memory().settings.limits.document_bytes
-        with spooled(request.stream, name, held.home.path, is_packed=encoding == "gzip", most=most) as source:
+        with spooled(request.stream, name, held.datadir.path, is_packed=encoding == "gzip", most=most) as source:
             merged = held.take_in(
                 source,
                 name,

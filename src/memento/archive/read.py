@@ -1,4 +1,4 @@
-"""The memories as a collection: one described, many listed, some in the order of their history, some forgotten."""
+"""Reads memories as a collection: describes one, lists many, puts some in the order of their history, says where they come from."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from memento.ports import Row
 from memento.time import NEVER, iso
 
 
-def described(iri: str, scope: Scope, parts: Backends) -> Described:
-    """Everything that the readable graphs say of an IRI; raises `NotFound` when that is nothing."""
+def describe(iri: str, scope: Scope, parts: Backends) -> Described:
+    """Describe an IRI by everything that the readable graphs say of it; raise `NotFound` when that is nothing."""
     rows = parts.graph.select("library/described", scope.readable, node=parse_iri(iri))
     own = [row for row in rows if "subject" not in row]
     if not own:
@@ -29,13 +29,13 @@ def described(iri: str, scope: Scope, parts: Backends) -> Described:
         iri=IRI(iri),
         type=types[0].rsplit("/", 1)[-1] if types else "",
         namespace=namespace_of(str(own[0]["graph"])),
-        properties=tuple((str(row["predicate"]), _shown(row["value"])) for row in own),
+        properties=tuple((str(row["predicate"]), _as_text(row["value"])) for row in own),
         pointed_at_by=tuple((str(row["subject"]), str(row["predicate"])) for row in rows if "subject" in row),
     )
 
 
-def listed(scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends) -> list[Listed]:
-    """A page of the memories of the readable graphs, the latest written first; with `past` also those that are over."""
+def list_memories(scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends) -> list[Listed]:
+    """List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over."""
     indexes = parts.indexes
     with indexes.lock:
         nodes = indexes.nodes
@@ -44,10 +44,10 @@ def listed(scope: Scope, limit: int, offset: int, past: bool, now: datetime, par
     if not iris:
         return []
     rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=iris)}
-    return [_listed(rows[iri]) for iri in iris if iri in rows]
+    return [_to_listed(rows[iri]) for iri in iris if iri in rows]
 
 
-def timeline(
+def build_timeline(
     subject: str,
     scope: Scope,
     limit: int,
@@ -58,7 +58,7 @@ def timeline(
     believed_at: datetime | None = None,
 ) -> Timeline:
     """
-    The history of what an entity, the user, a memory or a note stands for, oldest first; of more than `limit` the latest.
+    Build the history of what an entity, the user, a memory or a note stands for, oldest first; of more than `limit` the latest.
 
     Args:
         subject: an IRI, the name of an entity, or `me`.
@@ -68,26 +68,26 @@ def timeline(
     Raises:
         NotFound: nothing in the readable graphs goes by that name.
     """
-    iris = _subjects(subject, scope, parts)
+    iris = _resolve_subject(subject, scope, parts)
     indexes, graphs = parts.indexes, scope.memory_graphs
     with indexes.lock:
         nodes = indexes.nodes
         if as_of is None:
-            told = nodes.told(graphs, now=now, believed_at=believed_at)
+            visible = nodes.told(graphs, now=now, believed_at=believed_at)
         else:
-            told = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
-        ids = [node for node in _history(iris, scope, parts) if told[node]]
+            visible = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        ids = [node for node in _find_history(iris, scope, parts) if visible[node]]
         days = nodes.days()
         # In the order they became true; of the same day, in the order they were written.
         ids.sort(key=lambda node: (int(days[node]), node))
         chosen = [nodes.iri(node) for node in ids[-limit:]]
-        is_about = bool(_anchors(iris, scope, parts))
+        is_about = bool(_find_anchors(iris, scope, parts))
     rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
     # The first ending counts, as two may have been written.
     ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
     memories = sorted(
         (
-            _believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
+            _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
             for row in rows
             if "content" in row
         ),
@@ -99,12 +99,12 @@ def timeline(
         iris=tuple(iris),
         memories=tuple(memories),
         earlier=max(len(ids) - limit, 0),
-        sparql=_pattern(iris, as_of, believed_at) if is_about and as_of else None,
+        sparql=_explain_as_query(iris, as_of, believed_at) if is_about and as_of else None,
     )
 
 
-def entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
-    """The entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
+def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
+    """List the entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
     indexes = parts.indexes
     with indexes.lock:
         inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
@@ -127,24 +127,24 @@ def entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity,
     )
 
 
-def sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
+def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
     """
-    Where a memory, or each memory of a note, comes from; a note without memories has none.
+    List where a memory, or each memory of a note, comes from; a note without memories has none.
 
     Raises:
         NotFound: nothing is known of the IRI in the readable graphs.
     """
     rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=parse_iri(iri))
     if not rows:
-        described(iri, scope, parts)
+        describe(iri, scope, parts)
     grouped: dict[Value, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row["memory"], []).append(row)
-    return [_source(found) for found in grouped.values()]
+    return [_to_source(found) for found in grouped.values()]
 
 
-def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
-    """What a subject may mean: the IRI itself, or every anchor of that name."""
+def _resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """Resolve what a subject may mean: the IRI itself, or every anchor of that name."""
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
     with parts.indexes.lock:
@@ -159,10 +159,10 @@ def _subjects(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     )
 
 
-def _history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
-    """The ids of the memories about some anchors, or of those that a memory or a note hangs together with."""
+def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """Find the ids of the memories about some anchors, or of those that succeed or precede a memory or come from a note."""
     indexes = parts.indexes
-    if known := _anchors(iris, scope, parts):
+    if known := _find_anchors(iris, scope, parts):
         return [int(node) for node in np.unique(np.concatenate([indexes.adjacency.memories(node) for node in known]))]
     rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
     if not rows and iris[0] != scope.user:
@@ -171,19 +171,19 @@ def _history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
     return [node for node in ids if node is not None]
 
 
-def _anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
-    """The ids of those that are entities or the user."""
+def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """Find the ids of those that are entities or the user."""
     nodes = parts.indexes.nodes
     anchors = nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
     return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
 
 
-def _pattern(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
-    """The text of a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
+def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
+    """Return a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
     return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
 
 
-def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
+def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
     retired = cast("datetime | None", row.get("retiredAt"))
     known = retired is None or retired <= believed_at
     invalid = cast("datetime | None", row.get("invalidAt")) if known else None
@@ -201,7 +201,7 @@ def _believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
     )
 
 
-def _listed(row: Row) -> Listed:
+def _to_listed(row: Row) -> Listed:
     return Listed(
         iri=cast(IRI, row["memory"]),
         content=str(row["content"]),
@@ -214,7 +214,7 @@ def _listed(row: Row) -> Listed:
     )
 
 
-def _source(rows: Sequence[Row]) -> Source:
+def _to_source(rows: Sequence[Row]) -> Source:
     row = rows[0]
     return Source(
         memory=cast(IRI, row["memory"]),
@@ -230,5 +230,5 @@ def _source(rows: Sequence[Row]) -> Source:
     )
 
 
-def _shown(value: Value) -> str:
+def _as_text(value: Value) -> str:
     return iso(value) if isinstance(value, datetime) else str(value)

@@ -24,31 +24,33 @@ from memento.search.words import tokens
 _NOTHING = Change()
 
 
-def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
+def forget_iri(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
     """
-    Let a memory, or all memories of a note or an agent, be believed no more from `now` on; with `erase` delete their text as well.
+    Expire a memory, or all memories of a note or an agent, from `now` on; with `erase` delete their text as well.
 
     Raises:
         NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
     """
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
-        return _unread(iri, scope, erase, parts)
+        return _forget_note(iri, scope, erase, parts)
     memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
     if erase:
-        return _erased(memories, rows, scope, now, parts)
-    less = undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
-    copied = [*memories, *_subjects(less)]
+        return _erase_memories(memories, rows, scope, now, parts)
+    shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
+    copied = [*memories, *_subjects_of(shorter)]
     parts.forget_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
-    change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + less
+    change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + shorter
     if change.adds or change.removes:
         parts.commit(change, scope)
         parts.forget_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
 
 
-def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: datetime, parts: Backends) -> Forgotten:
+def _erase_memories(
+    memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: datetime, parts: Backends
+) -> Forgotten:
     notes: list[IRI] = []
     still: list[IRI] = []
     for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
@@ -57,17 +59,17 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
     stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
-    less = undescribed(memories, stated, scope, now, parts)
-    if described := _subjects(less):
+    shorter = remove_from_description(memories, stated, scope, now, parts)
+    if described := _subjects_of(shorter):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
-    keys = _idle_keys(memories, parts)
+    keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
-    cases = _erase([*memories, *notes, *keys], texts, scope, parts, less)
+    cases = _erase_nodes([*memories, *notes, *keys], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 
-def _idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
-    """The keys that lead to nothing but some memories: their very words may tell what was erased."""
+def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
+    """Find the keys that lead to nothing but some memories: their very words may tell what was erased."""
     indexes = parts.indexes
     with indexes.lock:
         gone = [node for node in map(indexes.nodes.find, memories) if node is not None]
@@ -76,28 +78,28 @@ def _idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
         return [indexes.nodes.iri(key) for key in own if np.isin(indexes.keys.led_to(key)[0], gone).all()]
 
 
-def _unread(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
-    """Forget a note that is still to be understood, or of which nothing came: nobody will understand it any more."""
+def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
+    """Forget a note that waits to be understood, or of which nothing came: it is not tried again."""
     rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
     note, state = cast(IRI, rows[0]["note"]), rows[0]["state"]
     cases: tuple[IRI, ...] = ()
     if erase:
-        cases = _erase([note], [], scope, parts)
+        cases = _erase_nodes([note], [], scope, parts)
     elif state != "skipped":
         ends = [(note, scope.graph), *((cast(IRI, row["run"]), scope.provenance) for row in rows if "run" in row)]
         adds = [(node, MEM.state, "skipped", graph) for node, graph in ends]
         adds += [(node, MEM.reason, "it was forgotten before it was understood", graph) for node, graph in ends[1:]]
         said = parts.graph.select("search/statements", [scope.provenance], node=[node for node, _ in ends])
-        gone = [_statement(row) for row in said if row["predicate"] in (MEM.reason, MEM.retryAt)]
+        gone = [_to_statement(row) for row in said if row["predicate"] in (MEM.reason, MEM.retryAt)]
         removes = [(node, MEM.state, state, graph) for node, graph in ends]
         parts.commit(Change(tuple(adds), (*removes, *gone)), scope)
     return Forgotten(memories=(), notes=(note,), erased=erase, cases=cases)
 
 
-def _erase(
-    nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, less: Change = _NOTHING
+def _erase_nodes(
+    nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, shorter: Change = _NOTHING
 ) -> tuple[IRI, ...]:
     """
     Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared.
@@ -106,20 +108,22 @@ def _erase(
         the cases that went with them.
     """
     cases, theirs = derived(nodes, scope.tenant, parts)
-    copied = [*nodes, *_subjects(less)]
+    copied = [*nodes, *_subjects_of(shorter)]
     parts.forget_copies(copied)
-    found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
+    found = [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
-    parts.erase(Change(_closed_up(gone, nodes), gone) + Change(removes=theirs) + less, scope, [*texts, *said])
+    parts.erase(Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + shorter, scope, [*texts, *said])
     traceless(theirs, parts)
     parts.forget_copies(copied)  # one that was made meanwhile
     return cases
 
 
-def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> Change:
+def remove_from_description(
+    memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends
+) -> Change:
     """
-    The user's description without the sentences that only the memories that go have told; nothing where it has none.
+    Remove from the user's description the sentences that only memories which go have told; change nothing where there are none.
 
     A sentence goes with a word of theirs that no other memory about the user has any more, or when all of its words are theirs
     and no other memory has them together. A model words a description as it likes: it is words that are compared, not sentences.
@@ -128,8 +132,8 @@ def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now
         texts: what the memories, and the notes that go with them, say.
     """
     indexes = parts.indexes
-    told = "".join(one.one(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
-    if not told:
+    description = "".join(one.one(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    if not description:
         return _NOTHING
     said = {stem for text in texts for stem in tokens(text)}
     named = {*tokens("user"), *tokens(indexes.name(scope.user))}
@@ -155,19 +159,19 @@ def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now
             is_all = stems == theirs != set()
             return any(not tellers(stem) for stem in theirs) or (is_all and not set.intersection(*map(tellers, stems)))
 
-        kept = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", told) if not is_gone(sentence))
-    if kept == told:
+        kept = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", description) if not is_gone(sentence))
+    if kept == description:
         return _NOTHING
     adds = ((scope.user, MEM.description, kept, scope.self_graph),) if kept else ()
-    return Change(adds, ((scope.user, MEM.description, told, scope.self_graph),))
+    return Change(adds, ((scope.user, MEM.description, description, scope.self_graph),))
 
 
-def _subjects(change: Change) -> list[IRI]:
+def _subjects_of(change: Change) -> list[IRI]:
     return list(dict.fromkeys(quad[0] for quad in change.removes))
 
 
-def _closed_up(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
-    """The turns after erased ones follow what is left before those."""
+def _close_gaps(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
+    """Let the turns after erased ones follow what is left before those."""
     before = {turn: cast(IRI, earlier) for turn, predicate, earlier, _ in gone if predicate == MEM.follows}
     adds = []
     for turn, predicate, earlier, graph in gone:
@@ -180,9 +184,9 @@ def _closed_up(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]
     return tuple(adds)
 
 
-def _quad(row: Row) -> Quad:
+def _to_quad(row: Row) -> Quad:
     return (cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))
 
 
-def _statement(row: Row) -> Quad:
+def _to_statement(row: Row) -> Quad:
     return (cast(IRI, row["node"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))

@@ -1,8 +1,8 @@
 """
 Makes a backup while the memory is in use: store and vectors as they were at one instant.
 
-*Guarantees:* a backup is whole or not there: it is made under another name, read to its end, put on disk, and then given its own;
-only then does an older one go. Nobody who writes waits longer than the store takes to link its files, which is milliseconds on the
+*Guarantees:* a backup is whole or not there: it is made under another name, read to its end, put on disk, and then renamed; only
+then does an older one go. Nobody who writes waits longer than the store takes to link its files, which is milliseconds on the
 same disk.
 
 *But:* on the same disk the store's files are shared with the running one until either changes them: against a broken disk, back
@@ -11,18 +11,25 @@ up to another.
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memento.archive.backup import manifest
 from memento.assets import VERSION
-from memento.datadir import Home
-from memento.errors import Damaged, GraphError, InputError
+from memento.datadir import DataFolder
+from memento.errors import Damaged, InputError
 from memento.graph import whole
+from memento.graph.backups import (
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    checksum_files,
+    encode_manifest,
+    list_backups,
+    sync_to_disk,
+)
 from memento.graph.exact import Exact, counted
 from memento.model import BackedUp
 from memento.search.vectors import VectorFile
@@ -31,17 +38,19 @@ _PART = ".part"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class BackupSource:
     """What is backed up: the data folder, its store and its vectors; no one writes while `still` is held."""
 
-    home: Home
+    datadir: DataFolder
     store: Exact
     vectors: VectorFile
     fingerprint: str
     still: AbstractContextManager[object]
 
 
-def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_bytes: int = 0) -> BackedUp:
+def make_backup(
+    folder: Path, source: BackupSource, at: datetime, keep: int | None, *, apart_bytes: int = 0
+) -> BackedUp:
     """
     Make a backup in a folder, beside those that are there.
 
@@ -54,29 +63,29 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
         Damaged: the store's files cannot be read to their end; what is in the folder stays.
         GraphError: the store cannot be backed up.
     """
-    final = _place(folder, at)
+    final = _prepare_place(folder, at)
     part = final.with_name(final.name + _PART)
     try:
         part.mkdir(mode=0o700)  # what somebody remembers is nobody else's
-        _fill(part, what)
+        _copy_files(part, source)
         if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
-            _parted(part / "store")
+            _unshare_files(part / "store")
         if damage := whole.damage(part / "store"):
             raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
-        made = manifest.Manifest(
-            format=manifest.FORMAT,
+        made = Manifest(
+            format=FORMAT,
             memento=VERSION,
             at=at.isoformat(),
             statements=counted(part / "store"),
             vectors=VectorFile.counted(part / "vectors.sqlite"),
-            fingerprint=what.fingerprint,
-            files=manifest.of(part),
+            fingerprint=source.fingerprint,
+            files=checksum_files(part),
         )
-        (part / manifest.NAME).write_text(manifest.written(made), encoding="utf-8")
-        put_on_disk(part)
+        (part / MANIFEST).write_text(encode_manifest(made), encoding="utf-8")
+        sync_to_disk(part)
         part.rename(final)
-        put_on_disk(folder, deep=False)
-        removed = _let_go(folder, keep)
+        sync_to_disk(folder, deep=False)
+        removed = _remove_old(folder, keep)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from error
     finally:
@@ -90,27 +99,13 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
     )
 
 
-def discard(folder: Path) -> None:
-    """
-    Delete every whole backup in a folder.
-
-    Raises:
-        GraphError: one could not be deleted.
-    """
-    try:
-        for path in manifest.backups(folder):
-            shutil.rmtree(path)
-    except OSError as error:
-        raise GraphError(f"{folder} still holds what was to be erased: delete it") from error
-
-
-def _place(folder: Path, at: datetime) -> Path:
-    """Where the new one goes; what a killed process left there goes away."""
+def _prepare_place(folder: Path, at: datetime) -> Path:
+    """Make room for the new one; what a killed process left there goes away."""
     try:
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         for left in folder.glob(f"*{_PART}"):
             shutil.rmtree(left)
-        others = set(folder.iterdir()) - set(manifest.backups(folder))
+        others = set(folder.iterdir()) - set(list_backups(folder))
     except OSError as error:
         raise InputError(f"{folder} cannot hold backups: {error.strerror}") from error
     if others:
@@ -120,21 +115,21 @@ def _place(folder: Path, at: datetime) -> Path:
     return folder / f"{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
 
 
-def _fill(part: Path, what: Taken) -> None:
-    with what.vectors.pinned() as pinned:
-        with what.still:
+def _copy_files(part: Path, source: BackupSource) -> None:
+    with source.vectors.pinned() as pinned:
+        with source.still:
             pinned.hold()
-            is_erased = what.home.erased.exists()
+            is_erased = source.datadir.erased.exists()
             if not is_erased:
-                what.store.backup(part / "store")
+                source.store.backup(part / "store")
         if is_erased:  # the files still hold text that was erased: only what is stated is taken
-            what.store.copy(part / "store")
+            source.store.copy(part / "store")
         pinned.copy(part / "vectors.sqlite")
-    if what.home.settings.is_file():
-        shutil.copyfile(what.home.settings, part / "memento.toml")
+    if source.datadir.settings.is_file():
+        shutil.copyfile(source.datadir.settings, part / "memento.toml")
 
 
-def _parted(store: Path) -> None:
+def _unshare_files(store: Path) -> None:
     """Give a store files of its own in the place of those that it shares."""
     for path in store.iterdir():
         if path.stat().st_nlink > 1:
@@ -143,19 +138,9 @@ def _parted(store: Path) -> None:
             own.replace(path)
 
 
-def _let_go(folder: Path, keep: int | None) -> list[Path]:
+def _remove_old(folder: Path, keep: int | None) -> list[Path]:
     """Remove all but the latest: under another name first, so that none is ever half there."""
-    gone = [] if keep is None else manifest.backups(folder)[: -max(keep, 1)]
+    gone = [] if keep is None else list_backups(folder)[: -max(keep, 1)]
     for path in gone:
         shutil.rmtree(path.rename(path.with_name(path.name + _PART)))
     return gone
-
-
-def put_on_disk(folder: Path, *, deep: bool = True) -> None:
-    """Make sure that a folder, and what is in it, would survive a power cut."""
-    for path in [*(folder.rglob("*") if deep else ()), folder]:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -230,7 +230,7 @@ def test_a_store_that_another_program_has_open_is_not_damaged(tmp_path: Path) ->
 
 
 def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: Memento) -> None:
-    folder = memento.home.checkpoints
+    folder = memento.datadir.checkpoints
     early = memento._checkpoint()
     checkpoint(memento)
     empty = folder.exists()
@@ -247,7 +247,7 @@ def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: 
 
 
 def test_few_checkpoints_are_kept_and_none_that_holds_what_was_erased(memento: Memento) -> None:
-    folder = memento.home.checkpoints
+    folder = memento.datadir.checkpoints
     [iri] = memento.note("My dog is called Snollygoster.").memories
     for number in range(3):
         checkpoint(memento)

@@ -12,9 +12,9 @@ import pytest
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.archive.backup import manifest
 from memento.client import Client
 from memento.errors import FolderInUse, Forbidden, InputError, NotFound
+from memento.graph import backups
 from memento.service import Memento, open_memento, restored
 from memento.time import now
 
@@ -55,7 +55,7 @@ def test_a_backup_opens_as_a_folder_of_its_own(memento: Memento, tmp_path: Path)
     memento.note("I live in Lisbon.")
     memento.backup()
     memento.note("I live in Oslo.")
-    aside = restored(tmp_path / "other", memento.home.backups)
+    aside = restored(tmp_path / "other", memento.datadir.backups)
 
     with opened(tmp_path / "other") as other:
         assert contents(other) == {"USER lives in Lisbon."}
@@ -93,12 +93,12 @@ def test_notes_that_come_meanwhile_are_in_a_backup_whole_or_not_at_all(memento: 
 def test_a_running_service_is_backed_up_and_restored(memento: Memento, tmp_path: Path) -> None:
     memento.note("I live in Lisbon.")
     with serving(memento):
-        reached = open_memento(memento.home.path)
+        reached = open_memento(memento.datadir.path)
         assert isinstance(reached, Client)
         made = reached.backup(tmp_path / "backups")
         reached.note("I live in Oslo.")
         with pytest.raises(FolderInUse, match="memento serve"):
-            restored(memento.home.path, tmp_path / "backups")
+            restored(memento.datadir.path, tmp_path / "backups")
         done = reached.restore(tmp_path / "backups")
 
         assert contents(reached) == {"USER lives in Lisbon."}
@@ -157,8 +157,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a byte": flipped,
     "a lost file": lambda backup: (backup / "vectors.sqlite").unlink(),
     "another file": lambda backup: (backup / "store" / "more").write_text("x"),
-    "no manifest to read": lambda backup: (backup / manifest.NAME).write_text("{"),
-    "half a manifest": lambda backup: (backup / manifest.NAME).write_text('{"format": 1}'),
+    "no manifest to read": lambda backup: (backup / backups.MANIFEST).write_text("{"),
+    "half a manifest": lambda backup: (backup / backups.MANIFEST).write_text('{"format": 1}'),
 }
 
 
@@ -172,14 +172,14 @@ def test_a_damaged_backup_is_refused_and_everything_stays(damage: str, memento: 
         memento.restore(made.folder)
 
     assert contents(memento) == {"USER lives in Oslo."}
-    assert not list(memento.home.path.glob("*restore*"))
+    assert not list(memento.datadir.path.glob("*restore*"))
 
 
 def test_a_backup_of_a_newer_version_is_refused(memento: Memento, tmp_path: Path) -> None:
     made = memento.backup(tmp_path / "backups")
-    file = Path(made.folder) / manifest.NAME
+    file = Path(made.folder) / backups.MANIFEST
     said = json.loads(file.read_text())
-    file.write_text(json.dumps({**said, "format": manifest.FORMAT + 1, "memento": "9.0"}))
+    file.write_text(json.dumps({**said, "format": backups.FORMAT + 1, "memento": "9.0"}))
     with pytest.raises(InputError, match=r"Memento 9\.0, which is newer"):
         memento.restore(made.folder)
 
@@ -188,7 +188,7 @@ def test_only_the_latest_are_kept_where_that_is_wanted(memento: Memento, tmp_pat
     made = [memento.backup(tmp_path / "backups") for _ in range(3)]
     last = memento.backup(tmp_path / "backups", keep=2)
 
-    assert [path.name for path in manifest.backups(tmp_path / "backups")] == [
+    assert [path.name for path in backups.list_backups(tmp_path / "backups")] == [
         Path(one.folder).name for one in (made[2], last)
     ]
     assert last.removed == tuple(one.folder for one in made[:2])
@@ -210,18 +210,18 @@ def test_a_folder_with_other_things_is_left_alone(memento: Memento, tmp_path: Pa
 
 
 def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(memento: Memento, tmp_path: Path) -> None:
-    memento.home.settings.write_text("[limits]\nresults = 7\n")
+    memento.datadir.settings.write_text("[limits]\nresults = 7\n")
     memento.tokens.create("phone", tenant="local", namespaces=[], right="read", at=now())
     made = memento.backup(tmp_path / "backups")
     memento.tokens.revoke("phone")
     memento.tokens.create("tablet", tenant="local", namespaces=[], right="read", at=now())
-    memento.home.settings.write_text("[limits]\nresults = 9\n")
+    memento.datadir.settings.write_text("[limits]\nresults = 9\n")
     memento.restore(tmp_path / "backups")
     restored(tmp_path / "new", tmp_path / "backups")
 
     assert not [path for path in Path(made.folder).rglob("*") if "token" in path.name]
     assert [one.name for one in memento.tokens.list_issued()] == ["tablet"]
-    assert "results = 9" in memento.home.settings.read_text()
+    assert "results = 9" in memento.datadir.settings.read_text()
     assert "results = 7" in (tmp_path / "new" / "memento.toml").read_text()
 
 
@@ -229,7 +229,7 @@ def test_what_was_erased_is_in_no_later_backup(memento: Memento, tmp_path: Path)
     [iri] = memento.note("I feel best where quinces ripen late.").memories
     memento.forget(iri, erase=True)
     made = memento.backup(tmp_path / "backups")
-    there = [path for path in memento.home.store.iterdir() if b"quinces ripen" in path.read_bytes()]
+    there = [path for path in memento.datadir.store.iterdir() if b"quinces ripen" in path.read_bytes()]
 
     found = [
         path.name for path in Path(made.folder).rglob("*") if path.is_file() and b"quinces ripen" in path.read_bytes()
@@ -249,7 +249,7 @@ def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_pa
     admin = memento.seen_by(Access(right="admin", name="far away"))
     made = admin.backup()
 
-    assert Path(made.folder).parent == memento.home.backups
+    assert Path(made.folder).parent == memento.datadir.backups
     assert admin.restore().folder == made.folder
     for method in (admin.backup, admin.restore):
         with pytest.raises(Forbidden, match="sits at the machine"):

@@ -10,8 +10,8 @@ from memento.model import Change, Scope
 MOST_NAME = 100
 
 
-def policies(scope: Scope, parts: Backends) -> dict[str, str]:
-    """Every policy that a reader of the scope sees, by name; one of the namespace's own goes before one of that name in `main`."""
+def read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
+    """Read every policy that a reader of the scope sees, by name; that of the namespace goes before that of `main`."""
     found: dict[str, str] = {}
     for graph in reversed([scope.graph, *(one for one in scope.memory_graphs if one != scope.graph)]):
         rows = parts.graph.select("library/policies", [graph])
@@ -19,16 +19,16 @@ def policies(scope: Scope, parts: Backends) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def policy(name: str, scope: Scope, parts: Backends) -> str:
-    """The expression of a policy; raises `NotFound`, with the names there are."""
-    found = policies(scope, parts)
+def find_policy(name: str, scope: Scope, parts: Backends) -> str:
+    """Find the expression of a policy; raise `NotFound`, with the names there are."""
+    found = read_policies(scope, parts)
     if name not in found:
         known = ", ".join(found) or "none yet"
         raise NotFound(f"there is no policy {name[:100]!r} in the namespace {scope.namespace!r}: there are {known}")
     return found[name]
 
 
-def keep(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
+def keep_policy(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
     """
     Keep an expression under a name, in the place of the one that was there. The writers' lock must be held.
 
@@ -38,14 +38,14 @@ def keep(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:
     if not name.strip() or len(name) > MOST_NAME:
         raise InputError(f"the name of a policy must have 1 to {MOST_NAME} characters")
     iri = policy_iri(scope.graph, name)
-    wanted = {
+    after = {
         (iri, TYPE, MEM.Policy, scope.graph),
         (iri, MEM.name, name, scope.graph),
         (iri, MEM.expression, expression, scope.graph),
     }
     rows = parts.graph.select("search/statements", [scope.graph], node=iri)
-    there = {(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows}
-    change = Change(tuple(wanted - there), tuple(there - wanted))
+    before = {(iri, IRI(str(row["predicate"])), row["value"], scope.graph) for row in rows}
+    change = Change(tuple(after - before), tuple(before - after))
     if change.adds or change.removes:
         parts.commit(change, scope)
     return iri

@@ -1,4 +1,4 @@
-"""How the service stands, where it is not as it should be, and how it is mended."""
+"""Reports how the service stands, finds where it is not as it should be, and rebuilds what is derived."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from memento.access import Access
 from memento.assets import VERSION
 from memento.backends import Backends
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import BackendError
 from memento.graph import shapes, whole
 from memento.graph.exact import Exact
@@ -22,21 +22,23 @@ from memento.search import reconcile
 from memento.settings import Settings
 
 
-def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backends, settings: Settings) -> Status:
-    """Counts over the readable graphs of a scope, and how the service stands."""
+def report_status(
+    scope: Scope, access: Access, datadir: DataFolder, now: datetime, parts: Backends, settings: Settings
+) -> Status:
+    """Report counts over the readable graphs of a scope, and how the service stands."""
     inferred = parts.inferences.current(scope, now) if settings.inference.on else None
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
-    owner = home.owner()
+    owner = datadir.owner()
     with parts.indexes.lock:
         current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
         vectors = len(parts.indexes.nodes)
     names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
     return Status(
         version=VERSION,
-        home=str(home.path),
+        home=str(datadir.path),
         namespace=scope.namespace,
         namespaces=tuple(sorted(filter(access.sees, names))),
         ready=parts.warm,
@@ -54,13 +56,13 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         vectors=vectors,
         gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
-        degraded=_told(parts),
+        degraded=_explain_damage(parts),
     )
 
 
-def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
-    """How the service stands, in a few milliseconds however much it holds; a store that fails is said, not raised."""
-    harm = _told(parts)
+def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
+    """Report how the service stands, in a few milliseconds however much it holds; a failing store is reported, not raised."""
+    harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
     waiting: dict[str, int] = {}
     try:
@@ -83,8 +85,8 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
     )
 
 
-def read_whole(parts: Backends) -> str | None:
-    """What is damaged in the store's files, all of them read as they are now; None for a store in memory, or a sound one."""
+def read_store_files(parts: Backends) -> str | None:
+    """Read all of the store's files and say what is damaged; None for a store in memory, or a sound one."""
     if not Exact(parts.graph).is_on_disk:
         return None
     with parts.snapshots.lease() as snapshot:
@@ -92,8 +94,8 @@ def read_whole(parts: Backends) -> str | None:
     return parts.harm
 
 
-def check(parts: Backends) -> list[Difference]:
-    """Where indexes differ from the graph, and where the graph breaks a shape; changes nothing."""
+def find_differences(parts: Backends) -> list[Difference]:
+    """Find where indexes differ from the graph, and where the graph breaks a shape; change nothing."""
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
     if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
         return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
@@ -107,14 +109,14 @@ def check(parts: Backends) -> list[Difference]:
     ]
 
 
-def _told(parts: Backends) -> str | None:
+def _explain_damage(parts: Backends) -> str | None:
     if parts.degraded:
         return str(parts.degraded)
     return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
 
 
-def rebuild(parts: Backends, progress: Progress | None) -> int:
-    """Make every index from the graph alone; returns how many nodes were embedded."""
+def rebuild_indexes(parts: Backends, progress: Progress | None) -> int:
+    """Make every index from the graph alone; return how many nodes were embedded."""
     return reconcile.rebuild(parts.graph, parts.indexes, progress)
 
 
@@ -123,7 +125,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
 
 
 DAMAGED = "damaged-store"
-"""The word of `check` for files that cannot be read to their end."""
+"""The word of `find_differences` for files that cannot be read to their end."""
 _REMEDY = (
     "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
 )
