@@ -24,7 +24,7 @@ class Cased(Held):
             Forbidden: the caller has no such right, or no access to the namespace or the domain.
         """
         scope = self._in(namespace, right)
-        name = settings.namespace_checked(self._access.namespace(domain, scope.namespace))
+        name = settings.check_namespace(self._access.namespace(domain, scope.namespace))
         return scope, name, self._domains.of(cases_iri(scope.tenant, name))
 
     def _domains_seen(self, scope: Scope) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ class Held:
         if right != "read":
             self._writable()
         chosen = self._access.namespace(namespace, self._scope.namespace)
-        scope = Scope(self._access.tenant, settings.namespace_checked(chosen), with_main=self._access.sees("main"))
+        scope = Scope(self._access.tenant, settings.check_namespace(chosen), with_main=self._access.sees("main"))
         if right != "read":
             self._maps.written(scope)
         return scope

@@ -45,7 +45,7 @@ def open_memento(
     home_name, namespace_name = settings.home_and_namespace()
     home = DataFolder(Path(path or home_name or default_home()))
     configured = configured or settings.load(home.settings, profile=profile)
-    scope = Scope(namespace=settings.namespace_called(namespace or namespace_name or configured.scope.namespace))
+    scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))
     if (serving := home.serving_owner()) and serving.address:
         return Client(serving.address, namespace=scope.namespace, token=serving.token)
     try:

@@ -20,7 +20,7 @@ from memento.iris import IRI, MEM, fading_iri, parse_iri
 from memento.model import Change, Fading, Scope, Strength, Value
 from memento.rank import laws
 from memento.search.nodes import Ids
-from memento.settings import LivingSettings
+from memento.settings import StrengthSettings
 from memento.strength.reinforcement import Reinforcement
 
 Column = NDArray[np.float64]
@@ -120,7 +120,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
     return fading
 
 
-def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: LivingSettings) -> tuple[IRI, ...]:
+def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: StrengthSettings) -> tuple[IRI, ...]:
     """Find the current memories of the namespace that have no energy left and are hardly used, in no order."""
     indexes = parts.indexes
     with indexes.lock:

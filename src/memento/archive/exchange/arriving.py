@@ -32,7 +32,7 @@ from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress
 from memento.search.found import Found
-from memento.settings import namespace_checked
+from memento.settings import check_namespace
 from memento.time import now
 
 _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
@@ -187,7 +187,7 @@ class _Placing:
                 self.renamed[user_iri(found.tenant)] = self._scope.user
         here = found.within(self._scope.tenant)
         if here.kind in ("graph", "cases"):
-            here = replace(here, name=namespace_checked(self._one.only or here.name))
+            here = replace(here, name=check_namespace(self._one.only or here.name))
             self._access.namespace(here.name, here.name)
         return self._owned(here)
 

@@ -99,7 +99,7 @@ def namespace_of(chosen: Chosen) -> str:
     if name is None:
         name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
     if name == "project":
-        from memento.settings import namespace_called
+        from memento.settings import resolve_namespace
 
-        return namespace_called(name)
+        return resolve_namespace(name)
     return name

@@ -24,10 +24,10 @@ def token() -> None:
 def create(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
     """Make a token and print it, this once: only its digest is kept."""
     from memento.access import Tokens, parse_right
-    from memento.settings import namespace_checked
+    from memento.settings import check_namespace
     from memento.time import now
 
-    wanted = [namespace_checked(one) for one in namespaces]
+    wanted = [check_namespace(one) for one in namespaces]
     made = Tokens(chosen.folder.tokens).create(
         name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now()
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from memento.settings.base import choices_of, hints_of, knobs, unwrap_optional, variable
 from memento.settings.groups import Settings
 
 MASK = "***"
@@ -15,7 +16,7 @@ TOOL_GROUPS = ("connectors", "keys", "living", "care", "cases", "sexpr")
 
 
 def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
-    """(group name, group) in the order they are declared; a group within a group follows it, as `model.hypothesise`."""
+    """Yield (group name, group) in the order they are declared; a group within a group follows it, as `model.hypothesise`."""
     for item in fields(settings):
         group = getattr(settings, item.name)
         if is_dataclass(group):
@@ -23,21 +24,8 @@ def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
             yield from groups(group, f"{above}{item.name}.")
 
 
-def knobs(group: Any) -> dict[str, Any]:
-    """The fields of a group that are settings, by name."""
-    return {item.name: item for item in fields(group) if not is_dataclass(getattr(group, item.name))}
-
-
-def variable(group: str, key: str) -> str:
-    """
-    >>> variable("model.hypothesise", "temperature")
-    'MEMENTO_MODEL_HYPOTHESISE_TEMPERATURE'
-    """
-    return f"MEMENTO_{group.replace('.', '_')}_{key}".upper()
-
-
 def shown(settings: Settings) -> dict[str, dict[str, object]]:
-    """Values by group and key, secrets masked."""
+    """Return values by group and key, secrets masked."""
     return {
         name: {
             key: MASK if item.metadata["secret"] and getattr(group, key) else getattr(group, key)
@@ -48,7 +36,7 @@ def shown(settings: Settings) -> dict[str, dict[str, object]]:
 
 
 def table() -> str:
-    """`docs/settings.md`: every setting with its environment name, default, choices and sentence."""
+    """Write `docs/settings.md`: every setting with its environment name, default, choices and sentence."""
     lines = [
         "# Settings",
         "",
@@ -70,8 +58,9 @@ def table() -> str:
     ]
     for name, group in groups(Settings()):
         lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
+        hints = hints_of(group)
         for key, item in knobs(group).items():
-            choices = item.metadata["choices"]
+            choices = choices_of(unwrap_optional(hints[key])[0])
             help = item.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
             default = getattr(group, key)
             usual = "" if default in (None, "") else f"`{default}`"
