@@ -336,7 +336,7 @@ def test_a_real_process_exits_with_0_1_and_2(environment: dict[str, str]) -> Non
 
 
 def test_help_and_a_recall_by_a_service_wait_for_no_heavy_library() -> None:
-    code = "import sys, memento.cli, memento.client; print(*sys.modules)"
+    code = "import sys, memento.interfaces.cli, memento.client; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "msgspec", "httpx2", "memento.model"} & set(
