@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -302,3 +303,45 @@ def namespace_of(graph: str) -> str:
     'work: alpha'
     """
     return unquote(graph.rsplit(":", 1)[-1])
+
+
+_GRAPH = re.compile(
+    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphName:
+    """
+    What a graph is: `graph` (memories), `cases`, `data` (somebody's own RDF) and `inferred` have a name within their tenant; a
+    tenant has one each of `self`, `provenance` and `audit`.
+    """
+
+    kind: str
+    tenant: str
+    name: str = ""
+
+    @property
+    def iri(self) -> IRI:
+        parts = [self.kind, self.tenant, *([self.name] if self.name else [])]
+        return IRI("urn:memento:" + ":".join(quote(part, safe="") for part in parts))
+
+    def within(self, tenant: str) -> GraphName:
+        """Return the same of another tenant."""
+        return replace(self, tenant=tenant)
+
+
+def parse_graph_name(iri: str) -> GraphName | None:
+    """
+    Parse the name of a graph; None when it is none of those that a tenant has.
+
+    >>> parse_graph_name("urn:memento:graph:local:work%3A%20alpha")
+    GraphName(kind='graph', tenant='local', name='work: alpha')
+    >>> parse_graph_name("urn:memento:ontology") is None
+    True
+    """
+    found = _GRAPH.fullmatch(iri)
+    if not found:
+        return None
+    kind, tenant, name, single, owner = found.groups()
+    return GraphName(kind, unquote(tenant), unquote(name)) if kind else GraphName(single, unquote(owner))

@@ -30,12 +30,12 @@ class Documents(Connection):
         progress: Progress | None = None,
     ) -> Exported:
         """See `Memento.export`; the file is written on this machine."""
-        from memento.archive.exchange.files import saved
+        from memento.archive.files import save_document
 
         asked = {"format": form or str(file), "vectors": vectors, "audit": audit, "namespace": namespace}
         with self.streamed("GET", _addressed("/memory/export", asked)) as (headers, pieces):
             told, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))
-            return saved(pieces, Path(file), told, count, progress)
+            return save_document(pieces, Path(file), told, count, progress)
 
     def import_rdf(
         self,

@@ -10,9 +10,9 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from memento.archive.exchange.arriving import Arriving, poured, ready
-from memento.archive.exchange.files import saved, unpacked
-from memento.archive.exchange.leaving import Leaving, leaving
+from memento.archive.files import open_document, save_document
+from memento.archive.rdf_export import ExportDocument, export_document
+from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.errors import MementoError
 from memento.graph.documents import form_called
 from memento.model import Exported, Merged
@@ -52,17 +52,17 @@ class Exchanging(Consolidating):
             NotAcceptable: a format that has no named graphs.
         """
         found = self.exporting(form or str(file), vectors=vectors, audit=audit, namespace=namespace)
-        return saved(found.pieces, Path(file), found.form.name, found.statements, progress)
+        return save_document(found.pieces, Path(file), found.form.name, found.statements, progress)
 
     def exporting(
         self, form: str, *, vectors: bool = False, audit: bool = False, namespace: str | None = None
-    ) -> Leaving:
+    ) -> ExportDocument:
         """The same a piece at a time, for who sends it on; what is written after this call is not in it."""
         scope = self._in(namespace)
         if audit:
             self._access.needs("admin")
         with self._writing:
-            return leaving(
+            return export_document(
                 form_called(form), scope, self._access, self._parts, only=namespace, vectors=vectors, audit=audit
             )
 
@@ -94,7 +94,7 @@ class Exchanging(Consolidating):
             ShapeViolation: it would break a shape.
         """
         chosen = form or str(file)
-        with unpacked(Path(file), self.datadir.path) as source:
+        with open_document(Path(file), self.datadir.path) as source:
             return self.take_in(
                 source, Path(file).name, chosen, data=data, check=check, namespace=namespace, progress=progress
             )
@@ -115,7 +115,7 @@ class Exchanging(Consolidating):
         if not check:
             self._access.needs("admin")
         with self._importing, self._staging(source) as folder:
-            arriving = Arriving(
+            arriving = ImportDocument(
                 source=source,
                 form=form_called(form),
                 name=name,
@@ -124,12 +124,12 @@ class Exchanging(Consolidating):
                 check=check,
                 folder=folder,
             )
-            found = ready(arriving, scope, self._access, self._parts, progress)
+            found = prepare_import(arriving, scope, self._access, self._parts, progress)
             try:
                 with self._writing:
-                    merged = poured(found, scope, self._parts, self._access.name)
+                    merged = write_import(found, scope, self._parts, self._access.name)
             except MementoError:
-                found.prepared.undo()
+                found.vectors.undo()
                 raise
             if merged.notes:
                 self.resume()

@@ -13,10 +13,10 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from archive.exchange.test_exchange import everything
+from archive.test_rdf_import import everything
 from conftest import OFFLINE
 from doors import serving
-from memento.archive.exchange import leaving
+from memento.archive import rdf_export
 from memento.client import Client
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
 from memento.graph.exact import Exact
@@ -95,7 +95,7 @@ def test_an_export_that_breaks_off_leaves_no_file(
         yield b"# begins\n" * 20_000
         raise GraphError("the disk is gone")
 
-    monkeypatch.setattr(leaving, "written", broken)
+    monkeypatch.setattr(rdf_export, "written", broken)
     with pytest.raises(Unreachable, match="in the middle"):
         client.export(tmp_path / "all.trig")
 

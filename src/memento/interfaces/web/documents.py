@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 
 from memento import assets
-from memento.archive.exchange.files import spooled
+from memento.archive.files import spool
 from memento.errors import InputError
 from memento.interfaces.web.asked import Parameters, json_object, memory, namespace
 from memento.interfaces.web.departures import Presence, presence_of
@@ -52,7 +52,7 @@ class Documents:
         if encoding not in ("identity", "gzip"):
             raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
         held, most = memory(), memory().settings.limits.document_bytes
-        with spooled(request.stream, name, held.datadir.path, is_packed=encoding == "gzip", most=most) as source:
+        with spool(request.stream, name, held.datadir.path, is_packed=encoding == "gzip", most=most) as source:
             merged = held.take_in(
                 source,
                 name,

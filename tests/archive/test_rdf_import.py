@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from conftest import OFFLINE
 from memento import assets
 from memento.access import OWNER, Access
-from memento.archive.exchange.arriving import Arriving, poured, ready
-from memento.archive.exchange.leaving import leaving
+from memento.archive.rdf_export import export_document
+from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
@@ -60,15 +60,15 @@ def everything(parts: Backends) -> set[ox.Quad]:
 
 
 def exported(parts: Backends, form: str, *, vectors: bool = False, only: str | None = None) -> bytes:
-    found = leaving(form_called(form), SCOPE, OWNER, parts, only=only, vectors=vectors, audit=False)
+    found = export_document(form_called(form), SCOPE, OWNER, parts, only=only, vectors=vectors, audit=False)
     return b"".join(found.pieces)
 
 
 def taken(
     data: bytes, form: str, parts: Backends, scope: Scope = SCOPE, *, check: bool = True, only: str | None = None
 ) -> Merged:
-    arriving = Arriving(source=io.BytesIO(data), form=form_called(form), name="it", check=check, only=only)
-    return poured(ready(arriving, scope, OWNER, parts, None), scope, parts, "owner")
+    arriving = ImportDocument(source=io.BytesIO(data), form=form_called(form), name="it", check=check, only=only)
+    return write_import(prepare_import(arriving, scope, OWNER, parts, None), scope, parts, "owner")
 
 
 nasty = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(str.strip)
@@ -472,10 +472,10 @@ def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Pa
     with pytest.raises(InputError, match=r"half\.nq\.gz cannot be unpacked"):
         told.import_rdf(tmp_path / "half.nq.gz")
 
-    from memento.archive.exchange.files import spooled
+    from memento.archive.files import spool
 
     bomb = io.BytesIO(gzip.compress(bytes(1 << 22)))
-    with pytest.raises(TooLong, match="document_bytes"), spooled(bomb, "it", tmp_path, is_packed=True, most=1 << 20):
+    with pytest.raises(TooLong, match="document_bytes"), spool(bomb, "it", tmp_path, is_packed=True, most=1 << 20):
         pass
 
 

@@ -20,7 +20,9 @@ _IN_MEMORY = 8 * _PIECE
 _PACKED = b"\x1f\x8b"
 
 
-def saved(pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None) -> Exported:
+def save_document(
+    pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None
+) -> Exported:
     """
     Write a document's pieces into a file, which takes the place of what is there once it is whole.
 
@@ -31,10 +33,10 @@ def saved(pieces: Iterable[bytes], file: Path, form: str, statements: int, progr
         InputError: the file cannot be written.
     """
     fresh = file.with_name(f"{file.name}.part")
-    watched = _watched(pieces, statements, progress) if progress else pieces
+    watched = _report_progress(pieces, statements, progress) if progress else pieces
     try:
         with fresh.open("wb") as target:
-            for piece in packed(watched) if file.suffix == ".gz" else watched:
+            for piece in pack(watched) if file.suffix == ".gz" else watched:
                 target.write(piece)
             target.flush()
             os.fsync(target.fileno())
@@ -47,7 +49,7 @@ def saved(pieces: Iterable[bytes], file: Path, form: str, statements: int, progr
     return Exported(file=str(file), form=form, statements=statements, bytes=size)
 
 
-def _watched(pieces: Iterable[bytes], statements: int, progress: Progress) -> Iterator[bytes]:
+def _report_progress(pieces: Iterable[bytes], statements: int, progress: Progress) -> Iterator[bytes]:
     done = 0
     for piece in pieces:
         yield piece
@@ -56,8 +58,8 @@ def _watched(pieces: Iterable[bytes], statements: int, progress: Progress) -> It
     progress(statements, statements)
 
 
-def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces as those of a gzip file."""
+def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pack pieces as those of a gzip file."""
     packing = zlib.compressobj(6, zlib.DEFLATED, 31)
     for piece in pieces:
         yield packing.compress(piece)
@@ -65,9 +67,9 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def unpacked(file: Path, folder: Path) -> Iterator[IO[bytes]]:
+def open_document(file: Path, folder: Path) -> Iterator[IO[bytes]]:
     """
-    A file to be read from its beginning as often as is needed; a packed one is unpacked into `folder`, and gone afterwards.
+    Open a file to be read from its beginning as often as is needed; a packed one is unpacked into `folder`, and gone afterwards.
 
     Raises:
         InputError: the file cannot be read, or not be unpacked.
@@ -79,18 +81,18 @@ def unpacked(file: Path, folder: Path) -> Iterator[IO[bytes]]:
                 yield source
                 return
             source.seek(0)
-            with spooled(source, file.name, folder, is_packed=True) as plain:
+            with spool(source, file.name, folder, is_packed=True) as plain:
                 yield plain
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}") from error
 
 
 @contextmanager
-def spooled(
+def spool(
     source: IO[bytes], name: str, folder: Path, *, is_packed: bool, most: int | None = None
 ) -> Iterator[IO[bytes]]:
     """
-    What comes in once, so that it can be read again; long ones lie in `folder` meanwhile.
+    Spool what comes in once, so that it can be read again; long ones are in `folder` meanwhile.
 
     Args:
         name: what errors call it.
