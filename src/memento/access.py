@@ -53,7 +53,7 @@ class Access:
         return RIGHTS.index(right) <= RIGHTS.index(self.right)
 
     def needs(self, right: Right) -> None:
-        """Raises `Forbidden` when the caller may not do what takes this right."""
+        """Raise `Forbidden` when the caller may not do what takes this right."""
         if not self.may(right):
             raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
 
@@ -280,7 +280,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
-    """Whether a browser says that a page of another site asks, and not the user by following a link."""
+    """Tell whether a browser says that a page of another site asks, and not the user by following a link."""
     return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
 
 

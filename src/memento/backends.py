@@ -183,7 +183,7 @@ class Backends:
         keeping.discard(self.datadir.indexes, self.indexes)
 
     def _begin_erasing(self) -> None:
-        self.datadir.erased.touch()
+        self.datadir.erasure_mark.touch()
         self._is_erased = True
         self.erasures += 1
         for told in self.forgotten:
@@ -199,7 +199,7 @@ class Backends:
             keeper.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
-                _kept(self.datadir, self.indexes)
+                _save_indexes(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
@@ -211,7 +211,7 @@ class Backends:
 
 def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     """
-    The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
+    Open the embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
 
     A store that is damaged is left as it is; a backup stands in for it, and the parts are `degraded`.
 
@@ -228,10 +228,10 @@ def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences = _opened(datadir, settings, embedder)
+        graph, indexes, inferences = _open_parts(datadir, settings, embedder)
     except Damaged as damage:
         degraded = use_fallback(datadir, damage)
-        graph, indexes, inferences = _opened(datadir, settings, embedder)
+        graph, indexes, inferences = _open_parts(datadir, settings, embedder)
     return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, degraded)
 
 
@@ -260,7 +260,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             parts.degraded = None
     finally:
         until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _opened(parts.datadir, settings, parts.embedder)
+        parts.graph, parts.indexes, parts.inferences = _open_parts(parts.datadir, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
         for follow in parts.followers:
@@ -268,12 +268,12 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _opened(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+def _open_parts(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
     """Store and indexes of a data folder, after whatever an earlier process left to be done."""
     finish_restore(datadir)
-    if datadir.erased.exists():
+    if datadir.erasure_mark.exists():
         rewrite(datadir.store)
-        datadir.erased.unlink()
+        datadir.erasure_mark.unlink()
     raise_if_store_is_missing(datadir)
     before = keeping.traces(datadir.store)
     graph = Oxigraph(datadir.store)
@@ -284,7 +284,7 @@ def _opened(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[
         if not (is_ours and keeping.load(datadir.indexes, graph, indexes)):
             keeping.discard(datadir.indexes, indexes)
             reconcile(graph, indexes)
-            _kept(datadir, indexes)
+            _save_indexes(datadir, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.touched
@@ -294,7 +294,7 @@ def _opened(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[
     return graph, indexes, inferences
 
 
-def _kept(datadir: DataFolder, indexes: Indexes) -> None:
+def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     try:
         keeping.save_if_late(datadir.indexes, indexes)

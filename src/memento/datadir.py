@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def default_home() -> Path:
-    """The platform's user data folder for Memento."""
+    """Return the platform's user data folder for Memento."""
     from platformdirs import user_data_path
 
     return user_data_path("memento", appauthor=False)
 
 
 def cache_folder() -> Path:
-    """The platform's user cache folder for Memento; whoever writes there makes it."""
+    """Return the platform's user cache folder for Memento; whoever writes there makes it."""
     from platformdirs import user_cache_path
 
     return user_cache_path("memento", appauthor=False)
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that has a data folder open; `address` is set while it serves, and `token` opens every door there."""
+    """The process that has a data folder open; `address` is set while it serves, and `token` is good for everything there."""
 
     pid: int
     command: str
@@ -126,7 +126,7 @@ class DataFolder:
             self.blocks.with_name(self.blocks.name + suffix).unlink(missing_ok=True)
 
     @property
-    def erased(self) -> Path:
+    def erasure_mark(self) -> Path:
         return self._data / "erased"
 
     @property
@@ -162,7 +162,7 @@ class DataFolder:
         try:
             self._lock.acquire(timeout=wait_s)
         except Timeout as error:
-            raise FolderInUse(f"{self.path} is in use by {self._named(self.owner())}") from error
+            raise FolderInUse(f"{self.path} is in use by {self._describe_owner(self.owner())}") from error
         except OSError as error:
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
@@ -178,19 +178,19 @@ class DataFolder:
         fresh.replace(self.path / "owner.json")
 
     def owner(self) -> Owner | None:
-        """Who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
+        """Read who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
         try:
             return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
     def serving_owner(self) -> Owner | None:
-        """The owner, if it is another live process that serves."""
+        """Return the owner, if it is another live process that serves."""
         owner = self.owner()
         return owner if owner and owner.address and self._is_locked() else None
 
     def _is_locked(self) -> bool:
-        """Whether a live process holds the lock. Looked up directly: importing the lock's library takes as long as the answer."""
+        """Tell whether a live process holds the lock, without the import of its library, which takes as long as the answer."""
         try:
             import fcntl
         except ImportError:
@@ -229,7 +229,7 @@ class DataFolder:
         self.release()
 
     @staticmethod
-    def _named(owner: Owner | None) -> str:
+    def _describe_owner(owner: Owner | None) -> str:
         if owner is None:
             return "another process"
         where = f" at {owner.address}" if owner.address else ""

@@ -37,7 +37,7 @@ class Graph(Protocol):
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         """
-        The rows of `queries/{query}.rq`, read from the `readable` named graphs alone.
+        Return the rows of `queries/{query}.rq`, read from the `readable` named graphs alone.
 
         Args:
             query: path below `queries/` without the suffix, as `retrieval/trace`.
@@ -61,11 +61,11 @@ class Graph(Protocol):
         ...
 
     def graphs(self) -> list[IRI]:
-        """Every named graph that holds something, sorted."""
+        """List every named graph that holds something, sorted."""
         ...
 
     def quads(self, graph: IRI) -> Iterable[Quad]:
-        """Every quad of one named graph, those of one subject together."""
+        """Yield every quad of one named graph, those of one subject together."""
         ...
 
     def load(self, turtle: bytes, graph: IRI) -> None:
@@ -87,7 +87,7 @@ class Embedder(Protocol):
 
     def windows(self, text: str) -> list[str]:
         """
-        The text itself, or overlapping pieces that each fit the model, so that nothing is cut silently.
+        Return the text itself, or overlapping pieces that each fit the model, so that nothing is cut silently.
 
         Raises:
             EmbeddingError: the text is empty or blank.
@@ -96,7 +96,7 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), dimensions) unit rows, in the order of `texts`; each text must fit the model (see `windows`).
+        Return (len(texts), dimensions) unit rows, in the order of `texts`; each text must fit the model (see `windows`).
 
         Raises:
             EmbeddingError: a text is empty or blank, or the model failed.
@@ -134,7 +134,7 @@ class Chat(Protocol):
         self, asked: Prompt, form: type[Form], complaint: Callable[[Form], str | None] | None = None
     ) -> Reply[Form]:
         """
-        The answer to one prompt.
+        Answer one prompt.
 
         Args:
             form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.

@@ -61,7 +61,7 @@ def test_an_erased_case_leaves_no_word(memento: Memento) -> None:
     assert [one.iri for one in later.positives] == [case]
     assert SECRET not in said(memento)
     assert memento._parts.indexes.file.stored(case) is None  # type: ignore[arg-type]
-    assert memento.datadir.erased.exists()
+    assert memento.datadir.erasure_mark.exists()
     assert not weights_of(GRAPH, memento.datadir).exists()
     assert memento.check() == ()
     with pytest.raises(NotFound):

@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_secrets_are_masked_and_only_they(home: Path) -> None:
     found = settings.load(home / "memento.toml", {})
-    shown = settings.shown(found)
+    shown = settings.mask_secrets(found)
 
     assert found.model.api_key == SECRET
     assert shown["model"]["api_key"] == "***"

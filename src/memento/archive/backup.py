@@ -119,7 +119,7 @@ def _copy_files(part: Path, source: BackupSource) -> None:
     with source.vectors.pinned() as pinned:
         with source.still:
             pinned.hold()
-            is_erased = source.datadir.erased.exists()
+            is_erased = source.datadir.erasure_mark.exists()
             if not is_erased:
                 source.store.backup(part / "store")
         if is_erased:  # the files still hold text that was erased: only what is stated is taken

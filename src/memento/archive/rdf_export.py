@@ -114,7 +114,7 @@ class StoreCopy:
     """The store as it is now, in a folder that goes when this object goes; nobody may write while it is made."""
 
     def __init__(self, parts: Backends) -> None:
-        """Raises `GraphError` when there is no room for it."""
+        """Copy the store; raise `GraphError` when there is no room for it."""
         self._live = Exact(parts.graph)
         if self._live.is_on_disk:
             for left in parts.datadir.path.glob("export-*"):

@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 
 def prop(predicate: IRI, default: Any = ...) -> Any:
-    """A dataclass field that lies in the graph under `predicate`; a tuple field is one triple for each element."""
+    """Declare a dataclass field that is stored under `predicate`; a tuple field is one triple for each element."""
     metadata = {"predicate": predicate}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
 
@@ -347,7 +347,7 @@ class Dataset:
         return self.tenant is None
 
     def holds_memories(self, graph: str) -> bool:
-        """Whether a graph is one of the memories that may be written here."""
+        """Tell whether a graph is one of the memories that may be written here."""
         name = self._name(graph, graph_iri)
         return name is not None and (not self.namespaces or name in self.namespaces)
 
@@ -357,27 +357,27 @@ class Dataset:
         return data_iri(self.tenant, "") if self.tenant is not None else ""
 
     def is_free(self, graph: str) -> bool:
-        """Whether a graph is one of the tenant's own, in which any RDF may stand."""
+        """Tell whether a graph is one of the tenant's own, in which any RDF may stand."""
         return self._name(graph, data_iri) is not None
 
     def writes(self, graph: str) -> bool:
-        """Whether a graph may be written, whether it is there or not; "" is the default graph."""
+        """Tell whether a graph may be written, whether it is there or not; "" is the default graph."""
         return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
 
     def reads(self, graph: str) -> bool:
-        """Whether a graph may be read, whether it is there or not."""
+        """Tell whether a graph may be read, whether it is there or not."""
         return self.named is None or graph in self.named or graph in (self.default or ()) or self.writes(graph)
 
     def among(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
-        """Those of some graphs that may be read; what is not there reads as empty."""
+        """Return those of some graphs that may be read; what is not there reads as empty."""
         return tuple(IRI(graph) for graph in graphs if self.reads(graph))
 
     def choosing(self, default: Iterable[str], named: Iterable[str]) -> Self:
-        """The same with a narrower choice of what is read, as FROM and USING make it."""
+        """Narrow the choice of what is read, as FROM and USING make it."""
         return replace(self, default=self.among(default), named=self.among(named))
 
     def _name(self, graph: str, called: Callable[[str, str], IRI]) -> str | None:
-        """What a graph of this tenant is called, when it is of a kind and spelled in the one way that counts."""
+        """Return what a graph of this tenant is called, when it is of a kind and spelled in the one way that counts."""
         if self.tenant is None:
             return None
         start = called(self.tenant, "")

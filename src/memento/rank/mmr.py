@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:
     """
-    How much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
+    Return how much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
 
     Args:
         scores: fused scores in 0..1, in any order.
@@ -32,7 +32,7 @@ def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, h
 
 def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
     """
-    Rows of the `k` most relevant, least redundant candidates, best first; all rows as they stand when there are no more than `k`.
+    Choose the rows of the `k` most relevant, least redundant candidates, best first; all rows in their order when there are at most `k`.
 
     Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
 

@@ -10,7 +10,7 @@ Vectors = NDArray[np.float32]
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """
-    (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+    Scale vectors, (n, d) or (d,), to length 1; a zero vector stays zero.
 
     >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -22,7 +22,7 @@ def unit(vectors: NDArray[np.floating]) -> Vectors:
 
 def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
     """
-    (n,) how near each row is to the question, -1..1: the best over the question's windows.
+    Return how near each row, (n,), is to the question, -1..1: the best over the question's windows.
 
     Args:
         matrix: (n, d) unit rows; a row of zeros has cosine 0.

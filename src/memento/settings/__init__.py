@@ -48,7 +48,7 @@ from memento.settings.loader import (
     with_engine,
     with_profile,
 )
-from memento.settings.registry import TOOL_GROUPS, groups, shown, table
+from memento.settings.registry import TOOL_GROUPS, groups, mask_secrets, table
 
 __all__ = [
     "ENGINES",
@@ -86,8 +86,8 @@ __all__ = [
     "groups",
     "home_and_namespace",
     "load",
+    "mask_secrets",
     "resolve_namespace",
-    "shown",
     "table",
     "tool_groups",
     "with_engine",

@@ -24,7 +24,7 @@ def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
             yield from groups(group, f"{above}{item.name}.")
 
 
-def shown(settings: Settings) -> dict[str, dict[str, object]]:
+def mask_secrets(settings: Settings) -> dict[str, dict[str, object]]:
     """Return values by group and key, secrets masked."""
     return {
         name: {

@@ -19,7 +19,7 @@ from memento.sparql.constants import Constant, bound, constant
 from memento.sparql.groups import Groups
 from memento.sparql.guard import Reading, Service
 from memento.sparql.tokens import Token
-from memento.time import iso, parsed
+from memento.time import iso, parse_time
 
 SEARCH_FORM = 'SERVICE mem:search { ?memory mem:matches "question" ; mem:score ?score ; mem:limit 20 }'
 AS_OF_FORM = 'SERVICE mem:asOf { ?memory mem:validOn "2026-03-01T00:00:00Z"^^xsd:dateTime }'
@@ -272,7 +272,7 @@ def _time(said: _Said | None, block: _Block, zone: tzinfo) -> datetime | None:
     if found.datatype not in _TIMES:
         _refuse(said.token, "this takes a time", block.form)
     try:
-        return parsed(found.value, "the time", zone)
+        return parse_time(found.value, "the time", zone)
     except InputError as error:
         raise InputError(f"{said.token.place}: {error}") from error
 

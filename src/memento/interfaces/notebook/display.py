@@ -132,7 +132,7 @@ def _note_html(note: NoteRef | None) -> str:
 
 
 def _table_html(columns: Sequence[str], rows: Iterable[Row], caption: str = "") -> str:
-    """A table of columns and cells that are HTML already."""
+    """Write a table of columns and cells that are HTML already."""
     title = f'<caption style="text-align:left">{caption}</caption>' if caption else ""
     head = "".join(f'<th style="{_CELL};{_LINE}">{name}</th>' for name in columns)
     body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>" for row in rows)
