@@ -92,7 +92,7 @@ class Backends:
         """
         self.indexes.anticipate(change)
         self.apply(change)
-        # What lies elsewhere, as provenance does, no index holds.
+        # No index holds what is in other graphs, such as provenance.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
@@ -169,7 +169,7 @@ class Backends:
         """
         Remove quads and every copy of some texts.
 
-        The vectors are overwritten at once; the store's own files are written anew at the next start.
+        The vectors are overwritten at once; the store's own files are rewritten at the next start.
         """
         self.erasing()
         self.commit(change, scope)
@@ -178,7 +178,7 @@ class Backends:
         self.embedder.discard(texts)
 
     def erasing(self) -> None:
-        """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
+        """Text is about to be erased: the store's own files are rewritten at the next start, and no index of now is kept."""
         self._begin_erasing()
         keeping.discard(self.datadir.indexes, self.indexes)
 

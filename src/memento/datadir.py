@@ -3,17 +3,17 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
-    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, lock and owner of its own
+    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
-    {home}/backups/       copies of the memory at some times, unless they lie elsewhere
-    {home}/checkpoints/   the same, made by a running service of its own accord; the latest few
+    {home}/backups/       copies of the memory at some times, unless another folder is named
+    {home}/checkpoints/   the same, made by a running service by itself; the latest few
     {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… what was here before a backup was put in its place
-    {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
+    {home}/erased         there when the store's files still hold text that was erased: rewritten at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
 

@@ -13,7 +13,7 @@ from memento.errors import InputError
 
 
 class IRI(str):
-    """A name in the graph. A class of its own, so that binding can tell it from text."""
+    """A name in the graph. A class, so that binding can tell it from text."""
 
     __slots__ = ()
 
@@ -172,7 +172,7 @@ def user_iri(tenant: str) -> IRI:
 
 def user_of(graph: str) -> IRI:
     """
-    Return the user whose memories lie in a graph.
+    Return the user whose memories are in a graph.
 
     >>> user_of("urn:memento:graph:local:work")
     'urn:memento:user:local'

@@ -130,7 +130,7 @@ def _copy_files(part: Path, source: BackupSource) -> None:
 
 
 def _unshare_files(store: Path) -> None:
-    """Give a store files of its own in the place of those that it shares."""
+    """Replace the files that a store shares by copies."""
     for path in store.iterdir():
         if path.stat().st_nlink > 1:
             own = path.with_name(f"{path.name}{_PART}")

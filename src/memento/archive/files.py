@@ -27,7 +27,7 @@ def save_document(
     Write a document's pieces into a file, which takes the place of what is there once it is whole.
 
     Args:
-        progress: called with (statements, in all); the former is told by the lines, as most have one of their own.
+        progress: called with (statements, in all); the former is counted by lines, as most statements have one.
 
     Raises:
         InputError: the file cannot be written.

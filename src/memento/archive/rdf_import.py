@@ -58,7 +58,7 @@ class ImportDocument:
     A document as it comes in.
 
     `only` is the namespace that all memories go to, whatever theirs was; `data` the name of the free graph that triples outside
-    of any graph go to. `folder` is where it may lie meanwhile, None for in memory.
+    of any graph go to. `folder` is where it may be staged, None for in memory.
     """
 
     source: IO[bytes]

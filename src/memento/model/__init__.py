@@ -1,5 +1,5 @@
 """
-The nouns: what lies in the graph, what goes into a write, what comes back from the service.
+The nouns: what is in the graph, what goes into a write, what comes back from the service.
 
 All are frozen, keyword-only and compare by value; times are aware and in UTC.
 """

@@ -381,7 +381,7 @@ class Changed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inferred:
     """
-    What follows from the graphs that a namespace reads, and lies in `graph`.
+    What follows from the graphs that a namespace reads, and is written into `graph`.
 
     `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
     several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
@@ -439,7 +439,7 @@ class BackedUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """A backup that is the memory now: which one, how much it holds, and where what was here before lies."""
+    """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
 
     folder: str
     statements: int
@@ -459,7 +459,7 @@ class Place:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """
-    Memories and anchors that hang together: `label` names it, `size` counts its memories, `keywords` are its tags or else names.
+    Memories and anchors that belong together: `label` names it, `size` counts its memories, `keywords` are its tags or else names.
 
     `importance` is its share of all rank, `volatility` the share of it that was touched within a week; both in 0..1.
     """
@@ -484,7 +484,7 @@ class Crossing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """
-    The graph of the map in numbers; the user is left out, as everything hangs on them.
+    The graph of the map in numbers; the user is left out, as everything is about them.
 
     `density`, `clustering` and `largest` (share of the largest component) are in 0..1, `modularity` in −½..1.
     """
@@ -502,7 +502,7 @@ class Layout:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """
-    The map of a namespace at a time: what hangs together, what it turns on, what is new and what fades, and what joins it.
+    The map of a namespace at a time: what belongs together, what it turns on, what is new and what fades, and what joins it.
 
     `energy` is the mean of the memories, 0..100. `seasons` names some memories of each season, in the order emerging, active,
     stable, decaying. `recent` says what was done last.

@@ -98,7 +98,7 @@ class Reward:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
     """
-    The way a task is carried out. While it is `pending` it has a state of its own; when it is done, `case` is what came of it.
+    The way a task is carried out. While it is `pending` it has a state; when it is done, `case` is what came of it.
 
     `packed` is the whole way, gzipped JSON in base64; the steps beside it then have their texts shortened.
     """

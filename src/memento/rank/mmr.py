@@ -32,7 +32,7 @@ def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, h
 
 def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
     """
-    Choose the rows of the `k` most relevant, least redundant candidates, best first; all rows in their order when there are at most `k`.
+    Choose the rows of the `k` most relevant, least redundant candidates, best first; all rows as they come if `k` or fewer.
 
     Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
 

@@ -211,7 +211,7 @@ class KeysSettings:
     autokey_aliases: Natural = knob(8, "most phrases that one key learns")
     autokey_days: Amount = knob(30.0, "days after which a learned phrase goes that nobody has used")
     direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) beside the walk")
-    rerank: str = knob("", "folder of a cross-encoder that orders the best 30 of direct recall anew; empty: none")
+    rerank: str = knob("", "folder of a cross-encoder that orders the best 30 of direct recall again; empty: none")
     rerank_floor: float | None = knob(
         None, "score of the cross-encoder's best, below which direct recall has no answer; empty: none"
     )
@@ -404,7 +404,7 @@ class SparqlSettings:
     )
     service_bytes: Annotated[int, Meta(ge=1024)] = knob(1_048_576, "longest answer of such an endpoint, in bytes")
     origins: str = knob(
-        "", "web pages that may query with a token of their own, as https://yasgui.org, several with commas; * is any"
+        "", "web pages that may query with a token, as https://yasgui.org, several with commas; * is any"
     )
 
 
@@ -439,7 +439,7 @@ class SexprSettings:
 
 @dataclass(frozen=True, slots=True)
 class ManifestSettings:
-    updates: Positive = knob(100, "changes of a namespace after which its map is drawn anew in the background")
+    updates: Positive = knob(100, "changes of a namespace after which its map is drawn again in the background")
     cache_s: Amount = knob(30.0, "seconds for which a map is given as it was drawn")
 
 
