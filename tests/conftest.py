@@ -11,10 +11,10 @@ import pytest
 
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.plain import parsed_quads
 from memento.model import Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
+from trig import parse_trig
 
 OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 
@@ -43,7 +43,7 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
 def world() -> Oxigraph:
     """The sample world in a store of its own."""
     graph = Oxigraph()
-    graph.apply(Change(tuple(parsed_quads(assets.read("ontology/world.trig")))))
+    graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
     return graph
 
 

@@ -14,14 +14,14 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
 from memento.interfaces.web.server import Busy, asgi, configuration, listening
-from memento.service import Memento
+from memento.python import Memento
 
 
 @contextmanager
 def serving(memento: Memento) -> Iterator[str]:
     """The address of a memory that answers until the end of the block; other processes find it in its folder."""
     with listening("127.0.0.1", 0, has_tokens=False) as listener:
-        server = uvicorn.Server(configuration(asgi(memento, Busy())))
+        server = uvicorn.Server(configuration(asgi(memento.service, Busy())))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memento.service import Memento
+from memento.python import Memento
 from memento.settings import ModelSettings
 from scripted import ScriptedModel
 

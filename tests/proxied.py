@@ -12,7 +12,7 @@ import httpx2
 
 from conftest import OFFLINE
 from doors import serving
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ProxySettings
 from upstream import Received, Upstream
 

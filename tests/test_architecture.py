@@ -22,8 +22,9 @@ FLOORS = [
     ["backends"],
     ["consolidation", "retrieval", "keys", "cases", "manifest", "strength", "sexpr", "ontology", "intake", "archive"],
     ["sparql"],
-    ["service", "evaluation", "client"],
+    ["service"],
     ["python"],
+    ["evaluation"],
     ["interfaces", "__main__"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -70,7 +71,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
 @pytest.mark.parametrize(
     ("library", "rooms"),
     [
-        ("pyoxigraph", {"graph"}),
+        ("pyoxigraph", {"graph", "sparql"}),
         ("pyshacl", {"graph"}),
         ("rdflib", {"graph"}),
         ("sqlite3", {"search", "interfaces"}),  # web: the blocks of the proxy, which no index knows
@@ -101,6 +102,17 @@ def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:
     }
 
     assert users <= rooms
+
+
+def test_only_who_opens_a_folder_knows_which_store_is_behind_the_protocol() -> None:
+    users = {
+        room_of(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "memento.graph.oxigraph"
+    }
+
+    assert users <= {"graph", "backends", "archive", "service"}
 
 
 def test_only_settings_reads_the_environment() -> None:

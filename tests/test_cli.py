@@ -8,14 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
 
 from memento import settings
 from memento.interfaces.cli import main
-from memento.service import open_memento
+from memento.python import open_memento
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +68,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
     now = printed("recall", "Where do I work?")
     then = printed("recall", "Where do I work?", "--as-of", "2024-06-01", "-k", "1", "--json")
 
-    assert set(first) == {"note", "memories", "invalidated", "skipped", "contradicts", "pending"}
+    assert set(first) == {"note", "memories", "invalidated", "skipped", "contradicts", "pending", "contents"}
     assert ["Stored" in second, "Retired" in second] == [True, True]
     assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")
     assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]
@@ -202,11 +202,12 @@ def test_status_check_and_rebuild() -> None:
 
 def test_check_exits_with_1_when_something_differs(tmp_path: Path) -> None:
     from memento.model import Difference
-    from memento.service import Memento
+    from memento.operations.care import Check
+    from memento.service import HANDLERS
 
     difference = Difference(what="missing-vector", iri="urn:x", detail="none")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Memento, "check", lambda self: (difference,))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Check, lambda operation, context: (difference,))
         done = run("check")
 
     assert (done.exit_code, done.stdout) == (1, "missing-vector: urn:x: none\n")
@@ -336,12 +337,10 @@ def test_a_real_process_exits_with_0_1_and_2(environment: dict[str, str]) -> Non
 
 
 def test_help_and_a_recall_by_a_service_wait_for_no_heavy_library() -> None:
-    code = "import sys, memento.interfaces.cli, memento.client; print(*sys.modules)"
+    code = "import sys, memento.interfaces.cli, memento.python; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "msgspec", "httpx2", "memento.model"} & set(
-        loaded
-    )
+    assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "httpx2", "memento.model"} & set(loaded)
 
 
 def test_a_token_is_told_once_listed_without_its_secret_and_revoked() -> None:

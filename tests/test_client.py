@@ -20,7 +20,6 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import pytest
 
 from conftest import OFFLINE
-from memento.client import Client, error_called
 from memento.errors import (
     Conflict,
     FolderInUse,
@@ -35,34 +34,10 @@ from memento.errors import (
 )
 from memento.interfaces.web.app import create_app
 from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
-from memento.service import Memento, open_memento
+from memento.operations import TABLE, fields_of
+from memento.python import Client, Memento, Memory, open_memento
+from memento.python.transport import error_called
 from memento.time import now
-
-HERE_ONLY = {
-    "warm_up",
-    "glimpse",
-    "health",
-    "serve_at",
-    "seen_by",
-    "resume",
-    "scope",
-    "add_keeper",
-    "answer",
-    "exporting",
-    "manifest_text",
-    "on_redrawn",
-    "degraded",
-    "take_in",
-} | {
-    "updated",
-    "uploaded",
-    "dropped",
-    "graph_answer",
-    "named_graph",
-    "fresh_graph",
-    "description",
-    "void",
-}
 
 
 class Quiet(WSGIRequestHandler):
@@ -73,7 +48,7 @@ class Quiet(WSGIRequestHandler):
 @pytest.fixture
 def client(memento: Memento) -> Iterator[Client]:
     """A client of a memory that is served by a thread."""
-    with make_server("127.0.0.1", 0, create_app(memento), WSGIServer, Quiet) as server:
+    with make_server("127.0.0.1", 0, create_app(memento.service), WSGIServer, Quiet) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield Client(f"http://127.0.0.1:{server.server_port}")
@@ -81,18 +56,13 @@ def client(memento: Memento) -> Iterator[Client]:
         thread.join()
 
 
-def methods(cls: type) -> dict[str, inspect.Signature]:
-    return {name: inspect.signature(of) for name, of in inspect.getmembers(cls, inspect.isfunction) if name[0] != "_"}
+def test_both_kinds_of_memory_have_the_methods_of_every_operation() -> None:
+    signatures = {name: inspect.signature(getattr(Memory, name)).parameters for name in TABLE}
 
-
-def test_both_kinds_of_memory_have_the_same_methods_with_the_same_signatures() -> None:
-    here, there = methods(Memento), methods(Client)
-
-    assert {name: there.get(name) for name in here if name not in HERE_ONLY} == {
-        name: signature for name, signature in here.items() if name not in HERE_ONLY
-    }
-    assert set(there) - set(here) == {"ask", "send", "streamed"}
-    assert isinstance(inspect.getattr_static(Client, "ready"), property)
+    for name, operation in TABLE.items():
+        assert set(fields_of(operation)) - {"namespace"} <= set(signatures[name]), name
+        assert ("namespace" in signatures[name]) or name == "rebuild"
+        assert getattr(Client, name) is getattr(Memory, name) is getattr(Memento, name)
 
 
 def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) -> None:
@@ -123,7 +93,7 @@ def test_a_time_without_an_offset_is_read_in_the_time_zone_of_the_user(client: C
 def test_a_portion_of_an_import_after_another_goes_on_where_it_ended(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memento.client.calls.PORTION", 2)
+    monkeypatch.setattr("memento.python.client.PORTION", 2)
     seen: list[tuple[int, int]] = []
     rows = [NoteRow(content=f"Ada read book number {n}.", session="s", position=n) for n in range(5)]
     done = client.import_notes(rows, consolidate=False, progress=lambda *state: seen.append(state))
@@ -161,7 +131,7 @@ def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Me
 
 
 def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: Memento) -> None:
-    memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
     done = client.remember(
         "Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"}, ttl_s=3600, session="monday"
     )
@@ -184,7 +154,7 @@ def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: M
     assert client.correct(done.saved, "Newton saw a pear fall.", keys=["pear"]).invalidated == (done.saved,)
     assert client.cleanup_expired().expired == 0
     with pytest.raises(Forbidden):
-        memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
+        memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
         client.recall_memories("apple")
 
 

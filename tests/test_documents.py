@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from memento import settings
-from memento.service import Memento
+from memento.python import Memento
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

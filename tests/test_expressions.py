@@ -13,7 +13,8 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
 from memento.iris import data_iri
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
+from memento.service.handlers.documents import export_pieces
 from memento.settings import Settings, SexprSettings
 from memento.sexpr.reader import read
 from memento.sexpr.verbs import VERBS, table
@@ -153,7 +154,7 @@ def test_text_never_becomes_a_query(memento: Memento) -> None:
 
 def test_a_reader_evaluates_reading_verbs_alone_and_nothing_runs_before_that_is_known(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
-    reader = memento.seen_by(Access(right="read", name="reader"))
+    reader = memento.with_access(Access(right="read", name="reader"))
 
     assert value(reader, '(recall "lisbon")')
     for writes in (
@@ -168,7 +169,7 @@ def test_a_reader_evaluates_reading_verbs_alone_and_nothing_runs_before_that_is_
     with pytest.raises(Forbidden, match="right to write"):
         value(reader, '(run "p")')
     with pytest.raises(Forbidden):
-        memento.seen_by(Access(namespaces=("work",), right="write")).evaluate("(stats)", namespace="home")
+        memento.with_access(Access(namespaces=("work",), right="write")).evaluate("(stats)", namespace="home")
 
 
 def test_a_policy_is_kept_listed_run_and_paid_for(memento: Memento) -> None:
@@ -257,7 +258,7 @@ def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, ot
 
 
 def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None:
-    reader = memento.seen_by(Access(right="read", name="reader"))
+    reader = memento.with_access(Access(right="read", name="reader"))
     graph = '(graph "urn:memento:graph:local:main" ("urn:memento:memory:1" (a mem:Memory) (mem:content "x" "y")))'
 
     with pytest.raises(Forbidden):
@@ -270,7 +271,7 @@ def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None
 
 
 def quads(memento: Memento) -> set[str]:
-    lines = b"".join(memento.exporting("nquads").pieces).decode().splitlines()
+    lines = b"".join(export_pieces("nquads", memento.context, namespace=None).pieces).decode().splitlines()
     import re
 
     return {re.sub(r"_:\w+", "_:b", line) for line in lines if line}

@@ -29,9 +29,9 @@ from memento.errors import MementoError
 from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import CaseRow, Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.sexpr.printer import printed
-from memento.sparql.asking import Asked, Visible, job
+from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
 from memento.time import now
 
 CANARIES = ("Xylocarp", "Quillwort", "Zirconia", "Snollygoster")
@@ -76,15 +76,15 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     memento = open_memento(home, configured=OFFLINE)
     assert isinstance(memento, Memento)
     with memento:
-        memento.seen_by(Access(tenant="rival", right="write")).note(
+        memento.with_access(Access(tenant="rival", right="write")).note(
             f"I live in {CANARIES[0]} with my dog {CANARIES[1]}."
         )
         memento.note(f"My doctor is Ana {CANARIES[2]}.", namespace="private")
         memento.note(f"I live in {OWN}.", namespace="work")
-        rival = memento.seen_by(Access(tenant="rival", right="write"))
+        rival = memento.with_access(Access(tenant="rival", right="write"))
         rival.remember(f"{CANARIES[0]} is near.", [CANARIES[0], CANARIES[1]])
         rival.add_cases([CaseRow(task=f"Go to {CANARIES[0]}.", plan=f"Take {CANARIES[1]}.", outcome="success")])
-        graph = memento._parts.graph
+        graph = memento.service.stores.graph
         graph.apply(
             Change(
                 tuple((NODE, MEM.name, CANARIES[n % 3], name) for n, name in enumerate(SECRET))
@@ -94,7 +94,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         )
         token = memento.tokens.create("reader", tenant="local", namespaces=["work"], right="read", at=now())
         with serving(memento) as address, httpx2.Client(base_url=address, timeout=30) as client:
-            yield Doors(memento, memento.seen_by(memento.tokens.access(token)), address, client, token, home)
+            yield Doors(memento, memento.with_access(memento.tokens.access(token)), address, client, token, home)
 
 
 VARIABLES = ["?s", "?p", "?o", "?g", "?x"]
@@ -251,28 +251,28 @@ def test_nothing_of_another_tenant_comes_out_on_the_command_line(doors: Doors, s
 
 
 def test_the_canaries_are_there_for_those_whose_they_are(doors: Doors) -> None:
-    rival = doors.memento.seen_by(Access(tenant="rival"))
+    rival = doors.memento.with_access(Access(tenant="rival"))
     own = doors.reader.query(EVERYTHING, accept="text/csv")[0].decode()
-    at_all = job(Asked(sparql=EVERYTHING, accept="text/csv"), None, doors.memento.settings.limits)
+    at_all = prepare_query(QueryRequest(sparql=EVERYTHING, accept="text/csv"), None, doors.memento.settings.limits)
 
     assert CANARIES[0] in rival.query(EVERYTHING, accept="text/csv")[0].decode()
     assert CANARIES[2] in doors.memento.query(EVERYTHING, accept="text/csv", namespace="private")[0].decode()
     assert OWN in own
-    everything = b"".join(doors.memento._workers.run(at_all, caller="test").chunks).decode()
+    everything = b"".join(doors.memento.service.workers.run(at_all, caller="test").chunks).decode()
     assert all(canary in everything for canary in CANARIES)
 
 
 def test_a_generated_query_could_find_them(doors: Doors) -> None:
-    every = Visible(default=(*SECRET, *READABLE), named=(*SECRET, *READABLE))
+    every = VisibleGraphs(default=(*SECRET, *READABLE), named=(*SECRET, *READABLE))
     found: set[str] = set()
 
     @settings(parent=generated, database=None)
     @given(queries)
     def look(sparql: str) -> None:
-        asked = Asked(sparql=sparql, accept="text/csv, text/turtle")
+        asked = QueryRequest(sparql=sparql, accept="text/csv, text/turtle")
         try:
-            made = job(asked, every, doors.memento.settings.limits)
-            told = b"".join(doors.memento._workers.run(made, caller="test", timeout_s=2).chunks).decode()
+            made = prepare_query(asked, every, doors.memento.settings.limits)
+            told = b"".join(doors.memento.service.workers.run(made, caller="test", timeout_s=2).chunks).decode()
         except MementoError:
             return
         found.update(canary for canary in CANARIES if canary in told)

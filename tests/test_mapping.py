@@ -16,14 +16,14 @@ from click.testing import CliRunner, Result
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.client import Client
 from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
 from memento.interfaces.notebook.display import show_manifest
 from memento.interfaces.web.app import create_app
-from memento.manifest.drawn import drawn
+from memento.manifest.maps import draw_manifest
 from memento.model import Manifest
-from memento.service import Memento, open_memento
+from memento.python import Client, Memento, open_memento
+from memento.service.handlers.recall import manifest_text
 from memento.settings import ManifestSettings
 
 
@@ -48,7 +48,7 @@ def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypat
     first = told.manifest()
     told.note("I like tea.")
     same = told.manifest()
-    told._maps._knobs = ManifestSettings(cache_s=0)
+    told.service.maps._knobs = ManifestSettings(cache_s=0)
     stale = told.manifest()
     until(lambda: told.manifest().layout.memories == 7)
 
@@ -58,16 +58,16 @@ def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypat
 
 
 def test_nothing_is_drawn_when_nothing_was_written(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
-    told._maps._knobs = ManifestSettings(cache_s=0)
+    told.service.maps._knobs = ManifestSettings(cache_s=0)
     first = told.manifest()
-    monkeypatch.setattr("memento.manifest.kept.drawn", lambda *_: pytest.fail("drawn for nothing"))
+    monkeypatch.setattr("memento.manifest.maps.draw_manifest", lambda *_: pytest.fail("drawn for nothing"))
 
     assert told.manifest() is first
 
 
 def test_after_a_hundred_updates_it_is_drawn_anew_and_whoever_wanted_is_told(told: Memento) -> None:
     redrawn = threading.Event()
-    told.on_redrawn(redrawn.set)
+    told.service.maps.redrawn.append(redrawn.set)
     iri = told.list()[0].iri
     told.manifest()
     for _ in range(99):
@@ -87,16 +87,16 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
     def slow(*given: object) -> Manifest:
         begun.set()
         go_on.wait(10)
-        return drawn(*given)  # type: ignore[arg-type]
+        return draw_manifest(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("memento.manifest.kept.drawn", slow)
-    told._maps._want([told.scope()])
+    monkeypatch.setattr("memento.manifest.maps.draw_manifest", slow)
+    told.service.maps._want([told.context.scope(None)])
     assert begun.wait(10)
     told.note("I like tea.")
 
     assert told.recall("tea").memories
     assert told.manifest().layout.memories == 6
-    assert told.manifest_text().startswith("Memory: 6 items")
+    assert manifest_text(told.context, None).startswith("Memory: 6 items")
     go_on.set()
 
 
@@ -110,7 +110,7 @@ def test_what_is_forgotten_is_on_no_map(told: Memento) -> None:
 
 def test_each_reader_sees_the_map_of_their_share(told: Memento) -> None:
     told.note("I work on the bridge.", namespace="work")
-    narrow = told.seen_by(Access(namespaces=("work",)))
+    narrow = told.with_access(Access(namespaces=("work",)))
 
     assert "Ada" not in str(narrow.manifest())
     assert "Ada" in str(told.manifest())
@@ -120,7 +120,7 @@ def test_each_reader_sees_the_map_of_their_share(told: Memento) -> None:
 
 def test_the_same_memory_gives_the_same_map_and_picture(told: Memento) -> None:
     first = told.manifest()
-    told._redraw(None)
+    told.manifest(fresh=True)
     again = told.manifest()
 
     assert replace(again, at=first.at) == first
@@ -133,7 +133,7 @@ def test_the_picture_is_well_formed_and_shows_regions_and_bridges_escaped(mement
         memento.remember(f"Bob cooks dish {number}.", [f"dish {number}", "Bob", "cooking"])
     first, second = memento.list()[0].iri, memento.list()[1].iri
     memento.associate(first, second, weight=0.9)
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         svg = client.get("/memory/manifest?format=svg")
         page = client.get("/map")
         text = client.get("/memory/manifest?format=text").text
@@ -149,7 +149,7 @@ def test_the_picture_is_well_formed_and_shows_regions_and_bridges_escaped(mement
 
 
 def test_an_empty_memory_has_a_map_that_says_how_to_begin(memento: Memento) -> None:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         page = client.get("/map")
 
     assert memento.manifest().text == "Memory: nothing yet. Tell it something to remember."
@@ -194,7 +194,7 @@ def test_the_command_evaluates_a_file(told: Memento, tmp_path: Path) -> None:
 
 
 def test_expressions_over_http_are_json_or_text_and_errors_say_where(told: Memento) -> None:
-    with create_app(told).test_client() as client:
+    with create_app(told.service).test_client() as client:
         found = client.post("/memory/sexpr", json={"expression": '(count (recall "cooks"))'})
         text = client.post("/memory/sexpr?format=text", json={"expression": '(list 1 "a" true nil)'})
         wrong = client.post("/memory/sexpr", json={"expression": "(feedback 3)"})

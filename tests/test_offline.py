@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memento.service import open_memento
+from memento.python import open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "urllib.Request")

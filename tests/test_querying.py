@@ -8,7 +8,7 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.iris import IRI, MEM, data_iri, provenance_iri
 from memento.model import Change
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 GRAPHS = "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"
 DEFAULT = "SELECT ?o { <urn:acme> ?p ?o }"
@@ -21,7 +21,7 @@ def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[st
 def test_free_graphs_stand_beside_the_memories_and_provenance_on_its_own(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
     free = data_iri("local", "company")
-    memento._parts.graph.apply(
+    memento.service.stores.graph.apply(
         Change(
             (
                 (IRI("urn:acme"), MEM.name, "Acme", free),
@@ -30,7 +30,7 @@ def test_free_graphs_stand_beside_the_memories_and_provenance_on_its_own(memento
             )
         )
     )
-    narrow = memento.seen_by(Access(namespaces=("work",)))
+    narrow = memento.with_access(Access(namespaces=("work",)))
 
     assert rows(memento, DEFAULT) == ["Acme"]
     assert {free, provenance_iri("local")} <= set(rows(memento, GRAPHS))
@@ -40,10 +40,10 @@ def test_free_graphs_stand_beside_the_memories_and_provenance_on_its_own(memento
 
 def test_an_embedded_memory_starts_a_worker_when_it_is_first_queried(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
-    assert memento._workers.processes == []
+    assert memento.service.workers.processes == []
 
     assert rows(memento, "SELECT ?n { VALUES ?n { 1 } }") == ["1"]
-    assert len(memento._workers.processes) == 1
+    assert len(memento.service.workers.processes) == 1
 
 
 def test_what_is_erased_is_in_no_snapshot_and_no_snapshot_outlives_the_memory(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from memento.errors import Conflict, FolderInUse, InputError, NotFound, TooLong
 from memento.model import NoteRow
+from memento.python import Memento, open_memento
 from memento.retrieval.render import as_text, as_xml
-from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 STORY = [

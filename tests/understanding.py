@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import OFFLINE
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ConsolidationSettings, ModelSettings, Settings
 from scripted import Asked, ScriptedModel
 

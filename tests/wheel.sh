@@ -14,6 +14,6 @@ cd "$work/empty"
 where=$(PYTHONPATH="$work/site" "$python" -c 'import memento; print(memento.__file__)')
 case "$where" in "$work"/site/*) ;; *) echo "the wheel was not what ran: $where"; exit 1 ;; esac
 PYTHONPATH="$work/site" MEMENTO_EMBEDDING_MODEL=trigram "$python" -m memento check --home "$work/empty/home"
-PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models.prompts import digest; print("prompts", digest()[:12])'
-PYTHONPATH="$work/site" "$python" -c 'from memento.web.yasgui import digest; print("page", digest())'
+PYTHONPATH="$work/site" "$python" -c 'from memento.consolidation.models import digest_prompts; print("prompts", digest_prompts()[:12])'
+PYTHONPATH="$work/site" "$python" -c 'from memento.interfaces.web.yasgui import digest; print("page", digest())'
 echo "the wheel is complete"

@@ -14,15 +14,15 @@ from memento.assets import VERSION as __version__
 __all__ = ["Memento", "__version__", "open_memento"]
 
 if TYPE_CHECKING:
-    from memento.service import Memento, open_memento
+    from memento.python import Memento, open_memento
 
 
 def __getattr__(name: str) -> Any:
     # The service brings the store and numpy with it: `memento --help` must not wait for them.
     if name in ("Memento", "open_memento"):
-        from memento import service
+        from memento import python
 
-        return getattr(service, name)
+        return getattr(python, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,12 +12,13 @@ VERSION = "0.1.0"
 
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]
+_PROMPTS = Path(__file__).parent / "llm" / "prompts"
 
 
 @cache
 def folder(name: str) -> Path:
     """
-    Find the folder `ontology`, `queries` or `prompts`.
+    Find the folder `ontology` or `queries`.
 
     Raises:
         MissingPart: the installation is not complete.
@@ -40,6 +41,20 @@ def read(name: str) -> bytes:
     if not path.is_file():
         raise MissingPart(f"the file {name!r} is not part of this installation: install Memento again from its wheel")
     return path.read_bytes()
+
+
+@cache
+def read_prompt(name: str) -> str:
+    """
+    Read what a model is told before it is asked something, as `plan`.
+
+    Raises:
+        MissingPart: there is no such prompt.
+    """
+    path = _PROMPTS / f"{name}.md"
+    if not path.is_file():
+        raise MissingPart(f"the prompt {name!r} is not part of this installation: install Memento again from its wheel")
+    return path.read_text(encoding="utf-8")
 
 
 def queries() -> list[str]:

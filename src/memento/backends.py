@@ -18,11 +18,10 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.delta import Delta
-from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
-from memento.graph.ontology import load_ontology
-from memento.graph.oxigraph import Oxigraph, rewrite
-from memento.graph.snapshot import Snapshots, discard
+from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
+from memento.graph.snapshot import Snapshots, delete_snapshots
+from memento.graph.store import Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.search import keeping
@@ -54,7 +53,7 @@ class Keeper:
 class Backends:
     """The parts that everything above works with."""
 
-    graph: Oxigraph
+    graph: Store
     embedder: Cached
     indexes: Indexes
     datadir: DataFolder
@@ -90,12 +89,13 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
+        made = self.indexes.made_by(change, scope.readable)
         self.indexes.anticipate(change)
         self.apply(change)
         # No index holds what is in other graphs, such as provenance.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
-        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
+        self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made)
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -131,7 +131,7 @@ class Backends:
             self._begin_erasing()
         if touched and delta.removed:
             keeping.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
-        self.graph.amend(delta, touched)
+        self.graph.apply_delta(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
             self.snapshots.drop()
@@ -223,7 +223,8 @@ def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     # Threads that spin on the two cores of a small machine make each other several times slower.
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
-    discard(datadir.snapshots)  # a kill leaves them; before the rewrite, which must leave nothing of the old files
+    # A kill leaves them; before the rewrite, which must leave nothing of the old files.
+    delete_snapshots(datadir.snapshots)
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
     degraded = None
@@ -247,22 +248,23 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         keeper.clear()
     for told in parts.forgotten:
         told()
-    old = parts.graph
+    writes = parts.graph.writes
     parts.inferences.close()
-    old.close()
+    parts.graph.close()
     parts.indexes.file.close()
     try:
-        until_released(parts.datadir.store, wait_s=_PATIENCE_S)
+        wait_until_released(parts.datadir.store, wait_s=_PATIENCE_S)
         change()
         parts.harm = None
         if parts.degraded:
             drop_fallback(parts.datadir)
             parts.degraded = None
     finally:
-        until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _open_parts(parts.datadir, settings, parts.embedder)
-        parts.graph.follow(old)
-        parts.snapshots.turn_to(parts.graph)
+        wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        graph, parts.indexes, parts.inferences = _open_parts(parts.datadir, settings, parts.embedder)
+        graph.count_from(writes + 1)
+        parts.graph = graph
+        parts.snapshots.switch_to(graph)
         for follow in parts.followers:
             follow(None)
         parts._is_erased = False
@@ -287,7 +289,7 @@ def _open_parts(datadir: DataFolder, settings: Settings, embedder: Cached) -> tu
             _save_indexes(datadir, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
-        graph.after_write = inferences.touched
+        graph.after_write = inferences.note_write
     except BaseException:
         graph.close()
         raise

@@ -1,20 +1,17 @@
 """
-The seams: what the rooms above ask of a store, of an embedder and of a language model.
+The seams: what the rooms above ask of an embedder and of a language model.
 
 A protocol is born with its second real implementation; vectors, words and adjacency have one each and stay classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from memento.iris import IRI
-from memento.model import Change, Quad, Value
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -22,59 +19,11 @@ if TYPE_CHECKING:
 Form = TypeVar("Form", bound="BaseModel")
 """The shape that a model's answer must have."""
 
-Row = Mapping[str, Value]
-"""One solution of a SELECT: variable name → value; an unbound variable is absent."""
-
 Vectors = NDArray[np.float32]
 """(n, dimensions) unit rows."""
 
 Progress = Callable[[int, int], None]
 """Called with (done, total) as long work goes on."""
-
-
-class Graph(Protocol):
-    """The store of truth: named graphs of quads behind SPARQL 1.1."""
-
-    def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        """
-        Return the rows of `queries/{query}.rq`, read from the `readable` named graphs alone.
-
-        Args:
-            query: path below `queries/` without the suffix, as `retrieval/trace`.
-            readable: the dataset; nothing outside it is visible. Their union is the default graph, so a triple that
-                stands in two of them may come back twice.
-            slots: terms for the query's `VALUES ?name { … }` blocks. Text never becomes syntax. A slot that is not
-                given keeps the sample that the file has; an empty sequence is an error.
-
-        Raises:
-            GraphError: the store failed, the file or a slot does not exist.
-        """
-        ...
-
-    def apply(self, change: Change) -> None:
-        """
-        Write one change, all of it or nothing; removals come before additions.
-
-        Raises:
-            GraphError: the store refused; nothing was written.
-        """
-        ...
-
-    def graphs(self) -> list[IRI]:
-        """List every named graph that holds something, sorted."""
-        ...
-
-    def quads(self, graph: IRI) -> Iterable[Quad]:
-        """Yield every quad of one named graph, those of one subject together."""
-        ...
-
-    def load(self, turtle: bytes, graph: IRI) -> None:
-        """Replace one named graph by a Turtle document, all of it or nothing."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the store; calling it twice is harmless."""
-        ...
 
 
 class Embedder(Protocol):

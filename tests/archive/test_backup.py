@@ -12,10 +12,11 @@ import pytest
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.client import Client
 from memento.errors import FolderInUse, Forbidden, InputError, NotFound
 from memento.graph import backups
-from memento.service import Memento, open_memento, restored
+from memento.python import Client, Memento, open_memento
+from memento.python import restore_folder as restored
+from memento.service.handlers.documents import export_pieces
 from memento.time import now
 
 
@@ -87,7 +88,7 @@ def test_notes_that_come_meanwhile_are_in_a_backup_whole_or_not_at_all(memento: 
     with opened(tmp_path / "copy") as copy:
         assert copy.check() == ()
         assert before <= copy.status().notes <= after + 1
-        assert copy.status().vectors == len(copy._parts.indexes.file.known())
+        assert copy.status().vectors == len(copy.service.stores.indexes.file.known())
 
 
 def test_a_running_service_is_backed_up_and_restored(memento: Memento, tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_an_export_that_is_being_read_goes_on_when_a_backup_is_put_back(memento:
     memento.note("I live in Lisbon.")
     memento.backup()
     memento.note("I live in Oslo.")
-    pieces = memento.exporting("trig").pieces
+    pieces = export_pieces("trig", memento.context, namespace=None).pieces
     first = next(pieces)
     memento.restore()
 
@@ -246,7 +247,7 @@ def test_a_backup_is_nobody_elses(memento: Memento, tmp_path: Path) -> None:
 
 
 def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_path: Path) -> None:
-    admin = memento.seen_by(Access(right="admin", name="far away"))
+    admin = memento.with_access(Access(right="admin", name="far away"))
     made = admin.backup()
 
     assert Path(made.folder).parent == memento.datadir.backups
@@ -260,4 +261,4 @@ def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_pa
         Access(right="admin", namespaces=("a",)),
     ):
         with pytest.raises(Forbidden):
-            memento.seen_by(access).backup()
+            memento.with_access(access).backup()

@@ -9,7 +9,7 @@ import pytest
 from memento.errors import NotFound
 from memento.iris import MEM, PROV
 from memento.model import NoteRow
-from memento.service import Memento
+from memento.python import Memento
 from scripted import ScriptedModel, Status
 from understanding import Understanding, contents, opened
 
@@ -34,7 +34,8 @@ def test_the_graph_says_it_as_prov_o(tmp_path: Path) -> None:
         noted = memento.note("I work at Google.")
         [source] = memento.sources(noted.memories[0])
         runs = {
-            (predicate, str(value)) for _, predicate, value, _ in memento._parts.graph.quads(memento._scope.provenance)
+            (predicate, str(value))
+            for _, predicate, value, _ in memento.service.stores.graph.quads(memento.service.default_scope.provenance)
         }
 
         assert (source.agent, source.kind, source.agent_iri) == (
@@ -76,7 +77,9 @@ def test_what_is_erased_leaves_no_run_and_no_reason_behind(memento: Memento) -> 
     memento.note("I work at Microsoft.")
     memento.undo(old.memories[0])
     memento.forget(str(old.note), erase=True)
-    quads = [quad for graph in memento._parts.graph.graphs() for quad in memento._parts.graph.quads(graph)]
+    quads = [
+        quad for graph in memento.service.stores.graph.graphs() for quad in memento.service.stores.graph.quads(graph)
+    ]
 
     assert not [quad for quad in quads if "Kumquat Labs" in str(quad[2]) and quad[1] != MEM.name]
     assert not [quad for quad in quads if quad[2] == old.note]

@@ -24,19 +24,18 @@ from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
 from memento.graph.documents import form_called
-from memento.graph.exact import Exact
 from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM, mint
 from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, Note, NoteRow, Quad, Scope, User
 from memento.ports import Vectors
+from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
 from memento.search.embedders.trigram import Trigram
 from memento.search.found import content_hash
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
-from memento.service import Memento, open_memento
 
 FORMS = ["trig", "nquads", "jsonld"]
 SCOPE = Scope()
@@ -52,11 +51,10 @@ def parts_in_memory(folder: Path) -> Backends:
 
 def everything(parts: Backends) -> set[ox.Quad]:
     """Every quad but those of the ontology and of the audit."""
-    exact = Exact(parts.graph)
     names = [
         name for name in parts.graph.graphs() if not name.startswith(("urn:memento:ontology", "urn:memento:audit"))
     ]
-    return {quad for name in names for quad in exact.statements(name)}
+    return {quad for name in names for quad in parts.graph.match(graph=name)}
 
 
 def exported(parts: Backends, form: str, *, vectors: bool = False, only: str | None = None) -> bytes:
@@ -104,11 +102,10 @@ def worlds(draw: st.DrawFn) -> list[ox.Quad]:
         )
         for node in (entity, note, memory):
             found += mapping.quads(node, graph)
-        found += [*mapping.quads(run, SCOPE.provenance), mapping.attributed(note.iri, user.iri, graph)]
+        found += [*mapping.quads(run, SCOPE.provenance), mapping.attribute_note(note.iri, user.iri, graph)]
     store = Oxigraph()
     store.apply(Change(tuple(found)))
-    exact = Exact(store)
-    quads = [quad for name in store.graphs() for quad in exact.statements(name)]
+    quads = [quad for name in store.graphs() for quad in store.match(graph=name)]
     label = ox.Quad(
         ox.NamedNode(entity.iri),
         ox.NamedNode("http://www.w3.org/2004/02/skos/core#altLabel"),
@@ -128,7 +125,7 @@ def test_an_export_is_imported_into_an_empty_store_and_exported_the_same(
 ) -> None:
     folder = tmp_path_factory.mktemp("round")
     here, there, again = (parts_in_memory(folder / name) for name in ("here", "there", "again"))
-    Exact(here.graph).extend(world, [])
+    here.graph.extend(world, [])
     first = exported(here, form)
     merged = taken(first, form, there)
     taken(exported(there, form), form, again, check=False)
@@ -181,7 +178,7 @@ def test_a_file_brings_a_memory_into_another_folder_whole(
 
     assert seen[-1] == (sent.statements, sent.statements)
     assert merged.added == sent.statements
-    assert everything(empty._parts) == everything(told._parts)
+    assert everything(empty.service.stores) == everything(told.service.stores)
     assert empty.check() == ()
     assert empty.recall("Where do I work?").memories[0] == told.recall("Where do I work?").memories[0]
     assert empty.timeline("me") == told.timeline("me")
@@ -196,9 +193,9 @@ def test_vectors_of_the_same_embedder_are_taken_and_others_made_anew(
     text = (tmp_path / "all.trig").read_text(encoding="utf-8")
     merged = empty.import_rdf(tmp_path / "all.trig")
 
-    nodes = len(told._parts.indexes.nodes)
+    nodes = len(told.service.stores.indexes.nodes)
     assert (merged.vectors, merged.embedded) == (nodes, 0)
-    assert everything(empty._parts) == everything(told._parts), "vectors stay out of the graph"
+    assert everything(empty.service.stores) == everything(told.service.stores), "vectors stay out of the graph"
     assert empty.recall("Where do I work?").memories == told.recall("Where do I work?").memories
 
     other = text.replace(told.status().embedder, "another-embedder-768")
@@ -255,21 +252,21 @@ def test_a_copy_within_a_store_has_names_of_its_own(told: Memento, tmp_path: Pat
 
 
 def test_a_document_cannot_speak_for_the_user_of_another_tenant(told: Memento, tmp_path: Path) -> None:
-    told.seen_by(Access(tenant="rival", right="write")).note("My name is Maria.")
+    told.with_access(Access(tenant="rival", right="write")).note("My name is Maria.")
     line = '<urn:memento:user:rival> a <http://purl.org/memento/User> ; <http://purl.org/memento/name> "Mallory" .'
     (tmp_path / "it.trig").write_text(f"GRAPH <{SCOPE.graph}> {{ {line} }}")
     told.import_rdf(tmp_path / "it.trig", check=False)
 
-    rival = told.seen_by(Access(tenant="rival", right="read"))
+    rival = told.with_access(Access(tenant="rival", right="read"))
     assert dict(rival.get("urn:memento:user:rival").properties)[MEM.name] == "Maria"
     assert rival.timeline("me").memories
-    assert told._parts.indexes.name(IRI("urn:memento:user:rival")) == "Maria"
+    assert told.service.stores.indexes.name(IRI("urn:memento:user:rival")) == "Maria"
 
 
 def test_another_tenant_gets_the_memories_about_its_own_user(told: Memento, tmp_path: Path) -> None:
     told.export(tmp_path / "all.trig")
     before = told.timeline("me")
-    rival = told.seen_by(Access(tenant="rival", right="write", name="rival"))
+    rival = told.with_access(Access(tenant="rival", right="write", name="rival"))
     rival.import_rdf(tmp_path / "all.trig")
 
     for memento in (rival, told):
@@ -278,26 +275,26 @@ def test_another_tenant_gets_the_memories_about_its_own_user(told: Memento, tmp_
     assert told.timeline("me") == before
     assert rival.import_rdf(tmp_path / "all.trig").added == 0
     assert told.check() == ()
-    theirs = [quad for quad in everything(told._parts) if "rival" in str(quad.graph_name)]
+    theirs = [quad for quad in everything(told.service.stores) if "rival" in str(quad.graph_name)]
     assert {str(quad.graph_name)[1:-1] for quad in theirs} == {name.replace("local", "rival") for name in _graphs(told)}
     assert not [quad for quad in theirs if "local" in str(quad)]
 
 
 def _graphs(memento: Memento) -> set[str]:
-    return {name for name in memento._parts.graph.graphs() if ":local" in name}
+    return {name for name in memento.service.stores.graph.graphs() if ":local" in name}
 
 
 def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: Memento, tmp_path: Path) -> None:
     told.export(tmp_path / "all.trig")
     empty.note("My name is Anna.", at="2023-01-01")
-    before = everything(empty._parts)
+    before = everything(empty.service.stores)
     merged = empty.import_rdf(tmp_path / "all.trig")
 
     described = dict(empty.get("urn:memento:user:local").properties)
     assert described[MEM.name] == "Anna"
     assert merged.kept > 0
-    assert before < everything(empty._parts)
-    assert merged.added == len(everything(empty._parts)) - len(before)
+    assert before < everything(empty.service.stores)
+    assert merged.added == len(everything(empty.service.stores)) - len(before)
     assert "USER's name is Anna." in {one.content for one in empty.list()}
     assert empty.check() == ()
 
@@ -319,12 +316,12 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
 def test_a_document_that_is_no_memory_is_refused_and_nothing_is_written(
     document: str, said: str, told: Memento, tmp_path: Path
 ) -> None:
-    before = everything(told._parts)
+    before = everything(told.service.stores)
     (tmp_path / "it.trig").write_text(document, encoding="utf-8")
     with pytest.raises(InputError, match=said):
         told.import_rdf(tmp_path / "it.trig")
 
-    assert everything(told._parts) == before
+    assert everything(told.service.stores) == before
     assert not list(told.datadir.path.glob("import-*"))
 
 
@@ -339,10 +336,10 @@ def test_what_breaks_a_shape_is_refused_whole_unless_an_admin_says_so(
         empty.import_rdf(tmp_path / "less.nq")
 
     assert refused.value.report.count("\n") > 3
-    assert everything(empty._parts) == set()
-    assert empty._parts.indexes.file.known() == {}
+    assert everything(empty.service.stores) == set()
+    assert empty.service.stores.indexes.file.known() == {}
     with pytest.raises(Forbidden):
-        empty.seen_by(Access(right="write")).import_rdf(tmp_path / "less.nq", check=False)
+        empty.with_access(Access(right="write")).import_rdf(tmp_path / "less.nq", check=False)
     assert empty.import_rdf(tmp_path / "less.nq", check=False).added == less.count("\n") - 2
 
 
@@ -362,30 +359,30 @@ def test_an_embedder_that_fails_leaves_everything_as_it_was(
     def failing(texts: object) -> Vectors:
         raise EmbeddingError("no model")
 
-    monkeypatch.setattr(empty._parts.embedder, "embed", failing)
+    monkeypatch.setattr(empty.service.stores.embedder, "embed", failing)
     with pytest.raises(EmbeddingError):
         empty.import_rdf(tmp_path / "all.trig")
 
-    assert everything(empty._parts) == set()
-    assert empty._parts.indexes.file.known() == {}
+    assert everything(empty.service.stores) == set()
+    assert empty.service.stores.indexes.file.known() == {}
 
 
 def test_what_is_of_no_memory_is_passed_over(told: Memento, tmp_path: Path) -> None:
     over = ("audit:local", "inferred:local:main", "inferred:local:work:alone", "ontology")
     lines = "".join(f'<urn:a> <urn:p> "x" <urn:memento:{name}> .\n' for name in over)
     (tmp_path / "it.nq").write_text(lines, encoding="utf-8")
-    before = everything(told._parts)
+    before = everything(told.service.stores)
     merged = told.import_rdf(tmp_path / "it.nq")
 
     assert (merged.added, merged.passed_over) == (0, 4)
-    assert everything(told._parts) == before
+    assert everything(told.service.stores) == before
 
 
 def test_an_audit_goes_out_for_reading_and_is_not_taken_in(told: Memento, empty: Memento, tmp_path: Path) -> None:
     audit = ox.Quad(
         ox.NamedNode("urn:x"), ox.NamedNode("urn:p"), ox.Literal("done"), ox.NamedNode("urn:memento:audit:local")
     )
-    Exact(told._parts.graph).extend([audit], [])
+    told.service.stores.graph.extend([audit], [])
     told.export(tmp_path / "without.nq")
     told.export(tmp_path / "with.nq", audit=True)
 
@@ -393,12 +390,12 @@ def test_an_audit_goes_out_for_reading_and_is_not_taken_in(told: Memento, empty:
     assert b"audit" in (tmp_path / "with.nq").read_bytes()
     assert empty.import_rdf(tmp_path / "with.nq").passed_over == 1
     with pytest.raises(Forbidden):
-        told.seen_by(Access(right="write")).export(tmp_path / "mine.nq", audit=True)
+        told.with_access(Access(right="write")).export(tmp_path / "mine.nq", audit=True)
 
 
 def test_an_import_leaves_a_line_in_the_audit_that_says_who_and_how_much(told: Memento, tmp_path: Path) -> None:
     (tmp_path / "company.ttl").write_text("<urn:a> <urn:b> 3 , 4 .")
-    bringer = told.seen_by(Access(right="write", name="phone"))
+    bringer = told.with_access(Access(right="write", name="phone"))
     for _ in range(2):
         bringer.import_rdf(tmp_path / "company.ttl", data="company")
     rows, _ = told.query(
@@ -426,7 +423,7 @@ def test_a_token_for_some_namespaces_neither_takes_nor_gives_more(told: Memento,
     told.export(tmp_path / "all.trig")
     (tmp_path / "company.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
     told.import_rdf(tmp_path / "company.ttl", data="company")
-    narrow = told.seen_by(Access(namespaces=("work",), right="write", name="narrow"))
+    narrow = told.with_access(Access(namespaces=("work",), right="write", name="narrow"))
     narrow.export(tmp_path / "narrow.trig")
     text = (tmp_path / "narrow.trig").read_text(encoding="utf-8")
 
@@ -439,11 +436,11 @@ def test_a_token_for_some_namespaces_neither_takes_nor_gives_more(told: Memento,
     with pytest.raises(Forbidden):
         narrow.export(tmp_path / "main.trig", namespace="main")
     with pytest.raises(Forbidden):
-        told.seen_by(Access(right="read")).import_rdf(tmp_path / "all.trig")
+        told.with_access(Access(right="read")).import_rdf(tmp_path / "all.trig")
 
 
 def test_pending_notes_are_understood_where_they_arrive(told: Memento, empty: Memento, tmp_path: Path) -> None:
-    told._worker.stop(1)  # nobody understands it here
+    told.service.consolidator.stop(1)  # nobody understands it here
     kept = told.note("I live in Lisbon.", wait=False)
     told.export(tmp_path / "all.trig")
     empty.import_rdf(tmp_path / "all.trig")
@@ -456,12 +453,12 @@ def test_pending_notes_are_understood_where_they_arrive(told: Memento, empty: Me
 def test_a_long_document_is_staged_on_disk(
     told: Memento, empty: Memento, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memento.service.exchanging._IN_MEMORY", 10)
+    monkeypatch.setattr("memento.service.handlers.documents._IN_MEMORY", 10)
     (empty.datadir.path / "import-left").mkdir()
     told.export(tmp_path / "all.trig")
     empty.import_rdf(tmp_path / "all.trig")
 
-    assert everything(empty._parts) == everything(told._parts)
+    assert everything(empty.service.stores) == everything(told.service.stores)
     assert not list(empty.datadir.path.glob("import-*"))
 
 

@@ -14,7 +14,7 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.iris import MEM, cases_iri
 from memento.model import CaseRow, Quad
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 ROWS = (
     CaseRow(task="Which film came out first, Alien or Brazil?", plan="1. Look up both years.", outcome="success"),
@@ -50,7 +50,7 @@ def ranked(memento: Memento) -> list[tuple[str, float]]:
 
 
 def quads(memento: Memento, domain: str) -> set[Quad]:
-    return set(memento._parts.graph.quads(cases_iri("local", domain)))
+    return set(memento.service.stores.graph.quads(cases_iri("local", domain)))
 
 
 @pytest.mark.parametrize("form", ["trig", "nquads", "jsonld"])
@@ -83,8 +83,8 @@ def test_the_vectors_of_states_go_along_in_base64_and_are_taken(
     written = np.frombuffer(b64decode(said[MEM.hasStateEmbedding]), dtype="<f4")
 
     assert (merged.vectors, merged.embedded) == (3 + 1, 0)  # the cases and a look-up
-    assert written.tolist() == taught._parts.embedder.embed([ROWS[0].task])[0].tolist()
-    assert other._parts.indexes.file.states([iri])[iri][1].tolist() == written.tolist()
+    assert written.tolist() == taught.service.stores.embedder.embed([ROWS[0].task])[0].tolist()
+    assert other.service.stores.indexes.file.states([iri])[iri][1].tolist() == written.tolist()
     assert not any(predicate == MEM.hasStateEmbedding for _, predicate, _, _ in quads(other, "films"))
 
 
@@ -115,7 +115,7 @@ def test_a_namespace_takes_the_domain_of_its_name_along_and_a_copy_has_names_of_
 
 
 def test_a_token_for_some_namespaces_takes_only_the_cases_of_theirs(taught: Memento, tmp_path: Path) -> None:
-    bound = taught.seen_by(Access(namespaces=("films",), name="bound"))
+    bound = taught.with_access(Access(namespaces=("films",), name="bound"))
     bound.export(tmp_path / "theirs.trig")
     text = (tmp_path / "theirs.trig").read_text()
 

@@ -8,7 +8,7 @@ import pytest
 
 from memento.errors import InputError, NotFound
 from memento.model import Timeline
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 
 

@@ -35,13 +35,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import record, shown, spread, timed
-from memento.cases.bank import Bank, Entry, Pair
-from memento.cases.form import form
-from memento.cases.learner import Learner
-from memento.cases.policy import auc
+from memento.cases.bank import Bank, Entry, Pair, measure_form
+from memento.cases.learner import Learner, auc
 from memento.iris import IRI
 from memento.model import CaseRow, CasesFound
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import CasesSettings, EmbeddingSettings, Settings
 
 NOISE = 0.1
@@ -212,7 +210,7 @@ def told(data: Data, asked: Numbers, last: slice) -> NDArray[np.str_]:
 def vectors(data: Data, model: str) -> tuple[Numbers, Numbers]:
     """(questions, d) and (cases, d) embeddings."""
     with TemporaryDirectory(prefix="memento-bench-") as folder, memory(folder, model, 0) as memento:
-        embed = memento._parts.embedder.embed
+        embed = memento.service.stores.embedder.embed
         return (
             embed([one["text"] for one in data.questions]).astype(np.float64),
             embed([one["state"] for one in data.cases]).astype(np.float64),
@@ -229,13 +227,13 @@ def pairs(data: Data, chosen: Any, say: Callable[[str], None]) -> Figures:
         entries = [
             Entry(iri=iri, task=case, at=EPOCH, reward=1.0 if told_of[case] else -0.2) for case, iri in held.items()
         ]
-        states, tasks = memento._parts.embedder.embed(list(held)), memento._parts.embedder.embed(asked)
+        states, tasks = memento.service.stores.embedder.embed(list(held)), memento.service.stores.embedder.embed(asked)
         for seed in range(chosen.seeds):
             fold_of = np.random.default_rng(seed).permutation(len(asked)) % FOLDS
             for fold in range(FOLDS):
                 bank = Bank(IRI(f"urn:memento:cases:x:{seed}-{fold}"), states.shape[1])
                 bank.put(entries, states)
-                learner = Learner(bank, [], memento._parts, replace(memento.settings.cases, seed=seed))
+                learner = Learner(bank, [], memento.service.stores, replace(memento.settings.cases, seed=seed))
                 every = [pair_of(row, asked, held, tasks, bank) for row in data.pairs]
                 unseen = np.array([fold_of[asked.index(row["query"])] == fold for row in data.pairs])
                 learner.fit([pair for pair, left in zip(every, unseen, strict=True) if not left])
@@ -272,7 +270,7 @@ def pair_of(row: Mapping[str, Any], asked: list[str], held: Mapping[str, IRI], t
         retrieval=IRI(f"urn:x:retrieval:{place}"),
         case=case,
         state=tasks[place],
-        written=form(row["query"]),
+        form=measure_form(row["query"]),
         at_ms=EPOCH.timestamp() * 1000,
         cosine=float(bank.vectors[at] @ tasks[place]),
         reward=1.0 if row["success"] else -0.2,
@@ -284,7 +282,7 @@ def judged(some: Sequence[Pair], learner: Learner, bank: Bank) -> Fold:
     for pair in some:
         at = bank.row(pair.case)
         assert at is not None
-        q = learner.q(pair.state, pair.written, np.array([at]), pair.at_ms)
+        q = learner.q(pair.state, pair.form, np.array([at]), pair.at_ms)
         assert q is not None
         said.append(float(q[0]))
     return Fold(
@@ -353,7 +351,7 @@ def speed(sizes: Sequence[int], say: Callable[[str], None]) -> Figures:
         before, draw = resident_mb(), np.random.default_rng(0)
         with memory(folder, "trigram", 0) as memento:
             rows = [made_up(draw) for _ in range(many)]
-            memento._parts.embedder.embed([row.task for row in rows[:few]])
+            memento.service.stores.embedder.embed([row.task for row in rows[:few]])
             _, store_s = timed(lambda: memento.add_cases(rows[:few]))
             _, read_s = timed(lambda: memento.list_cases(limit=few))
             for begin in range(few, many, 1_000):
@@ -385,7 +383,7 @@ def used(memento: Memento, draw: np.random.Generator) -> tuple[list[float], ...]
     learning: list[float] = []
     for _ in range(200):
         task = made_up(draw).task
-        memento._parts.embedder.embed([task])
+        memento.service.stores.embedder.embed([task])
         found, took = timed(partial(memento.retrieve_cases, task))
         retrieving.append(took)
         ranking.append(found.timings_ms["rank"] / 1_000)

@@ -20,7 +20,7 @@ from measure import fresh_memory, record
 from memento.evaluation import sets
 from memento.iris import MEM
 from memento.model import Listed
-from memento.service import Memento
+from memento.python import Memento
 
 PAGE = 1000
 PARTS = ("precision", "recall", "f1")

@@ -19,10 +19,11 @@ from unittest.mock import patch
 
 from measure import record, shown, spread, timed
 from memento import backends
-from memento.consolidation.checked import checked
+from memento.consolidation.write import raise_if_invalid
 from memento.datadir import DataFolder
+from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
-from memento.service import Memento, open_memento
+from memento.service import understanding
 from memento.settings import ConsolidationSettings, GateSettings, ModelSettings, Settings
 from recall_scale import written
 from scripted import Asked, ScriptedModel, Slow
@@ -91,8 +92,8 @@ def side_by_side(memento: Memento, script: Delayed, notes: int, delay_s: float) 
     writes: list[float] = []
     checks: list[float] = []
     with (
-        patch.object(memento, "_written", timing(memento._written, writes)),
-        patch("memento.service.consolidating.checked", timing(checked, checks)),
+        patch.object(understanding, "_write", timing(understanding._write, writes)),
+        patch("memento.service.understanding.raise_if_invalid", timing(raise_if_invalid, checks)),
     ):
         for number in range(notes):
             before = script.asked

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from measure import arguments, memory_in, record, timed
-from memento.service import Memento
+from memento.python import Memento
 from people import Life
 
 

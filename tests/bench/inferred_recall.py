@@ -20,7 +20,7 @@ import numpy as np
 
 from measure import record
 from memento.iris import data_iri
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 from synthetic import _word
 
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         with opened(Path(folder), settings) as memento:
             for text in world.notes:
                 memento.note(text)
-            memento._parts.graph.load(world.graph.encode(), data_iri("local", "places"))
+            memento.service.stores.graph.load(world.graph.encode(), data_iri("local", "places"))
         for weight in chosen.weights:
             with opened(Path(folder), weighing(settings, weight)) as memento:
                 figures = {sort: recall(memento, asked) for sort, asked in (("led", world.led), ("plain", world.plain))}

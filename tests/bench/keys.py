@@ -41,10 +41,11 @@ from memento.keys.match import Asked
 from memento.keys.thresholds import thresholds
 from memento.model import Key, KeyLink, Quad, Scope
 from memento.ports import Vectors
+from memento.python import Memento, open_memento
 from memento.rank.similarity import unit
 from memento.search.embedders import Cached
 from memento.search.words import bm25
-from memento.service import Memento, open_memento
+from memento.service.handlers.keys import traversal
 from memento.settings import EmbeddingSettings, Settings
 from recall_scale import written
 from synthetic import RandomVectors, World
@@ -150,14 +151,14 @@ def kept(data: EvaluationSet, memento: Memento, *, by_remember: bool) -> dict[tu
 def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
     """The texts that each system finds, best first."""
     scope = Scope(namespace=f"scope-{question.scope}", with_main=False)
-    vectors, indexes = memento._embedded(question.text), memento._parts.indexes
+    vectors, indexes = memento.context.embed(question.text), memento.service.stores.indexes
     asked = Asked(
         text=question.text,
         vectors=vectors,
-        limits=thresholds(memento._parts.embedder.fingerprint, memento.settings.keys),
+        limits=thresholds(memento.service.stores.embedder.fingerprint, memento.settings.keys),
     )
     with indexes.lock:
-        way = memento._way(scope)
+        way = traversal(scope, memento.context)
         nodes, scores = bm25(question.text, indexes.words(scope.memory_graphs, "memory"), 1.2, 0.75)
         found = {"bm25": iris(nodes[np.lexsort((nodes, -scores))][:K].tolist(), memento)}
         near, _ = indexes.vectors["memory"].search(vectors, K, way.leads.visible)
@@ -172,13 +173,13 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
         walked = memento.recall(question.text, k=K, gate=False, engine=engine, namespace=scope.namespace)
         found[engine] = [one.iri for one in walked.memories]
     every = sorted({iri for some in found.values() for iri in some})
-    rows = memento._parts.graph.select("keys/texts", [scope.graph], memory=every)
+    rows = memento.service.stores.graph.select("keys/texts", [scope.graph], memory=every)
     texts = {row["memory"]: str(row["content"]) for row in rows}
     return {system: [texts[iri] for iri in some] for system, some in found.items()}
 
 
 def iris(nodes: Sequence[int], memento: Memento) -> list[IRI]:
-    return [memento._parts.indexes.nodes.iri(node) for node in nodes]
+    return [memento.service.stores.indexes.nodes.iri(node) for node in nodes]
 
 
 def means(values: Values, of: np.ndarray | None = None) -> dict[str, dict[str, float]]:
@@ -279,7 +280,7 @@ def steps(memento: Memento, n: int, count: int) -> dict[str, list[float]]:
 
     for turn in range(count + 10):
         query = words._text(2) if turn % 2 else next(words.questions(1))
-        memento._embedded(query)  # what is embedded is remembered
+        memento.context.embed(query)  # what is embedded is remembered
         found = take("recall", lambda: memento.find_keys(query))  # noqa: B023 (called at once)
         for one in found.keys[:2]:
             page = take("read_key", lambda: memento.read_key(one.key))  # noqa: B023

@@ -21,7 +21,7 @@ from Stemmer import Stemmer
 
 from measure import fresh_memory
 from memento.iris import MEM, SKOS
-from memento.service import Memento
+from memento.python import Memento
 
 NOTES = Path(__file__).parent.parent / "consolidation" / "notes"
 FILES = ("development", "second", "unseen")

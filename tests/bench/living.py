@@ -24,7 +24,7 @@ from memento.datadir import DataFolder
 from memento.graph import mapping
 from memento.iris import IRI, association_iri, relation_iri
 from memento.model import Association, Memory, Note, Quad
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 from recall_scale import opened, written
 from synthetic import BEGIN, STEP, World

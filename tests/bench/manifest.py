@@ -24,10 +24,10 @@ import numpy as np
 from measure import record, shown, spread, timed
 from memento.datadir import DataFolder
 from memento.iris import MEM
-from memento.manifest import drawn as drawing
-from memento.manifest.structure import structure
+from memento.manifest import maps
+from memento.manifest.structure import analyse_graph
 from memento.model import Quad
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 from recall_scale import opened, written
 from synthetic import World
@@ -72,10 +72,10 @@ def of_arrays(n: int, chosen: Namespace) -> dict[str, object]:
     read = arrays(n)
     found: dict[str, list[float]] = {"graph": [], "structure": []}
     for _ in range(chosen.times):
-        world, seconds = timed(lambda: drawing._world(read, [], now()))
+        world, seconds = timed(lambda: maps.build_world(read, [], now()))
         found["graph"].append(seconds)
         found["structure"].append(
-            timed(lambda w=world: structure(w.csr, w.energy, w.importance, w.touched))[1]  # type: ignore[misc]
+            timed(lambda w=world: analyse_graph(w.csr, w.energy, w.importance, w.touched))[1]  # type: ignore[misc]
         )
     ms = {what: spread(of) for what, of in found.items()}
     print(json.dumps({"memories": n, "ms": ms}) if chosen.json else f"{n:,} memories as arrays")
@@ -86,7 +86,7 @@ def of_arrays(n: int, chosen: Namespace) -> dict[str, object]:
     return figures
 
 
-def arrays(n: int) -> drawing._Read:
+def arrays(n: int) -> maps.MapData:
     """As many memories as `World` has, each about one or two of a seventh as many anchors, few of which are in everything."""
     rng = np.random.default_rng(11)
     source = np.repeat(np.arange(n), rng.integers(1, 3, n))
@@ -96,7 +96,7 @@ def arrays(n: int) -> drawing._Read:
     )  # p(r) ~ 1 / (r + 30)
     ages = now().timestamp() - rng.exponential(90 * 86_400, n)
     nothing = np.zeros(0, dtype=np.int64)
-    return drawing._Read(
+    return maps.MapData(
         memories=np.arange(n, dtype=np.int32),
         size=n + anchors + 1,
         arcs=(source.astype(np.int32), (n + np.clip(drawn, 0, anchors)).astype(np.int32)),
@@ -123,17 +123,17 @@ def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, l
     found: dict[str, list[float]] = {"first map": [timed(lambda: memento.manifest(fresh=True))[1]]}
     found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
     found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
-    scope, parts = memento.scope(), memento._parts
+    scope, parts = memento.context.scope(None), memento.service.stores
     found["indexes held"], found["portion held"] = [], []
     for _ in range(times):
         with parts.indexes.lock:
-            read, seconds = timed(lambda: drawing._read(scope, now(), parts))
+            read, seconds = timed(lambda: maps.read_map_data(scope, now(), parts))
         found["indexes held"].append(seconds)
-        some = read.memories[: drawing._PORTION]
+        some = read.memories[: maps.PORTION]
         found["portion held"].append(timed(lambda some=some: parts.indexes.keys.every(some))[1])  # type: ignore[misc]
-    world = drawing._world(read, drawing._keyed(read.memories, parts), now())
+    world = maps.build_world(read, maps.read_key_links(read.memories, parts), now())
     found["structure"] = [
-        timed(lambda: structure(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
+        timed(lambda: analyse_graph(world.csr, world.energy, world.importance, world.touched))[1] for _ in range(times)
     ]
     if asks:
         questions = list(World(n).questions(40))

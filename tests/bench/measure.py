@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from measure import arguments, fresh_memory, record, shown, spread, timed
+from memento.python import Memento
 from memento.search.embedders import embedder_of
-from memento.service import Memento
 from memento.settings import EmbeddingSettings
 from people import Life
 

@@ -24,9 +24,9 @@ import numpy as np
 from measure import record, shown, spread
 from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
+from memento.graph.store import Row
 from memento.iris import IRI, MEM
 from memento.model import Quad
-from memento.ports import Row
 from recall_scale import written
 from synthetic import World
 
@@ -86,7 +86,7 @@ class Known:
             "explained": ("retrieval/explained", told),
             "as_of": ("library/as_of", lambda: {"about": self.some(entities, 1), **when}),
             "as_of of the hub": ("library/as_of", lambda: {"about": hub, **when}),
-            "beside": ("consolidation/beside", lambda: {"session": self.some(sessions, 1), "place": 20}),
+            "neighbours": ("consolidation/neighbours", lambda: {"session": self.some(sessions, 1), "place": 20}),
         }
 
 

@@ -32,14 +32,14 @@ import pyoxigraph as ox
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import DataFolder
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
 from memento.graph.terms import to_term
 from memento.iris import IRI
 from memento.model import Quad
+from memento.python import Memento, open_memento
 from memento.rank.walks import ppr
 from memento.search.embedders import Cached
 from memento.search.view import View
-from memento.service import Memento, open_memento
 from memento.settings import GateSettings, Settings
 from memento.time import now
 from synthetic import RandomVectors, World
@@ -189,7 +189,7 @@ def timed_phases(memento: Memento, questions: Sequence[str], warm: Sequence[str]
 
 def alternatives(memento: Memento, questions: Sequence[str], with_rdflib: bool) -> Seconds:
     """Seconds of what one would write without Memento, on the same data."""
-    indexes, graphs = memento._parts.indexes, World(0).scope.memory_graphs
+    indexes, graphs = memento.service.stores.indexes, World(0).scope.memory_graphs
     view = View.at(indexes, graphs, now(), None, None)
     matrix = indexes.vectors["memory"].vectors(np.flatnonzero(view.visible).astype(np.int32))
     vectors = indexes.embedder.embed(questions)
@@ -214,12 +214,12 @@ def rdflib_traces(memento: Memento, questions: Sequence[str]) -> list[float]:
 
     graph, scope = rdflib.Graph(), World(0).scope
     triples = "\n".join(
-        f"{to_term(s)} {to_term(p)} {to_term(o)} ." for s, p, o, _ in memento._parts.graph.quads(scope.graph)
+        f"{to_term(s)} {to_term(p)} {to_term(o)} ." for s, p, o, _ in memento.service.stores.graph.quads(scope.graph)
     )
     graph.parse(data=triples, format="nt")
     spent = []
     for question in questions:
-        query = bound("retrieval/trace", {"memory": [one.iri for one in memento.recall(question).memories]})
+        query = bind_query("retrieval/trace", {"memory": [one.iri for one in memento.recall(question).memories]})
         spent.append(timed(lambda: list(graph.query(query)))[1])  # noqa: B023
     return spent
 

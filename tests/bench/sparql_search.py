@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from measure import record, shown, spread, timed
 from memento.datadir import DataFolder
 from memento.iris import data_iri
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 from recall_scale import opened, written
 from synthetic import World
@@ -133,10 +133,10 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
     spent["note and query, nothing inferred"] = noted(memento, count)
     tree = " ".join(f"ex:n{i} ex:partOf ex:n{(i - 1) // 10} ." for i in range(1, places))
     axioms = f"{PREFIXES.replace('PREFIX', '@prefix').replace('>', '> .')} ex:partOf a owl:TransitiveProperty ."
-    memento._parts.graph.load(f"{axioms} {tree}".encode(), data_iri("local", "places"))
+    memento.service.stores.graph.load(f"{axioms} {tree}".encode(), data_iri("local", "places"))
     first, seconds = timed(memento.infer)
     spent["note and query, much inferred"] = noted(memento, count)
-    refresh, scope = memento._parts.inferences.refresh, memento.scope()
+    refresh, scope = memento.service.stores.inferences.refresh, memento.context.scope(None)
     spent["nothing new to infer"] = [timed(lambda: refresh(scope, now()))[1] for _ in range(count)]
     spent["a note inferred from"] = touching(memento, count)
     print(f"{places:,} facts, {first.triples:,} inferred from them in {seconds:.2f} s", flush=True)
@@ -148,7 +148,7 @@ def touching(memento: Memento, count: int) -> list[float]:
     spent: list[float] = []
     for number in range(count):
         memento.note(f"I have tasted cake number {number} of {id(spent)}.")
-        spent.append(timed(lambda: memento._parts.inferences.refresh(memento.scope(), now()))[1])
+        spent.append(timed(lambda: memento.service.stores.inferences.refresh(memento.context.scope(None), now()))[1])
     return spent
 
 

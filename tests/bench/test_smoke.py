@@ -207,7 +207,7 @@ def test_queries_times_each_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "200 memories" in capsys.readouterr().out
     spent = figures["ms"]
     assert isinstance(spent, dict)
-    assert all(spent[name]["rows"] > 0 for name in ("ANCHOR", "TRACE", "explained", "as_of of the hub", "beside"))
+    assert all(spent[name]["rows"] > 0 for name in ("ANCHOR", "TRACE", "explained", "as_of of the hub", "neighbours"))
 
 
 def test_a_synthetic_memory_is_one_that_memento_could_have_written() -> None:

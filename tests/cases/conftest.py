@@ -13,7 +13,7 @@ import pytest
 
 from conftest import OFFLINE
 from fileserver import serving_files
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ExecutorSettings, ModelSettings
 from planned import Opened
 

@@ -16,7 +16,7 @@ from doors import serving, text_of
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.web.app import create_app
-from memento.service import Memento
+from memento.python import Memento
 from memento.settings import TOOL_GROUPS
 from planned import Opened
 
@@ -92,7 +92,7 @@ def test_a_row_that_would_lose_its_verdict_is_refused_and_named(
     good, bad = '{"task": "Fly.", "plan": "Jump."}', f'{{"task": "Fly.", "plan": "Jump.", {row}}}'
     (home / "rows.jsonl").write_text(f"{good}\n{bad}\n")
     refused = said("add", str(home / "rows.jsonl"), code=2)
-    with create_app(opening(home="web")).test_client() as client:
+    with create_app(opening(home="web").service).test_client() as client:
         answer = client.post("/cases", data=f'{{"rows": [{good}, {bad}]}}', content_type="application/json")
 
     assert told in refused and ("line 2" in refused or "row 2" in refused)
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_told_in_plain_words_that_name_the_field(home: Path, op
         ("/cases/retrievals/urn:x:y/reward", '{"outcome": "yes"}', "outcome must be one of success, partial, failure"),
         (f"/cases/runs/{run}/complete", '{"reward": 1, "outcome": "failure"}', "contradicts the outcome"),
     ]
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         for path, sent, told in wrong:
             answer = client.post(path, data=sent, content_type="application/json")
             assert (answer.status_code, told in str(answer.json)) == (400, True), answer.text
@@ -185,7 +185,7 @@ def test_a_plan_may_use_the_very_memory_that_keeps_it(opening: Opened, memento: 
     with serving(memento) as address:
         servers = {"self": {"url": f"{address}/mcp", "tools": ["memento_note"]}}
         knobs = opening(home="unused", servers=json.dumps(servers)).settings
-        memento.settings = knobs
+        memento.service.settings = knobs
         steps = ['memento_note {"content": "I live in Lisbon.", "confirmed": true}']
         done = memento.execute_task(memento.plan_task("Note it.", steps=steps).run.iri)
 
@@ -207,7 +207,7 @@ def test_cases_are_read_by_sparql_and_by_nobody_who_may_not(opening: Opened) -> 
         Access(tenant="rival", right="admin"),
         Access(tenant="local", right="admin", namespaces=("main",)),
     ):
-        assert b"Look." not in memento.seen_by(access).query(asked, accept="text/csv")[0]
+        assert b"Look." not in memento.with_access(access).query(asked, accept="text/csv")[0]
 
 
 def test_the_group_has_its_tools_under_names_of_their_own() -> None:

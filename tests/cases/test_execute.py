@@ -12,7 +12,7 @@ import pytest
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, ToolError
 from memento.model import CaseRow, Executed, TaskStep, ToolCall
-from memento.service import Memento
+from memento.python import Memento
 from planned import Opened, asking
 from scripted import Asked, ScriptedModel
 
@@ -286,9 +286,9 @@ def test_only_whoever_has_the_whole_folder_uses_tools(opening: Opened) -> None:
         Access(tenant="local", right="admin", namespaces=("main",)),
     ):
         with pytest.raises(Forbidden):
-            memento.seen_by(access).execute_task(run)
+            memento.with_access(access).execute_task(run)
         with pytest.raises(Forbidden):
-            memento.seen_by(access).list_tools()
+            memento.with_access(access).list_tools()
 
 
 def test_a_run_is_known_in_its_own_domain_only(opening: Opened) -> None:
@@ -299,7 +299,7 @@ def test_a_run_is_known_in_its_own_domain_only(opening: Opened) -> None:
         memento.execute_task(run)
     assert memento.task_runs() == ()
     assert [one.iri for one in memento.task_runs(domain="kitchen")] == [run]
-    assert memento.seen_by(Access(tenant="rival", right="read")).task_runs(domain="kitchen") == ()
+    assert memento.with_access(Access(tenant="rival", right="read")).task_runs(domain="kitchen") == ()
 
 
 def test_a_run_is_carried_out_once_at_a_time(opening: Opened, folder: Path) -> None:
@@ -334,12 +334,12 @@ def test_pruning_keeps_the_most_valuable(opening: Opened) -> None:
 
 
 def test_a_step_and_its_calls_come_back_as_they_were_packed() -> None:
-    from memento.cases.run import packed, unpacked
+    from memento.cases.runs import pack_steps, unpack_steps
     from memento.time import now
 
     step = TaskStep(step=0, task="x", state="done", tools=(ToolCall(tool="t", at=now(), took_ms=3),), cycle=2)
 
-    assert unpacked(packed([step])) == (step,)
+    assert unpack_steps(pack_steps([step])) == (step,)
 
 
 def test_a_server_that_is_not_there_is_named(opening: Opened) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from memento.cases.learner import weights_of
+from memento.cases.learner import weights_path
 from memento.errors import NotFound
 from memento.iris import cases_iri
 from memento.model import CaseRow, ToolCall
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 from memento.time import now
 
@@ -25,8 +25,8 @@ def said(memento: Memento) -> str:
     return str(
         [
             quad
-            for graph in memento._parts.graph.graphs()
-            for quad in memento._parts.graph.quads(graph)
+            for graph in memento.service.stores.graph.graphs()
+            for quad in memento.service.stores.graph.quads(graph)
             if "cases" in graph
         ]
     )
@@ -60,9 +60,9 @@ def test_an_erased_case_leaves_no_word(memento: Memento) -> None:
 
     assert [one.iri for one in later.positives] == [case]
     assert SECRET not in said(memento)
-    assert memento._parts.indexes.file.stored(case) is None  # type: ignore[arg-type]
+    assert memento.service.stores.indexes.file.stored(case) is None  # type: ignore[arg-type]
     assert memento.datadir.erasure_mark.exists()
-    assert not weights_of(GRAPH, memento.datadir).exists()
+    assert not weights_path(GRAPH, memento.datadir).exists()
     assert memento.check() == ()
     with pytest.raises(NotFound):
         memento.get_case(case)

@@ -15,15 +15,13 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.backends import open_backends
-from memento.cases import weights
-from memento.cases.bank import Bank, Entry, Pair
-from memento.cases.form import form
-from memento.cases.learner import Learner, weights_of
+from memento.cases.bank import Bank, Entry, Pair, measure_form
+from memento.cases.learner import Learner, read_weights, weights_path, write_weights
 from memento.datadir import DataFolder
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, cases_iri
 from memento.model import CaseRow, CasesFound, CaseStatus
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 from memento.time import now
 
@@ -76,7 +74,7 @@ class Lesson:
     def copied(self, path: Path) -> Path:
         """The weights of a copy of its data folder, in `path`."""
         shutil.copytree(self.home, path / "home")
-        return weights_of(cases_iri("local", "main"), DataFolder(path / "home"))
+        return weights_path(cases_iri("local", "main"), DataFolder(path / "home"))
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +124,9 @@ def test_without_its_weights_it_learns_anew_from_the_graph(lesson: Lesson, tmp_p
 def test_weights_of_another_embedder_are_not_used(lesson: Lesson, tmp_path: Path) -> None:
     """The vectors are made anew, and the network learns from the graph with them."""
     path = lesson.copied(tmp_path)
-    kept = weights.read(path)
+    kept = read_weights(path)
     assert kept is not None
-    weights.write(path, {name: array * 0 for name, array in kept[0].items()}, {**kept[1], "embedder": "another"})
+    write_weights(path, {name: array * 0 for name, array in kept[0].items()}, {**kept[1], "embedder": "another"})
     (tmp_path / "home" / "vectors.sqlite").unlink()
     with opened(tmp_path) as memento:
         found = memento.retrieve_cases("tell me about coimbra now", k=8)
@@ -136,7 +134,7 @@ def test_weights_of_another_embedder_are_not_used(lesson: Lesson, tmp_path: Path
         assert found.ranking == "q"
         assert hits(found, 8) >= 0.75
         assert memento.check() == ()
-    again = weights.read(path)
+    again = read_weights(path)
     assert again is not None
     assert again[1]["embedder"] == "trigram-256"
 
@@ -243,7 +241,7 @@ class Made:
                         retrieval=IRI(f"urn:x:retrieval:{self.told}"),
                         case=self.bank.iris[row],
                         state=self.bank.vectors[row],
-                        written=form("Tell Me?"),
+                        form=measure_form("Tell Me?"),
                         at_ms=0.0,
                         cosine=cosine,
                         reward=reward,
@@ -262,7 +260,7 @@ def test_q_has_no_say_before_enough_pairs_of_both_kinds(learners: tuple[Bank, ty
     made.tell([(0.9, 0.5, 1.0), (0.1, 0.5, 0.0)] * 50)
 
     assert 0.5 <= first < made.learner.weight.beta < 1
-    assert made.learner.labelled == (110, 51)
+    assert made.learner.label_counts == (110, 51)
 
 
 def test_q_that_tells_rewards_worse_than_likeness_is_left_out_until_it_is_better(
@@ -291,7 +289,7 @@ def test_beta_and_q_are_always_from_zero_to_one(
     made = learners[1](pairs_needed=needed)
     made.tell(said)
     bank = learners[0]
-    q = made.learner.q(bank.vectors[0], form("Tell?"), np.arange(bank.size), 0.0)
+    q = made.learner.q(bank.vectors[0], measure_form("Tell?"), np.arange(bank.size), 0.0)
 
     assert 0 <= made.learner.weight.beta <= 1
     assert q is None or bool(((q >= 0) & (q <= 1)).all())

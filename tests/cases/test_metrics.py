@@ -2,9 +2,9 @@
 
 import pytest
 
-from memento.cases.metrics import curve, ndcg, reciprocal_rank
+from memento.cases.metrics import learning_curve, ndcg, reciprocal_rank
 from memento.model import CaseRow
-from memento.service import Memento
+from memento.python import Memento
 
 
 def test_the_golden_numbers() -> None:
@@ -14,12 +14,12 @@ def test_the_golden_numbers() -> None:
 
 
 def test_a_curve_has_at_most_so_many_points_and_leaves_nothing_out() -> None:
-    points = curve([float(n % 2) for n in range(105)], 20)
+    points = learning_curve([float(n % 2) for n in range(105)], 20)
 
     assert len(points) == 20
     assert points[-1].until == 105
-    assert curve([]) == ()
-    assert [point.reward for point in curve([0.0, 1.0])] == [0, 1]
+    assert learning_curve([]) == ()
+    assert [point.reward for point in learning_curve([0.0, 1.0])] == [0, 1]
 
 
 def test_figures_are_told_from_the_graph(memento: Memento) -> None:

@@ -10,7 +10,7 @@ from conftest import at
 from memento.cases import navigate
 from memento.errors import InputError, NotFound
 from memento.model import CaseRow, Navigated
-from memento.service import Memento
+from memento.python import Memento
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from memento.cases.network import PARTS, Network, Numbers, Trainer
-from memento.cases.policy import auc
+from memento.cases.learner import PARTS, Network, Numbers, Trainer, auc
 
 
 def task(n: int, seed: int = 0) -> tuple[Numbers, Numbers]:

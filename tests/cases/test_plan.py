@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memento.cases.plan import by_template, steps_of
+from memento.cases.plan import plan_by_template, split_steps
 from memento.errors import InputError, ModelError, NotFound
 from memento.iris import IRI
 from memento.model import CaseFound, CaseRow, CasesFound
@@ -95,7 +95,7 @@ def test_what_a_case_says_stays_in_the_question(opening: Opened, model: Scripted
 
 def test_without_a_model_the_best_case_is_followed_with_the_values_of_the_new_task() -> None:
     before = case("Copy a.txt for Ann on 2024-01-02.", '1. read {"path": "a.txt"}\n2. Send it to Ann on 2024-01-02.')
-    draft = by_template("Copy b.md for Bob on 2025-03-04.", shown(before), 0.3)
+    draft = plan_by_template("Copy b.md for Bob on 2025-03-04.", shown(before), 0.3)
 
     assert draft.steps == ('read {"path": "b.md"}', "Send it to Bob on 2025-03-04.")
     assert draft.by == "template"
@@ -103,7 +103,7 @@ def test_without_a_model_the_best_case_is_followed_with_the_values_of_the_new_ta
 
 
 def test_where_two_tasks_do_not_name_as_much_the_plan_is_taken_as_it_is() -> None:
-    draft = by_template("Copy b.md and c.md.", shown(case("Copy a.txt.", "1. Read a.txt.")), 0.3)
+    draft = plan_by_template("Copy b.md and c.md.", shown(case("Copy a.txt.", "1. Read a.txt.")), 0.3)
 
     assert draft.steps == ("Read a.txt.",)
 
@@ -113,9 +113,9 @@ def test_a_plan_that_was_tried_gives_way_to_the_next_case() -> None:
         case("Copy a.txt.", "1. Read it."), case("Eat all of it.", "1. Chew."), case("Copy c.txt.", "1. Print it.")
     )
 
-    assert by_template("Copy b.txt.", found, 0.3, [("Read it.",)]).steps == ("Print it.",)
+    assert plan_by_template("Copy b.txt.", found, 0.3, [("Read it.",)]).steps == ("Print it.",)
     with pytest.raises(InputError, match="no other case"):
-        by_template("Copy b.txt.", found, 0.3, [("Read it.",), ("Print it.",)])
+        plan_by_template("Copy b.txt.", found, 0.3, [("Read it.",), ("Print it.",)])
 
 
 def test_a_case_that_is_about_something_else_is_not_copied(opening: Opened) -> None:
@@ -162,4 +162,4 @@ def test_without_model_and_cases_there_is_no_plan_but_the_callers_own(opening: O
     "plan", ["1. Look.\n2. Go.", "1) Look.\n2) Go.", "1. Look. 2. Go.", "- Look.\n\n- Go.", "Look.\nGo."]
 )
 def test_steps_are_read_however_they_are_numbered(plan: str) -> None:
-    assert steps_of(plan) == ("Look.", "Go.")
+    assert split_steps(plan) == ("Look.", "Go.")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from memento.graph.binding import query
+from memento.graph.binding import load_query
 from memento.model import CaseRow
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 FILMS = (
     CaseRow(task="Which film came out first, Alien or Brazil?", plan="1. Look up both years.", outcome="success"),
@@ -34,7 +34,7 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
 
 
 def rows(memento: Memento, name: str) -> list[dict[str, str]]:
-    body, _ = memento.query(query(f"library/{name}").text, accept="text/csv")
+    body, _ = memento.query(load_query(f"library/{name}").text, accept="text/csv")
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 

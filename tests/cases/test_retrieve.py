@@ -13,8 +13,8 @@ from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ReadOnly
 from memento.model import CaseFound, CaseRow
 from memento.ports import Vectors
+from memento.python import Memento, open_memento
 from memento.search.embedders.trigram import Trigram
-from memento.service import Memento, open_memento
 from memento.settings import CasesSettings, Settings
 
 FILMS = [
@@ -146,9 +146,9 @@ def test_what_was_shown_and_why_is_in_the_graph(memento: Memento) -> None:
 def test_a_read_adds_one_access_without_a_word_of_the_task(memento: Memento) -> None:
     memento.add_cases(FILMS)
     audit = "urn:memento:audit:local"
-    before = set(memento._parts.graph.quads(audit))  # type: ignore[arg-type]
+    before = set(memento.service.stores.graph.quads(audit))  # type: ignore[arg-type]
     found = memento.retrieve_cases("Which film came out first, Alien or Brazil?", k=1)
-    quads = set(memento._parts.graph.quads(audit)) - before  # type: ignore[arg-type]
+    quads = set(memento.service.stores.graph.quads(audit)) - before  # type: ignore[arg-type]
     said = {predicate.rsplit("/", 1)[-1]: value for _, predicate, value, _ in quads}
 
     assert len({subject for subject, *_ in quads}) == 1
@@ -170,7 +170,7 @@ def test_a_caller_who_explores_is_shown_others_too(memento: Memento) -> None:
 
 def test_another_tenant_sees_none(memento: Memento) -> None:
     memento.add_cases(FILMS)
-    other = memento.seen_by(Access(tenant="other", right="admin", name="other"))
+    other = memento.with_access(Access(tenant="other", right="admin", name="other"))
 
     assert other.retrieve_cases("Which film?").positives == ()
     assert other.list_cases() == ()
@@ -183,7 +183,7 @@ def test_another_tenant_sees_none(memento: Memento) -> None:
 def test_a_token_for_one_namespace_sees_the_cases_of_that_name_alone(memento: Memento) -> None:
     memento.add_cases(FILMS, domain="work")
     memento.add_cases(RIVERS, domain="private")
-    narrow = memento.seen_by(Access(namespaces=("work",), right="write", name="narrow"))
+    narrow = memento.with_access(Access(namespaces=("work",), right="write", name="narrow"))
     graphs = "SELECT DISTINCT ?g { GRAPH ?g { ?case a mem:Case } } ORDER BY ?g"
 
     assert len(narrow.retrieve_cases("Which film?").positives) == 4
@@ -198,7 +198,7 @@ def test_a_token_for_one_namespace_sees_the_cases_of_that_name_alone(memento: Me
 
 def test_a_reader_is_shown_cases_and_may_not_reward_them(memento: Memento) -> None:
     memento.add_cases(FILMS)
-    reader = memento.seen_by(Access(right="read", name="reader"))
+    reader = memento.with_access(Access(right="read", name="reader"))
     found = reader.retrieve_cases("Which film?")
 
     assert found.retrieval
@@ -228,7 +228,7 @@ def test_what_somebody_else_writes_into_the_graph_is_seen(memento: Memento) -> N
         created_at=at("2025-01-01"),
         reward=1.0,
     )
-    memento._parts.apply(Change(tuple(quad for node in (state, action, case) for quad in quads(node, graph))))
+    memento.service.stores.apply(Change(tuple(quad for node in (state, action, case) for quad in quads(node, graph))))
 
     assert memento.retrieve_cases("Which film is it?").positives[0].iri == "urn:x:c"
 
@@ -262,13 +262,13 @@ def test_a_row_that_can_be_no_case_is_named_and_nothing_is_kept(memento: Memento
 
 def test_vectors_of_cases_are_found_by_their_iri_and_no_recall_finds_a_case(memento: Memento) -> None:
     [case, *_] = memento.add_cases(FILMS)
-    stored = memento._parts.indexes.file.stored(case)
+    stored = memento.service.stores.indexes.file.stored(case)
 
     assert stored is not None
     assert stored[1].shape == (1, 256)
     assert memento.recall("Which film came out first, Alien or Brazil?", gate=False).memories == ()
     assert memento.rebuild() >= len(FILMS)
-    assert memento._parts.indexes.file.stored(case) is not None
+    assert memento.service.stores.indexes.file.stored(case) is not None
     assert memento.check() == ()
 
 
@@ -284,7 +284,7 @@ def test_several_tasks_are_embedded_together_and_each_has_its_own_answer(
 
     memento.add_cases(FILMS)
     tasks = ["Which film is the longest?", "How long is Tron?", "Who made Brazil?"]
-    monkeypatch.setattr(memento._parts.embedder, "embedder", Counting())
+    monkeypatch.setattr(memento.service.stores.embedder, "embedder", Counting())
     each = memento.retrieve_cases_each(tasks, k=2)
 
     assert Counting.calls == 1

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.cases.rewards import LEAST, MOST, agreed, checked, reward_of
+from memento.cases.credit import check_reward, compute_reward, reconcile_reward
 from memento.errors import InputError
-from memento.model import OUTCOMES, Outcome
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, Outcome
 from memento.settings import CasesSettings
 
 KNOBS = CasesSettings()
@@ -31,7 +31,7 @@ SHARES = st.none() | st.floats(0, 1)
 def test_the_table_of_rewards(
     outcome: Outcome | None, efficiency: float | None, score: float | None, reward: float
 ) -> None:
-    assert reward_of(outcome, KNOBS, efficiency=efficiency, score=score) == pytest.approx(reward)
+    assert compute_reward(outcome, KNOBS, efficiency=efficiency, score=score) == pytest.approx(reward)
 
 
 @given(st.sampled_from(OUTCOMES), SHARES, SHARES, st.floats(0, 10), st.floats(0, 10))
@@ -40,12 +40,14 @@ def test_a_reward_is_in_range_whatever_the_settings(
 ) -> None:
     knobs = CasesSettings(efficiency_bonus=bonus, judge_weight=judge)
 
-    assert LEAST - 1e-9 <= reward_of(outcome, knobs, efficiency=efficiency, score=score) <= MOST + 1e-9
+    assert (
+        LEAST_REWARD - 1e-9 <= compute_reward(outcome, knobs, efficiency=efficiency, score=score) <= MOST_REWARD + 1e-9
+    )
 
 
 @given(SHARES, SHARES)
 def test_a_better_outcome_never_earns_less(efficiency: float | None, score: float | None) -> None:
-    earned = [reward_of(outcome, KNOBS, efficiency=efficiency, score=score) for outcome in OUTCOMES]
+    earned = [compute_reward(outcome, KNOBS, efficiency=efficiency, score=score) for outcome in OUTCOMES]
 
     assert earned == sorted(earned, reverse=True)
 
@@ -54,24 +56,24 @@ def test_a_verdict_that_says_nothing_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"an outcome \(success, partial, failure\), a reward or a judge's score: give outcome, reward"
     ):
-        reward_of(None, KNOBS)
+        compute_reward(None, KNOBS)
     with pytest.raises(
         InputError, match=r"an outcome \(success, partial, failure\), a reward or a judge's score: give outcome, reward"
     ):
-        reward_of(None, KNOBS, efficiency=0.5)
+        compute_reward(None, KNOBS, efficiency=0.5)
     with pytest.raises(InputError, match="score must be from 0 to 1, not 2"):
-        reward_of("success", KNOBS, score=2)
+        compute_reward("success", KNOBS, score=2)
     with pytest.raises(InputError, match="success, partial, failure"):
-        reward_of("fine", KNOBS)  # type: ignore[arg-type]
+        compute_reward("fine", KNOBS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("reward", "outcome"), [(1, "failure"), (0.1, "failure"), (-0.2, "success"), (0, "partial")])
 def test_a_reward_that_contradicts_its_outcome_is_refused(reward: float, outcome: Outcome) -> None:
     with pytest.raises(InputError, match=f"contradicts the outcome '{outcome}'"):
-        agreed(reward, outcome)
+        reconcile_reward(reward, outcome)
 
 
 @pytest.mark.parametrize("reward", [-0.3, 1.1, float("nan"), float("inf")])
 def test_a_reward_out_of_range_is_refused(reward: float) -> None:
     with pytest.raises(InputError, match=r"from -0\.2 to 1"):
-        checked(reward)
+        check_reward(reward)

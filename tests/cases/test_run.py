@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import OFFLINE
-from memento.cases.run import packed, unpacked
+from memento.cases.runs import pack_steps, unpack_steps
 from memento.errors import Conflict, InputError, NotFound
 from memento.model import CaseRow, TaskStep, ToolCall
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 LONG = "Brazil came out in 1985. " * 60
 CALL = ToolCall(tool="look_up", arguments='{"title": "Brazil"}', result=LONG)
@@ -124,4 +124,4 @@ def test_packing_loses_nothing(rows: list[tuple[str, str | None, list[tuple[str,
         for place, (task, result, calls) in enumerate(rows)
     )
 
-    assert unpacked(packed(steps)) == steps
+    assert unpack_steps(pack_steps(steps)) == steps

@@ -7,7 +7,7 @@ import pytest
 from conftest import at
 from memento.errors import InputError, NotFound
 from memento.iris import MEM
-from memento.service import Memento
+from memento.python import Memento
 from understanding import contents
 
 

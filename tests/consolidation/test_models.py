@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from conftest import at
+from memento import assets
 from memento.consolidation.agents import USER, Add, Candidate, Draft, Existing, Invalidate, Mention, Skip
-from memento.consolidation.models import ModelAgents
-from memento.consolidation.models.mended import instant_of
-from memento.consolidation.models.prompts import QUESTIONS, digest, prompt
+from memento.consolidation.models import QUESTIONS, ModelAgents, digest_prompts, parse_instant
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
 from memento.iris import IRI
@@ -70,9 +69,9 @@ def draft(content: str, *about: str) -> Draft:
 
 
 def test_every_question_has_its_prompt_and_all_of_them_one_digest() -> None:
-    assert all(len(prompt(question)) > 200 for question in QUESTIONS)
-    assert len(digest()) == 64
-    assert agents({})[0].account().prompts == digest()
+    assert all(len(assets.read_prompt(question)) > 200 for question in QUESTIONS)
+    assert len(digest_prompts()) == 64
+    assert agents({})[0].account().prompts == digest_prompts()
 
 
 def test_what_is_named_comes_once_and_is_never_the_user() -> None:
@@ -94,7 +93,7 @@ def test_what_is_named_comes_once_and_is_never_the_user() -> None:
     assert [mention.name for mention in found.mentions] == ["Google", "Danny Rose"]
     assert found.biography is None
     assert '"user": "Danny"' in says.asked[0].user
-    assert says.asked[0].system == prompt("extract_entities")
+    assert says.asked[0].system == assets.read_prompt("extract_entities")
 
 
 def test_the_model_sees_short_ids_and_no_iri() -> None:
@@ -175,7 +174,7 @@ def test_facts_are_about_names_that_exist_at_times_that_can_be() -> None:
     ],
 )
 def test_times_are_read_as_models_write_them(text: str | None, expected: str | None) -> None:
-    assert instant_of(text, NOTE) == (at(expected) if expected else None)
+    assert parse_instant(text, NOTE) == (at(expected) if expected else None)
 
 
 def test_each_draft_gets_one_decision_in_order_whatever_was_answered() -> None:
@@ -236,7 +235,7 @@ def test_what_costs_nothing_is_not_asked_and_what_costs_is_counted() -> None:
 
 def test_the_budget_of_a_note_is_kept() -> None:
     budget = (
-        220 + len(prompt("resolve_memories")) // 4
+        220 + len(assets.read_prompt("resolve_memories")) // 4
     )  # what two answers cost, and the third prompt without its question
     chosen, says = agents({"memories": [], "entities": []}, tokens=budget)
     chosen.extract_memories(NOTE, [], ME)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 
 from conftest import at
 from memento.consolidation import pipeline
-from memento.service import Memento
+from memento.graph.store import Row
+from memento.iris import IRI
+from memento.ports import Embedder, Vectors
+from memento.python import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
 
@@ -190,3 +194,82 @@ def test_the_description_of_the_user_is_bounded_and_the_newest_stays(tmp_path: P
         assert len(description) <= 100
         assert "Company11" in description
         assert "Company0." not in description
+
+
+class Counting:
+    """The embedder of these tests, with how often it was asked."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder, self.calls = embedder, 0
+        self.fingerprint, self.dimensions = embedder.fingerprint, embedder.dimensions
+
+    def windows(self, text: str) -> list[str]:
+        return self.embedder.windows(text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls += 1
+        return self.embedder.embed(texts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "I work at Google with Ana in Zurich."},
+        {"content": "I was born in Rome. My sister Kim lives in Oslo."},
+        {"content": "My name is Daniel."},
+        {"content": "I use Zed.", "speaker": "Bea"},
+        {"content": "We ship on Friday.", "title": "Plan of the release"},
+        {"content": "I moved to Berlin.", "session": "s1"},
+    ],
+    ids=lambda said: said["content"],
+)
+def test_a_note_is_embedded_in_one_call(memento: Memento, said: dict[str, Any]) -> None:
+    memento.note("I work at Microsoft with Ana.")
+    counting = Counting(memento.service.stores.embedder.embedder)
+    memento.service.stores.embedder.embedder = counting
+
+    assert memento.note(**said).memories
+    assert counting.calls == 1
+
+
+def test_the_first_note_of_a_memory_is_embedded_in_one_call(memento: Memento) -> None:
+    counting = Counting(memento.service.stores.embedder.embedder)
+    memento.service.stores.embedder.embedder = counting
+
+    memento.note("I work at Google with Ana in Zurich.")
+
+    assert counting.calls == 1
+
+
+def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> None:
+    first = memento.note("I work at Google.", idempotency_key="a")
+    second = memento.note("I work at Microsoft.", idempotency_key="b")
+    old, new = "USER works at Google.", "USER works at Microsoft."
+    texts = {second.memories[0]: new, first.memories[0]: old}
+
+    assert first.contents == {first.memories[0]: old}
+    assert second.contents == texts
+    assert memento.note("I work at Microsoft.", idempotency_key="b").contents == texts
+    assert second.note is not None
+    assert memento.note_status(second.note).contents == texts
+    assert memento.undo(first.memories[0]).contents == texts
+
+
+def test_nothing_that_a_note_has_written_is_read_back(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    memento.note("I work at Google.")
+    graph = memento.service.stores.graph
+    asked: list[str] = []
+    select = graph.select
+
+    def spy(name: str, graphs: Sequence[IRI], **slots: Any) -> Sequence[Row]:
+        asked.extend(str(value) for slot in slots.values() for value in (slot if isinstance(slot, list) else [slot]))
+        return select(name, graphs, **slots)
+
+    monkeypatch.setattr(type(graph), "select", lambda _, name, graphs, **slots: spy(name, graphs, **slots))
+    noted = memento.note("I work at Microsoft with Ana.")
+
+    assert noted.invalidated
+    assert set(noted.invalidated) & set(asked)
+    assert not {noted.note, *noted.memories} & set(asked)
+    monkeypatch.undo()
+    assert memento.check() == ()

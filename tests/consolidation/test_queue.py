@@ -16,7 +16,7 @@ from memento.access import Access
 from memento.errors import Conflict, NotFound
 from memento.iris import MEM
 from memento.model import NoteRow, NoteStatus
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from scripted import Declined, Raw, Reset, ScriptedModel, Slow, Status, Truncated
 from understanding import Understanding, contents, opened, settings_for
 
@@ -258,7 +258,7 @@ def test_who_may_not_read_main_is_compared_with_their_own_namespace_alone(tmp_pa
 
     with ScriptedModel(Understanding(resolve_memories=decide)) as model, opened(tmp_path, model) as memento:
         memento.note("I work at Google.")
-        guest = memento.seen_by(Access(namespaces=("guests",), right="write"))
+        guest = memento.with_access(Access(namespaces=("guests",), right="write"))
         guest.note("I live in Rome.")
         noted = guest.note("I live in Paris.", wait=False)
         assert noted.note

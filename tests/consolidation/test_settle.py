@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from conftest import at
 from memento.consolidation.agents import Add, Draft, Existing, Invalidate, Skip, Target
-from memento.consolidation.settle import settled
+from memento.consolidation.settle import settle_decisions
 from memento.iris import IRI, MEM
 from memento.model import Memory, Note
-from memento.service import Memento
+from memento.python import Memento
 from scripted import ScriptedModel
 from understanding import Understanding, contents, opened
 
@@ -41,14 +41,14 @@ def ending(mode: Any = "state-change", rule: str = "") -> Invalidate:
 def test_a_fact_that_recurs_after_its_end_is_a_new_memory() -> None:
     skip = Skip(draft=DRAFT, duplicate=IRI("urn:m"), reason="the same")
 
-    assert settled([skip], [known("2020-01-01", "2022-01-01")], NOTE) != [skip]
-    assert isinstance(settled([skip], [known("2020-01-01", "2022-01-01")], NOTE)[0], Add)
-    assert settled([skip], [known("2020-01-01", "2025-01-01")], NOTE) == [skip]
-    assert settled([skip], [known("2020-01-01")], NOTE) == [skip]
+    assert settle_decisions([skip], [known("2020-01-01", "2022-01-01")], NOTE) != [skip]
+    assert isinstance(settle_decisions([skip], [known("2020-01-01", "2022-01-01")], NOTE)[0], Add)
+    assert settle_decisions([skip], [known("2020-01-01", "2025-01-01")], NOTE) == [skip]
+    assert settle_decisions([skip], [known("2020-01-01")], NOTE) == [skip]
 
 
 def test_what_began_later_follows_the_draft_instead_of_ending() -> None:
-    [found] = settled([ending()], [known("2025-01-01")], NOTE)
+    [found] = settle_decisions([ending()], [known("2025-01-01")], NOTE)
 
     assert isinstance(found, Add)
     assert found.successor is not None
@@ -56,12 +56,12 @@ def test_what_began_later_follows_the_draft_instead_of_ending() -> None:
 
 
 def test_what_is_over_does_not_end_again() -> None:
-    assert isinstance(settled([ending()], [known("2020-01-01", "2022-01-01")], NOTE)[0], Add)
-    assert isinstance(settled([ending()], [known("2020-01-01", "2025-01-01")], NOTE)[0], Invalidate)
+    assert isinstance(settle_decisions([ending()], [known("2020-01-01", "2022-01-01")], NOTE)[0], Add)
+    assert isinstance(settle_decisions([ending()], [known("2020-01-01", "2025-01-01")], NOTE)[0], Invalidate)
 
 
 def test_two_states_of_one_instant_contradict_each_other() -> None:
-    [found] = settled([ending()], [known("2024-01-01")], NOTE)
+    [found] = settle_decisions([ending()], [known("2024-01-01")], NOTE)
 
     assert isinstance(found, Add)
     assert found.contradicts == ("urn:m",)
@@ -69,11 +69,11 @@ def test_two_states_of_one_instant_contradict_each_other() -> None:
 
 @pytest.mark.parametrize("decision", [ending("correction"), ending(rule="ends:left")])
 def test_a_correction_and_an_ending_of_the_same_instant_retire(decision: Invalidate) -> None:
-    assert settled([decision], [known("2024-01-01")], NOTE) == [decision]
+    assert settle_decisions([decision], [known("2024-01-01")], NOTE) == [decision]
 
 
 def test_a_target_that_was_never_shown_is_no_target() -> None:
-    assert isinstance(settled([ending()], [], NOTE)[0], Add)
+    assert isinstance(settle_decisions([ending()], [], NOTE)[0], Add)
 
 
 # ---- in the graph, by rules and by a model

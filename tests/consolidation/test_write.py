@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.model import NoteRow
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 TEXTS = ["Tea is green.", "Milk is white.", "Coal is black.", "Snow is cold.", "Rain is wet."]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from memento.service import open_memento
+from memento.python import open_memento
 from memento.settings import EmbeddingSettings, ExecutorSettings, Settings
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crash.writer import SETTINGS, STEPS, deadly
 from memento.consolidation.models import ModelAgents
-from memento.service import open_memento
+from memento.python import open_memento
 from memento.settings import ConsolidationSettings, ModelSettings, Settings
 
 AT_ONCE = 6

@@ -18,8 +18,8 @@ from typing import Any
 from crash.writer import SETTINGS, deadly
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
+from memento.python import Memento, open_memento
 from memento.search.indexes import Indexes
-from memento.service import Memento, open_memento
 
 EARLY = 10
 """Reads that are more than a second old when further ones follow."""
@@ -60,12 +60,12 @@ def main(home: str, step: str, rounds: str) -> None:
         said("kept", kept.saved)
         for _ in range(3):
             memento.read_memory(first.saved, via=first.keys[0])
-        memento._reinforcement.write()
+        memento.service.reinforcement.write()
         said("written", 3 * (number + 1))
     memento.read_memory(first.saved, via=first.keys[0])
     owner, name, before = STEPS[step]
     deadly(owner, name, 0, before=before)
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from crash.writer import SETTINGS, deadly
 from memento.archive import backup
 from memento.graph import backups
+from memento.python import Memento, open_memento
+from memento.python import restore_folder as restored
 from memento.search.vectors import Pinned
-from memento.service import Memento, open_memento, restored
 
 TAKING: dict[str, tuple[object, str, bool]] = {
     "before the vectors are copied": (Pinned, "copy", True),

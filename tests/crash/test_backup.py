@@ -11,7 +11,7 @@ import pytest
 from crash.restorer import PUTTING, TAKING
 from crash.writer import SETTINGS
 from memento.graph.backups import list_backups, verify_backup
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 RESTORER = Path(__file__).with_name("restorer.py")
 OLD, NEW = {"USER lives in Lisbon."}, {"USER lives in Oslo.", "USER likes tea."}

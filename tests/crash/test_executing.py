@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conftest import OFFLINE
 from fileserver import serving_files
-from memento.service import open_memento
+from memento.python import open_memento
 from memento.settings import ExecutorSettings
 
 CHILD = Path(__file__).with_name("executing.py")

@@ -13,7 +13,7 @@ import pytest
 from crash.writer import AT_THE_END, SETTINGS, STEPS, text
 from memento.iris import MEM
 from memento.model import Scope
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -38,7 +38,7 @@ def examine(home: Path, acknowledged: int) -> int:
         assert isinstance(memento, Memento)
         assert memento.check() == ()
         graph = Scope().graph
-        quads = list(memento._parts.graph.quads(graph))
+        quads = list(memento.service.stores.graph.quads(graph))
         notes = {
             str(value) for _, predicate, value, _ in quads if predicate == MEM.content and str(value).startswith("I ")
         }

@@ -15,7 +15,7 @@ import pytest
 from crash.pending_writer import ALL_STEPS, AT_ONCE, settings, text
 from memento.iris import MEM, PROV
 from memento.model import Scope
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from scripted import Asked, ScriptedModel
 from understanding import Understanding
 
@@ -72,8 +72,8 @@ def examine(home: Path, model: ScriptedModel, acknowledged: int) -> None:
                 break
             time.sleep(0.01)
         assert memento.check() == ()
-        quads = list(memento._parts.graph.quads(Scope().graph))
-        runs = list(memento._parts.graph.quads(Scope().provenance))
+        quads = list(memento.service.stores.graph.quads(Scope().graph))
+        runs = list(memento.service.stores.graph.quads(Scope().provenance))
         keys = {subject: int(str(value)) for subject, name, value, _ in quads if name == MEM.idempotencyKey}
         texts = Counter(str(value) for subject, name, value, _ in quads if subject in keys and name == MEM.content)
         memories = Counter(value for _, name, value, _ in quads if name == MEM.extractedFrom)

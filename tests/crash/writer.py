@@ -15,10 +15,10 @@ from typing import Any
 
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
+from memento.python import open_memento
 from memento.search import archive, keeping
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
-from memento.service import open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))

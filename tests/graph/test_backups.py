@@ -15,12 +15,14 @@ from click.testing import CliRunner, Result
 
 from conftest import OFFLINE
 from doors import serving
-from memento.client import Client
 from memento.errors import Damaged, GraphError, NotFound, ReadOnly
 from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento, restored
+from memento.python import Client, Memento, open_memento
+from memento.python import restore_folder as restored
+from memento.service import checkpoints
+from memento.service.handlers.recall import health
 
 
 def opened(home: Path) -> Memento:
@@ -70,8 +72,8 @@ def damaged(tmp_path: Path) -> Path:
 
 def checkpoint(memento: Memento) -> float | None:
     """Let the first minute of the process be over, and the worker do what it does."""
-    memento._since -= timedelta(minutes=2)
-    return memento._checkpoint()
+    memento.service.opened_at -= timedelta(minutes=2)
+    return checkpoints.work(memento.service)
 
 
 @pytest.mark.parametrize("damage", [flipped, garbled, headless, gone])
@@ -132,7 +134,7 @@ def test_nothing_is_written_while_a_backup_stands_in(damaged: Path) -> None:
 def test_every_door_says_so(damaged: Path) -> None:
     with opened(damaged) as memento:
         memento.warm_up()
-        with create_app(memento).test_client() as client:
+        with create_app(memento.service).test_client() as client:
             health = client.get("/health")
             stranger = client.get("/health", environ_base={"REMOTE_ADDR": "10.0.0.7"})
             written = client.post("/memory/notes", json={"content": "I like wine."})
@@ -231,7 +233,7 @@ def test_a_store_that_another_program_has_open_is_not_damaged(tmp_path: Path) ->
 
 def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: Memento) -> None:
     folder = memento.datadir.checkpoints
-    early = memento._checkpoint()
+    early = checkpoints.work(memento.service)
     checkpoint(memento)
     empty = folder.exists()
     memento.note("I like tea.")
@@ -241,7 +243,7 @@ def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: 
 
     assert early and 0 < early <= 60
     assert not empty
-    assert 86_000 < (memento._checkpoint() or 0) <= 86_400
+    assert 86_000 < (checkpoints.work(memento.service) or 0) <= 86_400
     assert list(folder.iterdir()) == [first]
     assert {path.stat().st_nlink for path in (first / "store").iterdir()} == {1}
 
@@ -286,22 +288,22 @@ def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(
         found = memento.check()
         with pytest.raises(Damaged, match="none was removed"):
             memento.backup(keep=1)
-        memento.settings = replace(memento.settings, checkpoints=replace(memento.settings.checkpoints, keep=1))
-        memento._parts.harm = None
+        memento.service.settings = replace(memento.settings, checkpoints=replace(memento.settings.checkpoints, keep=1))
+        memento.service.stores.harm = None
         checkpoint(memento)
-        health, status = memento.health({}), memento.status()
+        report, status = health(memento.context, {}), memento.status()
 
         assert sound == ()
         assert [one.what for one in found] == ["damaged-store"]
         assert "orruption" in found[0].detail and "memento restore" in found[0].detail
         assert list((tmp_path / "backups").iterdir()) == []
         assert list((tmp_path / "checkpoints").iterdir()) == [long_ago]
-        assert (health.store, health.status) != ("ok", "ok")
+        assert (report.store, report.status) != ("ok", "ok")
         assert status.degraded and "the store is damaged" in status.degraded
         memento.restore(tmp_path / "checkpoints")
         assert memento.check() == ()
         assert contents(memento) == {"USER likes tea."}
-        assert memento.health({}).store == "ok"
+        assert health(memento.context, {}).store == "ok"
 
 
 def test_every_command_says_so_once_beside_what_it_prints(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +332,7 @@ def test_every_command_says_so_once_beside_what_it_prints(damaged: Path, monkeyp
 
 def test_the_pages_say_so_before_anything_else(damaged: Path) -> None:
     browser = {"Accept": "text/html"}
-    with opened(damaged) as memento, create_app(memento).test_client() as client:
+    with opened(damaged) as memento, create_app(memento.service).test_client() as client:
         pages = [client.get(path, headers=browser).text for path in ("/", "/map", "/sparql")]
         foreseen = client.post("/memory/archive", json={"dry_run": True})
         archived = client.post("/memory/archive", json={})

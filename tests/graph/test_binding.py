@@ -10,9 +10,9 @@ from pyoxigraph import Store
 from memento import assets
 from memento.errors import GraphError
 from memento.graph import binding
-from memento.graph.binding import bound, query
+from memento.graph.binding import bind_query, load_query
 from memento.iris import IRI
-from memento.service import Memento
+from memento.python import Memento
 
 ASKS_MEMORY = re.compile(r"\bSERVICE\s+mem:|\bmem:similarity\s*\(")
 HEADER = re.compile(r"\A# .+\n# in: .+\n# out: .+\n# used by: .+\n")
@@ -20,7 +20,7 @@ HEADER = re.compile(r"\A# .+\n# in: .+\n# out: .+\n# used by: .+\n")
 
 @pytest.mark.parametrize("name", assets.queries())
 def test_every_query_has_a_header_and_runs_as_it_stands(name: str, request: pytest.FixtureRequest) -> None:
-    text = query(name).text
+    text = load_query(name).text
 
     assert HEADER.match(text), "the header names a sentence, in, out and used by"
     if ASKS_MEMORY.search(text):  # as it stands for whoever asks the service: the engine alone knows of no memory
@@ -39,7 +39,7 @@ def test_every_query_is_used(name: str) -> None:
 
 @pytest.mark.parametrize("name", assets.queries())
 def test_every_slot_of_a_query_is_found_by_binding(name: str) -> None:
-    text = query(name).text
+    text = load_query(name).text
 
     assert len(re.findall(r"\bVALUES\b", re.sub(r"^#.*", "", text, flags=re.M))) == len(binding._SLOT.findall(text))
 
@@ -47,34 +47,34 @@ def test_every_slot_of_a_query_is_found_by_binding(name: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_no_text_becomes_syntax(text: str) -> None:
     store = Store()
-    rows = list(store.query(bound("consolidation/noted", {"key": text})))  # type: ignore[arg-type]
+    rows = list(store.query(bind_query("consolidation/noted", {"key": text})))  # type: ignore[arg-type]
 
     assert rows == []
 
 
 def test_a_list_fills_every_slot_of_its_name() -> None:
-    text = bound("retrieval/trace", {"memory": [IRI("urn:a"), IRI("urn:b")]})
+    text = bind_query("retrieval/trace", {"memory": [IRI("urn:a"), IRI("urn:b")]})
 
     assert text.count("VALUES ?memory { <urn:a> <urn:b> }") == 4
 
 
 def test_an_unknown_slot_is_an_error_that_names_those_there_are() -> None:
     with pytest.raises(GraphError, match=r"no slot entity.*memory"):
-        bound("retrieval/anchor", {"entity": IRI("urn:a")})
+        bind_query("retrieval/anchor", {"entity": IRI("urn:a")})
 
 
 def test_an_empty_slot_is_an_error_and_not_every_memory() -> None:
     with pytest.raises(GraphError, match="at least one value"):
-        bound("retrieval/anchor", {"memory": []})
+        bind_query("retrieval/anchor", {"memory": []})
 
 
 def test_an_unknown_query_is_an_error() -> None:
     with pytest.raises(GraphError, match="no query 'retrieval/nothing'"):
-        query("retrieval/nothing")
+        load_query("retrieval/nothing")
 
 
 def test_a_table_is_filled_with_rows() -> None:
-    text = bound("retrieval/explained", {"memory": [(IRI("urn:a"), 1, 0.5), (IRI("urn:b"), 2, 0.25)]})
+    text = bind_query("retrieval/explained", {"memory": [(IRI("urn:a"), 1, 0.5), (IRI("urn:b"), 2, 0.25)]})
 
     assert text.count("VALUES (?memory ?rank ?score) { (<urn:a> ") == 1
     Store().query(text)
@@ -85,4 +85,4 @@ def test_a_table_is_filled_with_rows() -> None:
 )
 def test_a_row_of_the_wrong_length_is_an_error(name: str, slot: list[tuple[IRI, int]]) -> None:
     with pytest.raises(GraphError, match="takes"):
-        bound(name, {"memory": slot})
+        bind_query(name, {"memory": slot})

@@ -8,9 +8,9 @@ import pytest
 from memento import assets
 from memento.errors import GraphError, InputError
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.plain import parsed_quads
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change
+from trig import parse_trig
 
 A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
 ONE = (IRI("urn:x"), MEM.name, "one", A)
@@ -91,7 +91,7 @@ def test_loading_a_graph_twice_leaves_it_as_it_was() -> None:
 
 def test_a_document_that_is_not_trig_is_refused() -> None:
     with pytest.raises(InputError, match="not TriG"):
-        list(parsed_quads(b"this is nothing"))
+        list(parse_trig(b"this is nothing"))
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

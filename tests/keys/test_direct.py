@@ -14,15 +14,15 @@ from memento.errors import Forbidden, InputError
 from memento.keys.fuzzy import distance, ranked, read_as
 from memento.keys.gates import robust_z, stands_out
 from memento.model import DirectMemory
+from memento.python import Memento
 from memento.rank.fusion import rrf
 from memento.search.words import Postings
-from memento.service import Memento
 from memento.settings import WordsSettings
 
 
 @pytest.fixture
 def direct(memento: Memento) -> Memento:
-    memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
     return memento
 
 
@@ -153,8 +153,8 @@ def test_the_best_ones_links_grow_and_those_passed_by_fade(direct: Memento) -> N
 
     assert best.memory == one
     assert weights == {one: 1.1, other: 0.995}
-    assert [direct._reinforcement.strength(iri).depth for iri in (one, other)] == [0.05, 0.0]
-    direct._reinforcement.write()
+    assert [direct.service.reinforcement.strength(iri).depth for iri in (one, other)] == [0.05, 0.0]
+    direct.service.reinforcement.write()
     assert {row.memory: row.weight for row in direct.read_key(key).memories} == weights
 
 

@@ -12,7 +12,7 @@ from memento.access import Access
 from memento.iris import MEM, TYPE, learned_iri
 from memento.keys.match import is_short
 from memento.model import Change, FoundKey, Scope
-from memento.service import Memento
+from memento.python import Memento
 from memento.settings import Settings
 
 GRAPH = Scope().graph
@@ -54,7 +54,7 @@ def test_after_three_walks_a_question_is_a_name_of_its_key(pool: Memento) -> Non
 
 def test_a_question_that_is_only_like_a_key_becomes_a_key_of_its_own(memento: Memento) -> None:
     done = memento.remember("It opens at nine.", [KEY])
-    memento.settings = with_(memento, merge=0.99, auto_link=0.65)
+    memento.service.settings = with_(memento, merge=0.99, auto_link=0.65)
     key = walked(memento, QUERY, 3)
 
     assert (key.name, key.match, key.memory_count) == (QUERY, "concept", 1)
@@ -66,7 +66,7 @@ def test_a_question_that_is_only_like_a_key_becomes_a_key_of_its_own(memento: Me
 
 def test_a_near_miss_that_keeps_being_meant_becomes_a_name(memento: Memento) -> None:
     done = memento.remember("It opens at nine.", [KEY])
-    memento.settings = with_(memento, key_recall=0.95, merge=0.99, auto_link=0.98)
+    memento.service.settings = with_(memento, key_recall=0.95, merge=0.99, auto_link=0.98)
     assert memento.find_keys(QUERY).keys == ()
     for _ in range(3):
         memento.find_keys(QUERY)
@@ -77,9 +77,9 @@ def test_a_near_miss_that_keeps_being_meant_becomes_a_name(memento: Memento) -> 
 
 def test_what_is_below_the_floor_or_too_long_is_not_learned(memento: Memento) -> None:
     memento.remember("It opens at nine.", [KEY])
-    memento.settings = with_(memento, merge=0.99, auto_link=0.98, autokey_floor=0.97)
+    memento.service.settings = with_(memento, merge=0.99, auto_link=0.98, autokey_floor=0.97)
     assert walked(memento, QUERY, 4).match == "semantic"
-    memento.settings = with_(memento, merge=0.5, autokey_floor=0.45)
+    memento.service.settings = with_(memento, merge=0.5, autokey_floor=0.45)
     sentence = "swimming pools or a swimming pool"
     assert not is_short(sentence)
     assert walked(memento, sentence, 4).match in ("semantic", "concept")
@@ -87,7 +87,7 @@ def test_what_is_below_the_floor_or_too_long_is_not_learned(memento: Memento) ->
 
 
 def test_a_key_learns_so_many_names_and_no_more(pool: Memento) -> None:
-    pool.settings = replace(pool.settings, keys=replace(pool.settings.keys, autokey_aliases=2, autokey_after=1))
+    pool.service.settings = replace(pool.settings, keys=replace(pool.settings.keys, autokey_aliases=2, autokey_after=1))
     for slip in SLIPS:
         walked(pool, slip, 1)
 
@@ -95,9 +95,9 @@ def test_a_key_learns_so_many_names_and_no_more(pool: Memento) -> None:
 
 
 def test_nothing_is_learned_when_it_is_switched_off_or_the_reader_may_not_write(pool: Memento) -> None:
-    reader = pool.seen_by(Access(tenant="local", right="read"))
+    reader = pool.with_access(Access(tenant="local", right="read"))
     assert walked(reader, QUERY, 4).match == "semantic"
-    pool.settings = replace(pool.settings, keys=replace(pool.settings.keys, autokey=False))
+    pool.service.settings = replace(pool.settings, keys=replace(pool.settings.keys, autokey=False))
     assert walked(pool, QUERY, 4).match == "semantic"
 
 
@@ -122,13 +122,13 @@ def test_names_that_nobody_uses_go_after_a_month_and_used_ones_stay(pool: Mement
     for slip in SLIPS[:2]:
         walked(pool, slip, 3)
     walked(pool, SLIPS[0], 1)
-    pool._reinforcement.write()
-    graph, old = pool._parts.graph, timedelta(days=31)
+    pool.service.reinforcement.write()
+    graph, old = pool.service.stores.graph, timedelta(days=31)
     times = [
         quad for quad in graph.quads(GRAPH) if quad[1] == MEM.createdAt and quad[0].startswith("urn:memento:learned:")
     ]
     aged = tuple((s, p, cast(datetime, at) - old, g) for s, p, at, g in times)
-    pool._parts.commit(Change(aged, tuple(times)), Scope())
+    pool.service.stores.commit(Change(aged, tuple(times)), Scope())
     key = asked(pool, KEY)
 
     assert key.aliases == SLIPS[:2]
@@ -143,7 +143,7 @@ def test_the_key_of_an_entity_learns_too(memento: Memento) -> None:
     memento.note("I use a relational database called Postgres.")
     entity = next((one for one in memento.entities() if one.kind in ("Technology", "Concept")), None)
     assert entity is not None
-    memento.settings = with_(memento, merge=0.3, key_recall=0.3, autokey_after=1, phrases=False)
+    memento.service.settings = with_(memento, merge=0.3, key_recall=0.3, autokey_after=1, phrases=False)
     query = f"{entity.name[:-1]}x"
     found = [one for one in memento.find_keys(query).keys if one.denotes == entity.iri]
     assert [one.match for one in found] == ["semantic"]

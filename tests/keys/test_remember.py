@@ -11,18 +11,18 @@ from memento.errors import InputError, TooLong
 from memento.iris import IRI, MEM, TYPE
 from memento.keys.differ import NAME, differ
 from memento.model import Change, Scope, ToRemember, Value
-from memento.service import Memento
+from memento.python import Memento
 
 GRAPH = Scope().graph
 
 
 def values(memento: Memento, subject: str, predicate: IRI) -> list[Value]:
-    return [v for s, p, v, _ in memento._parts.graph.quads(GRAPH) if (s, p) == (subject, predicate)]
+    return [v for s, p, v, _ in memento.service.stores.graph.quads(GRAPH) if (s, p) == (subject, predicate)]
 
 
 def deepen(memento: Memento, iri: IRI, depth: float) -> None:
     gone = tuple((iri, MEM.depth, v, GRAPH) for v in values(memento, iri, MEM.depth))
-    memento._parts.commit(Change(((iri, MEM.depth, depth, GRAPH),), gone), Scope())
+    memento.service.stores.commit(Change(((iri, MEM.depth, depth, GRAPH),), gone), Scope())
 
 
 def names(memento: Memento, iri: str) -> set[str]:
@@ -62,7 +62,7 @@ def test_the_same_words_again_deepen_what_is_there_and_may_add_keys(memento: Mem
     again = memento.remember("tea is  served at FOUR.", ["tea", "afternoon"])
 
     assert (again.saved, again.repeated, again.superseded) == (first.saved, True, None)
-    assert memento._reinforcement.strength(first.saved).depth == 0.05
+    assert memento.service.reinforcement.strength(first.saved).depth == 0.05
     assert names(memento, first.saved) == {"tea", "afternoon"}
     assert memento.status().memories == 1
 
@@ -231,8 +231,8 @@ def test_forgetting_hides_and_erasing_takes_links_and_idle_keys_along(memento: M
     hidden = memento.remember("Milk is out.", ["milk"]).saved
     memento.forget(hidden)
     memento.forget(one, erase=True)
-    memento._reinforcement.write()
-    said = list(memento._parts.graph.quads(GRAPH))
+    memento.service.reinforcement.write()
+    said = list(memento.service.stores.graph.quads(GRAPH))
 
     assert memento.find_keys("milk").keys == ()
     assert memento.find_keys("Quetzalcoatl").keys == ()

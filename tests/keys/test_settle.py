@@ -12,8 +12,8 @@ from memento.errors import InputError
 from memento.keys.given import sanitised, types_of
 from memento.keys.settle import are_siblings
 from memento.model import FoundKey
+from memento.python import Memento
 from memento.search.spellings import folded, is_spelt
-from memento.service import Memento
 from memento.settings import Settings
 
 
@@ -107,7 +107,7 @@ def test_a_long_concept_that_means_nearly_the_same_learns_the_new_text_as_a_name
 
 
 def test_short_concepts_merge_only_when_they_are_nearly_equal(memento: Memento) -> None:
-    memento.settings = _with(memento, short_merge=0.62)
+    memento.service.settings = _with(memento, short_merge=0.62)
     first = memento.remember("One fact of many.", ["favourite colour"])
     second = memento.remember("Quite another thing.", ["favorite colour"])
     apart = memento.remember("A third one altogether.", ["agent a"])
@@ -118,7 +118,7 @@ def test_short_concepts_merge_only_when_they_are_nearly_equal(memento: Memento) 
 
 
 def test_short_concepts_stay_apart_when_merging_is_off(memento: Memento) -> None:
-    memento.settings = _with(memento, short_merge=0.0)
+    memento.service.settings = _with(memento, short_merge=0.0)
     first = memento.remember("One fact of many.", ["favourite colour"])
     second = memento.remember("Quite another thing.", ["favourite colours!"])
     third = memento.remember("A third one altogether.", ["favorite colour"])

@@ -12,8 +12,8 @@ from memento.codec import encode
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, MEM, link_iri
 from memento.model import Change, KeyOf, OpenedMemory, Scope
+from memento.python import Memento
 from memento.rank import laws
-from memento.service import Memento
 from memento.time import now
 
 GRAPH = Scope().graph
@@ -31,7 +31,7 @@ def going_on(opened: OpenedMemory, name: str) -> KeyOf:
 
 
 def quads(memento: Memento) -> int:
-    graph = memento._parts.graph
+    graph = memento.service.stores.graph
     return sum(1 for name in graph.graphs() for _ in graph.quads(name))
 
 
@@ -72,7 +72,7 @@ def test_finding_keys_shows_no_text_and_writes_nothing(memento: Memento) -> None
     found = memento.find_keys("vault")
     page = memento.read_key(found.keys[0].key)
     memento.read_key(found.keys[0].key, query="password")
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
 
     assert b"Quetzalcoatl" not in encode(found) + encode(page)
     assert "content" not in json.loads(encode(page))["memories"][0]
@@ -126,9 +126,9 @@ def test_what_is_deep_and_trodden_and_new_comes_first(memento: Memento) -> None:
     iris = [memento.remember(f"The {n} plan.", ["plan"]).saved for n in ("first", "second", "third", "fourth")]
     link = link_iri(memento.read_memory(iris[0]).keys[0].key, iris[0])
     old = now() - timedelta(days=60)
-    memento._reinforcement.write()
-    created = {s: v for s, p, v, _ in memento._parts.graph.quads(GRAPH) if p == MEM.createdAt and s in iris}
-    memento._parts.commit(
+    memento.service.reinforcement.write()
+    created = {s: v for s, p, v, _ in memento.service.stores.graph.quads(GRAPH) if p == MEM.createdAt and s in iris}
+    memento.service.stores.commit(
         Change(
             ((link, MEM.weight, 2.0, GRAPH), (iris[1], MEM.createdAt, old, GRAPH), (iris[2], MEM.depth, 0.8, GRAPH)),
             ((link, MEM.weight, 1.0, GRAPH), (iris[1], MEM.createdAt, created[iris[1]], GRAPH)),
@@ -157,7 +157,7 @@ def test_reading_deepens_the_memory_and_strengthens_the_trodden_link_alone(memen
     }
     assert {of.name: of.weight for of in again.keys} == {"tea": 1.1, "afternoon": 1.0}
     assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
     assert {of.memory: of.weight for of in memento.read_key(tea).memories} == {one: 1.1, other: 1.0}
 
 
@@ -168,18 +168,18 @@ def test_a_link_is_never_heavier_than_three_and_a_memory_never_deeper_than_one(m
         opened = memento.read_memory(iri, via=tea)
 
     assert (opened.depth, opened.band, opened.keys[0].weight) == (1.0, "deep", 3.0)
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
     assert memento.read_memory(iri, via=tea).keys[0].weight == 3.0
     assert memento.check() == ()
 
 
 def test_who_may_only_read_leaves_no_trace(memento: Memento) -> None:
     iri = memento.remember("Tea is served at four.", ["tea"]).saved
-    reader = memento.seen_by(Access(tenant="local", right="read"))
+    reader = memento.with_access(Access(tenant="local", right="read"))
     reader.read_memory(iri, via=key(memento, "tea", "tea"))
 
-    assert memento._reinforcement.strength(IRI(iri)).access_count == 0
-    assert memento._reinforcement.write() == 0
+    assert memento.service.reinforcement.strength(IRI(iri)).access_count == 0
+    assert memento.service.reinforcement.write() == 0
 
 
 def test_what_cannot_be_read_says_why(memento: Memento) -> None:
@@ -231,13 +231,13 @@ def test_a_namespace_is_walked_alone_and_with_main(memento: Memento) -> None:
 
     assert [one.memory_count for one in memento.find_keys("secret").keys] == [1]
     assert [one.memory_count for one in memento.find_keys("secret", namespace="work").keys] == [1, 1]
-    other = memento.seen_by(Access(tenant="rival", right="write"))
+    other = memento.with_access(Access(tenant="rival", right="write"))
     assert other.find_keys("secret").keys == ()
     with pytest.raises(NotFound):
         other.read_memory(shared)
     with pytest.raises(NotFound):
         other.read_key(key(memento, "secret", "secret"))
-    narrow = memento.seen_by(Access(tenant="local", namespaces=("work",), right="write"))
+    narrow = memento.with_access(Access(tenant="local", namespaces=("work",), right="write"))
     assert [one.memory_count for one in narrow.find_keys("secret").keys] == [1]
     with pytest.raises(NotFound):
         narrow.read_memory(shared)
@@ -248,7 +248,7 @@ def test_the_keys_of_notes_are_there_after_a_rebuild_and_after_a_start(memento: 
     memento.remember("Gravity pulls.", ["gravity", "Newton's law"])
     before = [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")]
     opened = memento.read_memory(memento.read_key(before[0].keys[0].key).memories[0].memory, via=before[0].keys[0].key)
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
     memento.rebuild()
 
     assert [memento.find_keys(q) for q in ("Isaac Newton", "gravity", "apple")] == before

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.manifest.structure import Structure, structure
+from memento.manifest.structure import Structure, analyse_graph
 from memento.rank.walks import Csr
 
 
 def found(n: int, links: list[tuple[int, int]], weights: list[float] | None = None) -> Structure:
     source, target = np.array(links, dtype=np.int64).reshape(-1, 2).T
     csr = Csr.of(n, source, target, np.array(weights or [1.0] * len(links)))
-    return structure(csr, np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_))
+    return analyse_graph(csr, np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.bool_))
 
 
 TRIANGLE = [(0, 1), (1, 2), (0, 2)]
@@ -54,7 +54,7 @@ def test_key_nodes_are_ranked_by_rank_energy_and_importance() -> None:
     csr = Csr.of(4, np.array([0, 0, 0]), np.array([1, 2, 3]))
     energy, importance = np.array([0.0, 0, 1, 0]), np.array([0.0, 0, 1, 0.5])
 
-    star = structure(csr, energy, importance, np.zeros(4, dtype=np.bool_))
+    star = analyse_graph(csr, energy, importance, np.zeros(4, dtype=np.bool_))
 
     leaf = star.rank[1] / star.rank[0]
     assert [node for node, _ in star.keys[:2]] == [2, 0]
@@ -65,7 +65,7 @@ def test_the_same_graph_gives_the_same_structure() -> None:
     random = np.random.default_rng(1)
     links = random.integers(0, 300, (900, 2))
     csr = Csr.of(300, links[:, 0], links[:, 1], random.random(900))
-    first, second = (structure(csr, np.zeros(300), np.zeros(300), np.zeros(300, dtype=np.bool_)) for _ in range(2))
+    first, second = (analyse_graph(csr, np.zeros(300), np.zeros(300), np.zeros(300, dtype=np.bool_)) for _ in range(2))
 
     assert (first.community == second.community).all()
     assert (first.rank == second.rank).all()
@@ -75,7 +75,7 @@ def test_communities_say_how_much_of_them_was_touched() -> None:
     csr = Csr.of(6, *np.array(TWO_TRIANGLES).T)
     touched = np.array([True, True, True, False, False, True])
 
-    two = structure(csr, np.zeros(6), np.zeros(6), touched)
+    two = analyse_graph(csr, np.zeros(6), np.zeros(6), touched)
 
     assert sorted(one.volatility for one in two.communities) == pytest.approx([1 / 3, 1])
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.iris import IRI
-from memento.manifest.text import EMPTY, MOST_CHARS, written
+from memento.manifest.maps import EMPTY, MOST_CHARS, write_text
 from memento.model import Crossing, Layout, Manifest, Place, Region
 
 
@@ -44,7 +44,7 @@ def manifest(text: str = "USER works at Google") -> Manifest:
 
 
 def test_the_lines_come_in_their_order() -> None:
-    lines = written(manifest()).splitlines()
+    lines = write_text(manifest()).splitlines()
 
     assert lines[0] == "Memory: 1,234 items, 2,468 edges (4.0 avg degree), energy 42/100"
     assert lines[1].startswith("Communities: [USER works at Google/Zurich (tags: work/city): 12 items], [")
@@ -59,16 +59,16 @@ def test_the_lines_come_in_their_order() -> None:
 def test_a_season_without_memories_is_left_out() -> None:
     some = replace(manifest(), seasons={"emerging": (), "active": (place("tea"),), "stable": (), "decaying": ()})
 
-    assert "Active: tea" in written(some).splitlines()
-    assert "Emerging" not in written(some)
+    assert "Active: tea" in write_text(some).splitlines()
+    assert "Emerging" not in write_text(some)
 
 
 @pytest.mark.parametrize("text", ["W" * 300, "many short words " * 30, "ß" * 50, "日本語" * 40])
 def test_it_never_exceeds_its_budget(text: str) -> None:
-    assert len(written(manifest(text))) <= MOST_CHARS
+    assert len(write_text(manifest(text))) <= MOST_CHARS
 
 
 def test_an_empty_memory_says_how_to_begin() -> None:
     empty = manifest()
 
-    assert written(replace(empty, layout=replace(empty.layout, memories=0))) == EMPTY
+    assert write_text(replace(empty, layout=replace(empty.layout, memories=0))) == EMPTY

@@ -8,10 +8,10 @@ from rdflib.namespace import RDF, SH
 
 from memento.assets import folder
 from memento.errors import GraphError
-from memento.graph.plain import parsed_quads
 from memento.graph.shapes import Violation, violations
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Quad
+from trig import parse_trig
 
 HERE = Path(__file__).parent
 VALID = sorted((HERE / "valid").glob("*.ttl"))
@@ -22,7 +22,7 @@ WHOLE = (SH.closed, SH["not"], SH["or"])
 
 
 def quads_of(path: Path) -> list[Quad]:
-    return list(parsed_quads(path.read_bytes()))
+    return list(parse_trig(path.read_bytes()))
 
 
 def iri(written: str) -> str:

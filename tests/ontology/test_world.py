@@ -8,11 +8,11 @@ import pytest
 
 from memento import assets
 from memento.graph import mapping
-from memento.graph.plain import parsed_quads
 from memento.graph.shapes import violations
 from memento.iris import IRI, MEM, TYPE, self_iri
 from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
 from memento.search.found import content_hash
+from trig import parse_trig
 
 WORLD = assets.read("ontology/world.trig")
 CLASSES = (Session, Note, Entity, User, Memory, Invalidation)
@@ -21,7 +21,7 @@ SCOPE = Scope()
 
 @pytest.fixture(scope="module")
 def quads() -> list[Quad]:
-    return list(parsed_quads(WORLD))
+    return list(parse_trig(WORLD))
 
 
 def of(cls: type[mapping.N], quads: list[Quad]) -> list[mapping.N]:
@@ -46,7 +46,7 @@ def test_the_world_is_what_the_nouns_would_write(quads: list[Quad]) -> None:
     ]
     written += [q for user in of(User, quads) for q in mapping.quads(user, self_iri(SCOPE.tenant))]
     written += [mapping.invalidates(one.invalidator, one.invalidated, SCOPE.graph) for one in ended]
-    written += [mapping.attributed(note.iri, SCOPE.user, SCOPE.graph) for note in notes]
+    written += [mapping.attribute_note(note.iri, SCOPE.user, SCOPE.graph) for note in notes]
     written += [(note.iri, TYPE, MEM.Turn, SCOPE.graph) for note in notes if note.session]
 
     assert Counter(written) == Counter(quads)

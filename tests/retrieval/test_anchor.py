@@ -12,13 +12,13 @@ from conftest import at
 from memento.errors import InputError
 from memento.iris import IRI, SKOS
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
+from memento.python import Memento
 from memento.rank.walks import ppr
 from memento.retrieval.anchor import Anchored, named_entities
 from memento.retrieval.expand import by_rank as walk
 from memento.retrieval.land import Evidence
 from memento.search.labels import Labels
 from memento.search.view import View
-from memento.service import Memento
 from memento.settings import ExpandSettings, Settings
 from memento.time import now
 
@@ -85,7 +85,7 @@ def test_what_is_named_weighs_its_rarity_and_what_a_seed_brings_a_share_of_it(fi
 def test_another_name_of_an_entity_names_it_too(films: Memento) -> None:
     [anchor] = [one for one in films.recall("Faro?", explain=True, gate=False).anchors if one.named]
     scope = Scope()
-    films._parts.commit(Change(((anchor.iri, SKOS.altLabel, "Ossonoba", scope.graph),)), scope)
+    films.service.stores.commit(Change(((anchor.iri, SKOS.altLabel, "Ossonoba", scope.graph),)), scope)
 
     found = films.recall("What is Ossonoba?", explain=True, gate=False)
 
@@ -113,7 +113,7 @@ def test_the_user_anchors_where_the_question_is_about_the_user(memento: Memento)
 
 
 def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(films: Memento) -> None:
-    view = View.at(films._parts.indexes, Scope().memory_graphs, now(), None, None)
+    view = View.at(films.service.stores.indexes, Scope().memory_graphs, now(), None, None)
     nodes = np.flatnonzero(view.visible)[:2].astype(np.int32)
     find = view.indexes.nodes.find
     entities = [iri for iri in view.indexes.nodes.iris() if find(iri) not in set(np.flatnonzero(view.visible).tolist())]
@@ -149,7 +149,7 @@ def test_the_walk_alone_ranks_and_reaches_what_no_word_leads_to(films: Memento) 
 def test_the_walk_takes_part_where_it_weighs_something(films: Memento) -> None:
     question = "Where was the director of Ed Wood born?"
     assert all("walk" not in one.why for one in films.recall(question, explain=True, gate=False).memories)
-    films.settings = weighed(films, walk=0.4)
+    films.service.settings = weighed(films, walk=0.4)
     found = films.recall(question, explain=True, gate=False)
 
     assert found.memories[0].why["walk"] > 0

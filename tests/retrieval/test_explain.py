@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.errors import InputError
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
 from memento.model import NoteRow, Recalled, Recollection
-from memento.service import Memento
+from memento.python import Memento
 from test_story import STORY, day
 
 
@@ -55,7 +55,7 @@ def test_the_query_holds_to_the_graph_and_to_the_asked_time(life: Memento) -> No
     everything = [(one.iri, place, 0.5) for place, one in enumerate(life.list(limit=100, past=True), start=1)]
     instants = {name: datetime(2020, 1, 1, tzinfo=UTC) for name in ("trueAt", "begunBy")}
     later = {name: datetime(2100, 1, 1, tzinfo=UTC) for name in ("believedAt", "writtenBy")}
-    then = bound("retrieval/explained", {"memory": everything, **instants, **later})
+    then = bind_query("retrieval/explained", {"memory": everything, **instants, **later})
     body, _ = life.query(then, accept="text/csv")
 
     assert len(found.memories) < len(everything)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from memento.python import Memento, open_memento
 from memento.retrieval import gate
 from memento.retrieval.gate import CALIBRATED, Thresholds
-from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, GateSettings, Settings
 from people import Life
 from test_story import STORY, day
@@ -114,13 +114,13 @@ def test_an_embedder_without_thresholds_has_no_gate_until_it_is_given_some(life:
 def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
     opened_with = life.settings
     try:
-        life.settings = replace(opened_with, gate=GateSettings(on=False))
+        life.service.settings = replace(opened_with, gate=GateSettings(on=False))
         assert life.recall(STRANGE[0]).memories
         assert life.recall(STRANGE[0], gate=True).gated
-        life.settings = replace(opened_with, gate=GateSettings(base=0.99))
+        life.service.settings = replace(opened_with, gate=GateSettings(base=0.99))
         assert life.recall("Where does Anna work?").gated
     finally:
-        life.settings = opened_with
+        life.service.settings = opened_with
 
 
 def test_the_threshold_grows_with_the_scope_and_never_falls_below_its_floor() -> None:

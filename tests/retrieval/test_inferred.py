@@ -10,7 +10,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.iris import data_iri
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import GateSettings, InferenceSettings, Settings, SignalsSettings
 
 PLACES = """
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
         assert isinstance(memento, Memento)
         for text in NOTES:
             memento.note(text)
-        memento._parts.graph.load(PLACES.encode(), data_iri("local", "places"))
+        memento.service.stores.graph.load(PLACES.encode(), data_iri("local", "places"))
     return tmp_path / "home"
 
 
@@ -64,7 +64,7 @@ def test_it_is_gone_with_the_relation_and_back_with_it(folder: Path) -> None:
     for memento in opened(folder, INFERRING):
         assert best(memento, "Who is from Southmark?") == "Ben Okafor works in Tidra."
         without = PLACES.replace("ex:partOf ex:southmark", "ex:near ex:southmark")
-        memento._parts.graph.load(without.encode(), data_iri("local", "places"))
+        memento.service.stores.graph.load(without.encode(), data_iri("local", "places"))
         found = memento.recall("Who is from Southmark?", k=1, gate=False, explain=True).memories
         assert "inferred" not in found[0].why
 

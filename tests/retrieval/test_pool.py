@@ -12,7 +12,7 @@ import pytest
 from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Change, Recollection
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, LandSettings, Settings
 from synthetic import World
 
@@ -42,11 +42,11 @@ def memento(home: Path) -> Iterator[Memento]:
 
 
 def found(memento: Memento, question: str, settings: Settings) -> Recollection:
-    own, memento.settings = memento.settings, settings
+    own, memento.service.settings = memento.settings, settings
     try:
         return memento.recall(question, gate=False)
     finally:
-        memento.settings = own
+        memento.service.settings = own
 
 
 def scores(recollection: Recollection) -> dict[str, float]:
@@ -70,9 +70,9 @@ def test_a_small_pool_gives_nearly_the_same(memento: Memento) -> None:
 
 
 def test_a_pool_explains_itself(memento: Memento) -> None:
-    own, memento.settings = memento.settings, POOLED
+    own, memento.service.settings = memento.settings, POOLED
     explained = memento.recall(QUESTIONS[0], gate=False, explain=True)
-    memento.settings = own
+    memento.service.settings = own
 
     assert all(sum(one.why.values()) == pytest.approx(one.score, abs=1e-4) for one in explained.memories)
 
@@ -80,11 +80,11 @@ def test_a_pool_explains_itself(memento: Memento) -> None:
 def test_a_small_namespace_is_searched_whole_among_many_others(home: Path) -> None:
     with open_memento(home.with_name("coded"), configured=POOLED) as memento:
         assert isinstance(memento, Memento)
-        assert not memento._parts.indexes.vectors["memory"].is_whole
+        assert not memento.service.stores.indexes.vectors["memory"].is_whole
         for text in ("I bake bread on Sundays.", "The oven is broken.", "Rye needs a sourdough."):
             memento.note(text, namespace="kitchen")
-        view = memento._parts.indexes
-        inside = view.nodes.within([memento._in("kitchen").graph], "memory")
+        view = memento.service.stores.indexes
+        inside = view.nodes.within([memento.context.scope("kitchen").graph], "memory")
         asked = view.embedder.embed(["bread"])
 
         nodes, _ = view.vectors["memory"].search(asked, 10, inside)

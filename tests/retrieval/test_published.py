@@ -11,12 +11,12 @@ import pytest
 
 from conftest import OFFLINE
 from memento.model import NoteRow, Scope, Scored
+from memento.python import Memento, open_memento
 from memento.retrieval.published.anchor import anchor
 from memento.retrieval.published.distill import distill
 from memento.retrieval.published.expand import expand
 from memento.retrieval.published.land import land
 from memento.search.view import View
-from memento.service import Memento, open_memento
 from memento.settings import (
     AnchorSettings,
     DistillSettings,
@@ -49,7 +49,7 @@ def peaks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
 
 @pytest.fixture(scope="module")
 def view(peaks: Memento) -> View:
-    return View.at(peaks._parts.indexes, Scope().memory_graphs, now(), None, None)
+    return View.at(peaks.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ def seeds(peaks: Memento, view: View) -> list[Scored[int]]:
 
 
 def asked(peaks: Memento) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    return peaks._parts.embedder.embed([QUESTION])
+    return peaks.service.stores.embedder.embed([QUESTION])
 
 
 def anchors_of(peaks: Memento, view: View, seeds: list[Scored[int]], knobs: AnchorSettings) -> list[Scored[int]]:
     scope = Scope()
-    return anchor(seeds, asked(peaks), view, peaks._parts.graph, scope.readable, scope.user, knobs)
+    return anchor(seeds, asked(peaks), view, peaks.service.stores.graph, scope.readable, scope.user, knobs)
 
 
 def test_land_gives_at_most_a_hundred_seeds_best_first(seeds: list[Scored[int]]) -> None:
@@ -137,13 +137,13 @@ def test_history_is_two_steps_deep(memento: Memento) -> None:
 
 def test_all_of_the_trace_is_one_query(peaks: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     asked_for: list[str] = []
-    select = peaks._parts.graph.select
+    select = peaks.service.stores.graph.select
 
     def counted(query: str, *arguments: object, **slots: object) -> object:
         asked_for.append(query)
         return select(query, *arguments, **slots)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(peaks._parts.graph, "select", counted)
+    monkeypatch.setattr(peaks.service.stores.graph, "select", counted)
     peaks.recall(QUESTION, profile="seed")
 
     assert asked_for == ["retrieval/anchor", "retrieval/trace"]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from memento.model import NoteRow, Scope
+from memento.python import Memento
 from memento.retrieval import signals
 from memento.retrieval.question import Named, dates, named_among, wants_number, wants_time, without
 from memento.search.view import View
-from memento.service import Memento
 from memento.settings import WordsSettings
 from memento.time import now
 
@@ -31,7 +31,7 @@ def view(memento: Memento) -> View:
     ]
     memento.import_notes(rows, consolidate=False)
     memento.import_notes([NoteRow(content="It has seven hills.", title="Lisbon")], consolidate=False)
-    return View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+    return View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
 
 def by_text(found: signals.Signal, view: View, memento: Memento) -> dict[str, float]:
@@ -67,7 +67,7 @@ def test_who_asks_about_my_or_our_is_not_the_assistant(memento: Memento) -> None
     texts = [("Ana", "We use Flutter now."), ("assistant", "Which framework do you use?")]
     rows = [NoteRow(content=text, speaker=who, session="s", position=place) for place, (who, text) in enumerate(texts)]
     memento.import_notes(rows, consolidate=False)
-    view = View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+    view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
     mine = by_text(signals.speaker("Which framework do we use?", view), view, memento)
     assert mine == {"We": 1, "Which": 0}
@@ -170,7 +170,7 @@ def test_what_kind_of_answer_is_wanted() -> None:
 def user_view(memento: Memento) -> View:
     for text in ("My name is Danny.", "I joined Microsoft.", "I like tea.", "Anna works at Siemens."):
         memento.note(text)
-    return View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+    return View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
 
 @pytest.mark.parametrize("question", ["Where do I work?", "Where does Danny work?"])
@@ -191,7 +191,7 @@ def test_a_question_about_the_user_prefers_the_users_own_employer(
 def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memento: Memento) -> None:
     for text in ("I work at Google.", "My brother Tom works for BMW.", "My boss is Claire Dubois."):
         memento.note(text)
-    view = View.at(memento._parts.indexes, Scope().memory_graphs, now(), None, None)
+    view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
     said = {view.indexes.nodes.find(one.iri): one.content for one in memento.list()}
 
     def filling(question: str) -> set[str]:

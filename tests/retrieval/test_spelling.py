@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memento.model import NoteRow
+from memento.python import Memento, open_memento
 from memento.retrieval.spelling import mended, neighbours
 from memento.search.words import tokens
-from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, LandSettings, Settings
 
 KNOWN = {stem: times for word, times in (("melanie", 5), ("otters", 2), ("pottery", 7)) for stem in tokens(word)}
@@ -56,5 +56,5 @@ def test_a_misspelt_question_is_answered(tmp_path: Path) -> None:
         assert found.content == "The aquarium has three otters."
         assert found.why.get("words", 0) > 0
 
-        memento.settings = Settings(embedding=embedding, land=LandSettings(mend=False))
+        memento.service.settings = Settings(embedding=embedding, land=LandSettings(mend=False))
         assert all(not one.why.get("words") for one in memento.recall("aquariem", explain=True, gate=False).memories)

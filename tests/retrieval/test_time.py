@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from conftest import at
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 
 

@@ -11,9 +11,9 @@ from memento import backends
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, MEM
 from memento.model import Change, Recollection, Scope
+from memento.python import Memento, open_memento
 from memento.search import archive, keeping
 from memento.search.reconcile import reconcile
-from memento.service import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
@@ -184,5 +184,5 @@ def test_a_folder_that_is_half_written_is_not_there(tmp_path: Path) -> None:
 
 def test_iris_are_iris_again(home: Path) -> None:
     with opened(home) as memento:
-        indexes = memento._parts.indexes
+        indexes = memento.service.stores.indexes
         assert all(isinstance(iri, IRI) for iri in (*indexes.nodes.iris(), *indexes.names, *indexes.passages))

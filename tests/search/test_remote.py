@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError
+from memento.python import open_memento
 from memento.search.embedders import embedder_of
 from memento.search.embedders.remote import Remote, pieces
 from memento.search.embedders.trigram import Trigram
-from memento.service import open_memento
 from memento.settings import EmbeddingSettings, Settings
 from scripted import Asked, Raw, ScriptedModel, Status
 

@@ -13,7 +13,7 @@ from memento.access import Access
 from memento.errors import TooLong
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, data_iri, graph_iri
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import LimitsSettings
 
 MOST = 20
@@ -43,7 +43,7 @@ def test_graphs_are_listed_once_for_all_callers_until_something_is_written(
         return lists(graph)
 
     monkeypatch.setattr(Oxigraph, "graphs", graphs)
-    callers = [memento.seen_by(Access(tenant=tenant, right="write")) for tenant in ("local", "acme", "beta")]
+    callers = [memento.with_access(Access(tenant=tenant, right="write")) for tenant in ("local", "acme", "beta")]
     for caller in callers:
         caller.query("ASK {}")
     listed.clear()
@@ -65,7 +65,7 @@ def test_graphs_are_listed_once_for_all_callers_until_something_is_written(
 @pytest.mark.parametrize("iri", [data_iri, graph_iri])
 def test_a_tenant_has_so_many_graphs_and_no_more(memento: Memento, iri: object) -> None:
     assert callable(iri)
-    acme, beta = (memento.seen_by(Access(tenant=tenant, right="write")) for tenant in ("acme", "beta"))
+    acme, beta = (memento.with_access(Access(tenant=tenant, right="write")) for tenant in ("acme", "beta"))
     create = " ; ".join(f"CREATE GRAPH <{iri('acme', f'n{n}')}>" for n in range(MOST))
     acme.update(create)
 

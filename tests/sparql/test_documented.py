@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from memento.interfaces.cli import main
-from memento.service import Memento
+from memento.python import Memento
 from memento.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sparql.md").read_text(encoding="utf-8")

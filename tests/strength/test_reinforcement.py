@@ -13,7 +13,7 @@ import pytest
 from conftest import OFFLINE
 from memento.iris import IRI, MEM, TYPE, key_iri, link_iri, mint
 from memento.model import Change, Key, Read, Scope, Skipped, Traversed
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.strength.reinforcement import DELAY_S, Reinforcement
 from memento.time import now
 
@@ -31,11 +31,11 @@ def read(memory: IRI, times: int = 1) -> list[Read]:
 
 
 def of(memento: Memento) -> Reinforcement:
-    return memento._reinforcement
+    return memento.service.reinforcement
 
 
 def values(memento: Memento, subject: IRI, predicate: IRI) -> list[object]:
-    return [v for s, p, v, _ in memento._parts.graph.quads(GRAPH) if (s, p) == (subject, predicate)]
+    return [v for s, p, v, _ in memento.service.stores.graph.quads(GRAPH) if (s, p) == (subject, predicate)]
 
 
 def entity(memento: Memento, name: str) -> IRI:
@@ -96,9 +96,9 @@ def test_the_link_of_an_entity_is_written_with_its_key_when_it_is_first_trodden(
     of(memento).write()
     assert values(memento, link, MEM.weight) == [1.2]
     assert values(memento, key.iri, TYPE) == [MEM.Key]
-    node = memento._parts.indexes.nodes.find(google)
+    node = memento.service.stores.indexes.nodes.find(google)
     assert node is not None
-    _, weights = memento._parts.indexes.keys.led_to(node)
+    _, weights = memento.service.stores.indexes.keys.led_to(node)
     assert weights.tolist() == [1.2]
     of(memento).note(step)
     of(memento).write()
@@ -125,7 +125,7 @@ def test_a_correction_in_between_is_not_undone(memento: Memento, memory: IRI) ->
     of(memento).write()
     of(memento).note(*read(memory))
     deeper = Change(((memory, MEM.depth, 0.1, GRAPH),), ((memory, MEM.depth, 0.5, GRAPH),))
-    memento._parts.commit(deeper, Scope())
+    memento.service.stores.commit(deeper, Scope())
     of(memento).write()
 
     assert values(memento, memory, MEM.depth) == [0.15]
@@ -136,7 +136,7 @@ def test_a_memory_that_is_erased_meanwhile_stays_erased(memento: Memento, memory
     memento.forget(memory, erase=True)
     of(memento).write()
 
-    assert [quad for quad in memento._parts.graph.quads(GRAPH) if memory in quad] == []
+    assert [quad for quad in memento.service.stores.graph.quads(GRAPH) if memory in quad] == []
 
 
 def test_what_could_not_be_written_waits_for_the_next_time(
@@ -147,7 +147,7 @@ def test_what_could_not_be_written_waits_for_the_next_time(
 
     of(memento).note(*read(memory))
     with monkeypatch.context() as patch:
-        patch.setattr(type(memento._parts), "reinforce", broken)
+        patch.setattr(type(memento.service.stores), "reinforce", broken)
         with pytest.raises(RuntimeError):
             of(memento).write()
     of(memento).note(*read(memory))
@@ -162,7 +162,7 @@ def test_depths_of_many_are_those_of_each(memento: Memento, memory: IRI) -> None
     of(memento).note(*read(memory, 2), *read(other, 4))
     of(memento).write()
     of(memento).note(*read(other))
-    find = memento._parts.indexes.nodes.find
+    find = memento.service.stores.indexes.nodes.find
     nodes = np.array([find(memory), find(other)])
 
     assert of(memento).depths(nodes).tolist() == pytest.approx([0.1, 0.25])
@@ -183,4 +183,4 @@ def test_a_memory_that_nobody_knows_is_passed_over(memento: Memento) -> None:
     of(memento).note(*read(mint("memory")))
 
     assert of(memento).write() == 1
-    assert list(memento._parts.graph.quads(GRAPH)) == []
+    assert list(memento.service.stores.graph.quads(GRAPH)) == []

@@ -14,7 +14,9 @@ from memento import open_memento
 from memento.access import Access
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, MEM
-from memento.service import Memento
+from memento.operations.recall import Recall
+from memento.python import Memento
+from memento.service.handlers.recall import peek
 from memento.time import now
 
 
@@ -52,18 +54,18 @@ def test_feedback_moves_every_number_and_lasts(tmp_path: Path) -> None:
 def test_decay_writes_one_instant_and_never_compounds(memento: Memento) -> None:
     week = now() - timedelta(days=7)
     tea, coffee = told(memento, "I like tea."), told(memento, "I drink coffee at work.")
-    graph = memento.scope().graph
+    graph = memento.context.scope(None).graph
     for iri in (tea, coffee):
         aged(memento, iri, week)
     first = memento.decay()
-    quads = len(list(memento._parts.graph.quads(graph)))
+    quads = len(list(memento.service.stores.graph.quads(graph)))
     half = memento.strength(tea).energy or 0.0
     again = memento.decay()
 
     assert half == pytest.approx(0.25, abs=1e-4)
     assert memento.strength(tea).energy == pytest.approx(half, abs=1e-6)
     assert again.until >= first.until
-    assert len(list(memento._parts.graph.quads(graph))) == quads  # the one instant is moved
+    assert len(list(memento.service.stores.graph.quads(graph))) == quads  # the one instant is moved
     assert memento.feedback(tea, helped=True).energy == pytest.approx(half * 1.1, abs=1e-4)
     assert memento.strength(coffee).energy == pytest.approx(half, abs=1e-4)
 
@@ -164,11 +166,11 @@ def test_recall_counts_as_use_where_it_is_wished_and_glimpses_never_do(memento: 
     tea = told(memento, "I like tea.")
     memento.recall("What do I like?")
     before = memento.strength(tea)
-    memento.settings = replace(memento.settings, living=replace(memento.settings.living, count_recall=True))
+    memento.service.settings = replace(memento.settings, living=replace(memento.settings.living, count_recall=True))
     memento.recall("What do I like?")
     memento.recall("What do I like?")
-    memento.glimpse("What do I like?")
-    memento.seen_by(Access(right="read")).recall("What do I like?")
+    peek(Recall("What do I like?"), memento.context)
+    memento.with_access(Access(right="read")).recall("What do I like?")
     after = memento.strength(tea)
 
     assert (before.access_count, before.last_accessed_at) == (0, None)
@@ -180,7 +182,7 @@ def test_what_is_used_often_is_not_archived(memento: Memento) -> None:
     often, seldom = told(memento, "I like tea."), told(memento, "I live in Lisbon.")
     for _ in range(6):
         memento.read_memory(often)
-    memento._reinforcement.write()
+    memento.service.reinforcement.write()
     for iri in (often, seldom):
         spent(memento, iri)
 
@@ -213,7 +215,7 @@ def test_a_relation_of_ones_own_and_what_is_erased_leave_a_graph_that_fits_its_s
     memento.forget(cup, erase=True)
 
     assert drawn == memento.check() == ()
-    assert not [quad for quad in memento._parts.graph.quads(memento.scope().graph) if cup in quad]
+    assert not [quad for quad in memento.service.stores.graph.quads(memento.context.scope(None).graph) if cup in quad]
 
 
 def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento: Memento, tmp_path: Path) -> None:
@@ -230,7 +232,7 @@ def test_keys_links_and_fadings_go_out_and_come_in_with_their_namespace(memento:
 
         assert (row.weight, row.depth) == (1.1, 0.05)
         assert [path.relations for path in other.trace(row.memory, namespace="arts")] == [("beside",)]
-        assert len(other._parts.indexes.fadings.of(other.scope("arts").graph).marks) == 1
+        assert len(other.service.stores.indexes.fadings.of(other.context.scope("arts").graph).marks) == 1
         assert other.check() == ()
 
 
@@ -263,10 +265,10 @@ def aged(memento: Memento, iri: IRI, at: datetime) -> None:
     """As if the memory had been told then and not been touched since."""
     from memento.model import Change
 
-    graph = memento.scope().graph
-    memento._parts.commit(
+    graph = memento.context.scope(None).graph
+    memento.service.stores.commit(
         Change(((iri, MEM.energy, 0.5, graph), (iri, MEM.energyAt, at, graph))),
-        memento.scope(),
+        memento.context.scope(None),
     )
 
 
@@ -274,6 +276,6 @@ def spent(memento: Memento, iri: IRI) -> None:
     """As if it had no energy left."""
     from memento.model import Change
 
-    graph = memento.scope().graph
-    before = [quad for quad in memento._parts.graph.quads(graph) if quad[0] == iri and quad[1] == MEM.energy]
-    memento._parts.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.scope())
+    graph = memento.context.scope(None).graph
+    before = [quad for quad in memento.service.stores.graph.quads(graph) if quad[0] == iri and quad[1] == MEM.energy]
+    memento.service.stores.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.context.scope(None))

@@ -20,7 +20,7 @@ from pathlib import Path
 from memento.assets import VERSION
 from memento.datadir import DataFolder
 from memento.errors import Damaged, InputError
-from memento.graph import whole
+from memento.graph import integrity
 from memento.graph.backups import (
     FORMAT,
     MANIFEST,
@@ -30,7 +30,8 @@ from memento.graph.backups import (
     list_backups,
     sync_to_disk,
 )
-from memento.graph.exact import Exact, counted
+from memento.graph.oxigraph import count_quads
+from memento.graph.store import Store
 from memento.model import BackedUp
 from memento.search.vectors import VectorFile
 
@@ -42,7 +43,7 @@ class BackupSource:
     """What is backed up: the data folder, its store and its vectors; no one writes while `still` is held."""
 
     datadir: DataFolder
-    store: Exact
+    store: Store
     vectors: VectorFile
     fingerprint: str
     still: AbstractContextManager[object]
@@ -70,13 +71,13 @@ def make_backup(
         _copy_files(part, source)
         if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
             _unshare_files(part / "store")
-        if damage := whole.damage(part / "store"):
+        if damage := integrity.find_damage(part / "store"):
             raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
         made = Manifest(
             format=FORMAT,
             memento=VERSION,
             at=at.isoformat(),
-            statements=counted(part / "store"),
+            statements=count_quads(part / "store"),
             vectors=VectorFile.counted(part / "vectors.sqlite"),
             fingerprint=source.fingerprint,
             files=checksum_files(part),

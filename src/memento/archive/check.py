@@ -12,8 +12,7 @@ from memento.assets import VERSION
 from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import BackendError
-from memento.graph import shapes, whole
-from memento.graph.exact import Exact
+from memento.graph import integrity, shapes
 from memento.iris import IRI, MEM, graph_iri, namespace_of
 from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
@@ -87,10 +86,10 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
 
 def read_store_files(parts: Backends) -> str | None:
     """Read all of the store's files and say what is damaged; None for a store in memory, or a sound one."""
-    if not Exact(parts.graph).is_on_disk:
+    if not parts.graph.is_on_disk:
         return None
     with parts.snapshots.lease() as snapshot:
-        parts.harm = whole.damage(snapshot)
+        parts.harm = integrity.find_damage(snapshot)
     return parts.harm
 
 

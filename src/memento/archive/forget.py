@@ -14,11 +14,11 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
-from memento.cases.forget import derived, traceless
+from memento.cases.lifecycle import drop_traces, find_derived_cases
 from memento.errors import NotFound
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope
-from memento.ports import Row
 from memento.search.words import tokens
 
 _NOTHING = Change()
@@ -107,14 +107,14 @@ def _erase_nodes(
     Returns:
         the cases that went with them.
     """
-    cases, theirs = derived(nodes, scope.tenant, parts)
+    cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     copied = [*nodes, *_subjects_of(shorter)]
     parts.forget_copies(copied)
     found = [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
     parts.erase(Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + shorter, scope, [*texts, *said])
-    traceless(theirs, parts)
+    drop_traces(theirs, parts)
     parts.forget_copies(copied)  # one that was made meanwhile
     return cases
 

@@ -27,8 +27,9 @@ from memento.access import Access
 from memento.backends import Backends
 from memento.errors import GraphError, MementoError
 from memento.graph.documents import Form, writable, written
-from memento.graph.exact import Exact
-from memento.graph.streams import Statements, Vector, excerpt, with_vectors
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.store import Store
+from memento.graph.transfer import NodeVectors, Statements, add_vectors, excerpt
 from memento.iris import IRI, graph_iri, parse_graph_name
 from memento.model import Scope
 from memento.search.vectors import VectorFile
@@ -69,22 +70,22 @@ def export_document(
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     snapshot = StoreCopy(parts)
 
-    def streams(of: Exact) -> list[Statements]:
+    def streams(of: Store) -> list[Statements]:
         if is_whole:
-            return [of.statements(name) for name in chosen]
+            return [of.match(graph=name) for name in chosen]
         return excerpt(of, [scope.self_graph, *own], scope.provenance, main_graph)
 
     def pieces() -> Iterator[bytes]:
         found = streams(snapshot.open())
         if vectors:
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
-            found = [with_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
+            found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
         return written(found, form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
     else:
-        count = sum(1 for some in streams(Exact(parts.graph)) for _ in some)
+        count = sum(1 for some in streams(parts.graph) for _ in some)
     return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
 
 
@@ -102,9 +103,9 @@ def _name_of(name: IRI) -> str:
     return found.name if found else ""
 
 
-def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> Vector | None:
+def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
     stored = file.stored(iri)
-    return Vector(stored[1].tobytes(), fingerprint, stored[0]) if stored else None
+    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored else None
 
 
 _WAITING = 8  # pieces that are made before anybody reads them
@@ -115,7 +116,7 @@ class StoreCopy:
 
     def __init__(self, parts: Backends) -> None:
         """Copy the store; raise `GraphError` when there is no room for it."""
-        self._live = Exact(parts.graph)
+        self._live = parts.graph
         if self._live.is_on_disk:
             for left in parts.datadir.path.glob("export-*"):
                 if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
@@ -124,9 +125,9 @@ class StoreCopy:
             self._live.backup(self._folder)
             weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 
-    def open(self) -> Exact:
+    def open(self) -> Store:
         """Open the copy, to be read by this thread; what is in memory is as it is now."""
-        return Exact.read_only(self._folder) if self._live.is_on_disk else self._live
+        return Oxigraph.read_only(self._folder) if self._live.is_on_disk else self._live
 
 
 def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:

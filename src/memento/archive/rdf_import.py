@@ -8,7 +8,7 @@ a case. An audit, what was inferred, and the ontology are left out.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
-*Flow:* `staged` (read, placed, settled) → `faults` (shapes) → `VectorStaging` → `write_import` (written, indexes follow).
+*Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `VectorStaging` → `write_import` (written, indexes follow).
 
 *Because:* embedding is what takes long and what may fail; a write must do neither. So the vectors are put into the vector file
 before anything is written: the document's own where they fit, else new ones.
@@ -30,12 +30,12 @@ import numpy as np
 
 from memento.access import Access
 from memento.backends import Backends
-from memento.cases.bank import embedded
+from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.graph import mapping
 from memento.graph.documents import Form, read
-from memento.graph.exact import Exact
-from memento.graph.staged import Staged
+from memento.graph.store import Store
+from memento.graph.transfer import StagingStore
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
@@ -74,7 +74,7 @@ class ImportDocument:
 class PreparedImport:
     """A document that is known to be right: what is new in it, node by node, and how many of its vectors were taken."""
 
-    staged: Staged
+    staged: StagingStore
     statements: int
     graphs: tuple[IRI, ...]
     vectors: VectorStaging
@@ -98,14 +98,14 @@ def prepare_import(
         ShapeViolation: it would break a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
-    staged = Staged(document.folder)
+    staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
     counted = staged.fill(read(document.source, document.form, document.name), placing.graph, placing.renamed)
     if not counted:
         raise InputError(
             f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
         )
-    real = Exact(parts.graph)
+    real = parts.graph
     found = PreparedImport(
         staged, sum(counted.values()), tuple(sorted(set(placing.targets))), VectorStaging(staged, parts)
     )
@@ -135,9 +135,9 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     Args:
         token: who brings it, for the audit.
     """
-    real = Exact(parts.graph)
+    real = parts.graph
     prepared.kept += prepared.staged.settle(real)
-    ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.said(subject)]
+    ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.describe(subject)]
     if ended:
         parts.forget_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in prepared.fresh))
@@ -153,7 +153,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         if graph in indexed:
             places.setdefault(subject, set()).add(graph)
     # What memories are about before the memories: their links need it.
-    order = sorted(places, key=lambda iri: MEM.Memory in prepared.staged.said(iri).get(TYPE, ()))
+    order = sorted(places, key=lambda iri: MEM.Memory in prepared.staged.describe(iri).get(TYPE, ()))
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
@@ -213,32 +213,39 @@ class _GraphMapping:
         return here
 
 
-def _rename_taken(staged: Staged, scope: Scope, real: Exact) -> dict[IRI, IRI]:
+def _rename_taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, IRI]:
     """Rename the nodes that others have in this store, and with them the runs that made them."""
     names = {
         subject: rename_beside(subject, graph)
         for subject, graph in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))
-        if (subject.startswith(_USER) and subject != scope.user)
-        or real.is_elsewhere(subject, graph, (_MEMORIES, _SELVES, CASES))
+        if (subject.startswith(_USER) and subject != scope.user) or _is_elsewhere(real, subject, graph)
     }
     runs = staged.subjects(_RUNS) if names else ()
     for run, _ in runs:
-        said = {value for values in staged.said(run).values() for value in values}
+        said = {value for values in staged.describe(run).values() for value in values}
         if copied := sorted(names[value] for value in said if isinstance(value, IRI) and value in names):
             names[run] = rename_beside(run, copied[0])
     return names
 
 
+def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
+    """Tell whether another graph of memories, cases or a user says something of a subject."""
+    names = (getattr(quad.graph_name, "value", "") for quad in real.match(subject))
+    return any(name != graph and name.startswith((_MEMORIES, _SELVES, CASES)) for name in names)
+
+
 def _check_shapes(
     prepared: PreparedImport,
     subjects: Sequence[IRI],
-    real: Exact,
+    real: Store,
     scope: Scope,
     name: str,
     report: Callable[[int], None],
 ) -> None:
     here = [graph for graph in prepared.graphs if _kind_of(graph) != "data"]
-    faults = prepared.staged.faults(subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), report)
+    faults = prepared.staged.find_violations(
+        subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), report
+    )
     if faults:
         said = [f"<{one.focus}> {one.message}" for one in faults]
         more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
@@ -248,18 +255,20 @@ def _check_shapes(
 def _iterate_nodes(prepared: PreparedImport) -> Iterator[Found]:
     """Yield the nodes with text to be searched for that are new, or of which something new is said; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
-        for subject, graph in prepared.staged.typed(kind):
+        for subject, graph in prepared.staged.list_of_type(kind):
             if prepared.fresh[subject, graph]:
-                yield Found(subject, graph, prepared.staged.said(subject))
+                yield Found(subject, graph, prepared.staged.describe(subject))
 
 
 def _read_states(prepared: PreparedImport) -> dict[IRI, str]:
     """Return the task of each case and of each look-up that is new."""
     found = {}
     for kind in (MEM.Case, MEM.CaseRetrieval):
-        for subject, graph in prepared.staged.typed(kind):
-            states = prepared.staged.said(subject).get(MEM.hasState, ()) if prepared.fresh[subject, graph] else ()
-            tasks = [task for state in states for task in prepared.staged.said(IRI(str(state))).get(MEM.content, ())]
+        for subject, graph in prepared.staged.list_of_type(kind):
+            states = prepared.staged.describe(subject).get(MEM.hasState, ()) if prepared.fresh[subject, graph] else ()
+            tasks = [
+                task for state in states for task in prepared.staged.describe(IRI(str(state))).get(MEM.content, ())
+            ]
             if tasks:
                 found[subject] = str(tasks[0])
     return found
@@ -281,7 +290,7 @@ def _report_merge(prepared: PreparedImport) -> Merged:
 
 
 def _count_new(prepared: PreparedImport, kind: IRI) -> int:
-    return sum(bool(prepared.fresh[place]) for place in prepared.staged.typed(kind))
+    return sum(bool(prepared.fresh[place]) for place in prepared.staged.list_of_type(kind))
 
 
 def _kind_of(name: IRI) -> str:
@@ -310,7 +319,7 @@ _BATCH = 256
 class VectorStaging:
     """The vectors of nodes that are not in the store yet; those of known nodes follow the graph."""
 
-    def __init__(self, staged: Staged, parts: Backends) -> None:
+    def __init__(self, staged: StagingStore, parts: Backends) -> None:
         self._staged, self._parts = staged, parts
         self._names: dict[IRI, str] = {}
         self._written: list[IRI] = []
@@ -354,7 +363,9 @@ class VectorStaging:
                 batch = missing[begin : begin + _BATCH]
                 own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
                 rest = [iri for iri in batch if iri not in own]
-                made = dict(zip(rest, embedded([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                made = (
+                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                )
                 file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
                 self._states += batch
                 self.taken, self.embedded = self.taken + len(own), self.embedded + len(made)

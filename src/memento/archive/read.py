@@ -11,10 +11,10 @@ import numpy as np
 
 from memento.backends import Backends
 from memento.errors import NotFound
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
+from memento.graph.store import Row
 from memento.iris import IRI, TYPE, namespace_of, parse_iri
 from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
-from memento.ports import Row
 from memento.time import NEVER, iso
 
 
@@ -180,7 +180,7 @@ def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[in
 
 def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
     """Return a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
-    return bound("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
+    return bind_query("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
 
 
 def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:

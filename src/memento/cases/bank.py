@@ -1,23 +1,24 @@
 """
 The cases of one domain as arrays: their vectors, rewards and times, what they concern, and what came of showing them.
 
-Read from the graph at first use, and brought up to date with every write; the vectors come from the vector file, and what it has
-not is embedded.
+Read from the graph at first use, and brought up to date with every write; the vectors come from the vector file, and a text that
+it has not is embedded.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import log1p
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memento.backends import Backends
-from memento.cases.form import FORM, form
 from memento.iris import IRI
 from memento.ports import Vectors
 from memento.search.vectors import digest
@@ -46,14 +47,15 @@ class Pair:
     """
     A case that was shown for a task, and what the task earned.
 
-    `state` (d,) is the task's vector and `written` its form, `at_ms` when it was asked for; `q` is what Q said before the reward.
+    `state` (d,) is the vector of the task and `form` how it is written, `at_ms` when it was asked for; `q` is what Q said
+    before the reward.
     """
 
     use: IRI
     retrieval: IRI
     case: IRI
     state: Vector
-    written: NDArray[np.float32]
+    form: NDArray[np.float32]
     at_ms: float
     cosine: float
     reward: float
@@ -76,7 +78,7 @@ class Bank:
         # at in ms since 1970, reward, mean Q, rankings that mean is over, rewarded uses, sum of their rewards
         self._numbers = np.zeros((6, 0))
         self._alive = np.zeros(0, dtype=np.bool_)
-        self._form = np.zeros((0, FORM), dtype=np.float32)
+        self._form = np.zeros((0, FORM_WIDTH), dtype=np.float32)
 
     def __len__(self) -> int:
         return len(self._row)
@@ -112,7 +114,7 @@ class Bank:
         return self._numbers[2, : self.size]
 
     @property
-    def ranked(self) -> NDArray[np.float64]:
+    def rankings(self) -> NDArray[np.float64]:
         """(size,) how many rankings that mean is over."""
         return self._numbers[3, : self.size]
 
@@ -122,7 +124,7 @@ class Bank:
         return self._numbers[4, : self.size]
 
     @property
-    def earned(self) -> NDArray[np.float64]:
+    def reward_sums(self) -> NDArray[np.float64]:
         """(size,) the sum of those rewards."""
         return self._numbers[5, : self.size]
 
@@ -132,7 +134,7 @@ class Bank:
         return self._alive[: self.size]
 
     def row(self, iri: IRI) -> int | None:
-        """Where a case is, or None."""
+        """Return where a case is, or None."""
         return self._row.get(iri)
 
     def put(self, entries: Sequence[Entry], vectors: Vectors) -> None:
@@ -152,8 +154,8 @@ class Bank:
                 self._concerning[entity].add(row)
             self._vectors[row] = vector
             self._alive[row] = True
-            self._form[row] = form(entry.task)
-            self._numbers[:4, row] = (_ms(entry.at), _number(entry.reward), _number(entry.q), entry.uses)
+            self._form[row] = measure_form(entry.task)
+            self._numbers[:4, row] = (_to_ms(entry.at), _or_nan(entry.reward), _or_nan(entry.q), entry.uses)
 
     def drop(self, iri: IRI) -> None:
         """Show a case no more; harmless when it is not there."""
@@ -164,35 +166,36 @@ class Bank:
                 self._concerning[entity].discard(row)
 
     def credit(self, row: int, reward: float) -> None:
-        """A task that the case was shown for has earned this."""
+        """Count a reward that a task has earned for which the case was shown."""
         self._numbers[4, row] += 1
         self._numbers[5, row] += reward
 
-    def value(self, row: int, q: float) -> tuple[float, int]:
+    def add_q(self, row: int, q: float) -> tuple[float, int]:
         """Take a Q value into the running mean; returns the mean and how many it is over."""
         count = int(self._numbers[3, row]) + 1
         before = 0.0 if count == 1 else float(self._numbers[2, row])
         self._numbers[2:4, row] = (before + (q - before) / count, count)
         return float(self._numbers[2, row]), count
 
-    def concerning(self, entities: Iterable[IRI]) -> dict[int, int]:
-        """Rows of the cases about any of some entities, with how many of them."""
+    def count_shared(self, entities: Iterable[IRI]) -> dict[int, int]:
+        """Count, for the rows of the cases about any of some entities, how many of them they are about."""
         shared: dict[int, int] = defaultdict(int)
         for entity in entities:
             for row in self._concerning.get(entity, ()):
                 shared[row] += 1
         return shared
 
-    def within(self, since: datetime | None, until: datetime | None) -> NDArray[np.bool_]:
-        """(size,) True for cases that may be shown and were finished in since ≤ at < until."""
+    def mask_finished(self, since: datetime | None, until: datetime | None) -> NDArray[np.bool_]:
+        """Return (size,) True for cases that may be shown and were finished in since ≤ at < until."""
         mask = self.alive.copy()
         if since is not None:
-            mask &= self.at >= _ms(since)
+            mask &= self.at >= _to_ms(since)
         if until is not None:
-            mask &= self.at < _ms(until)
+            mask &= self.at < _to_ms(until)
         return mask
 
-    def when(self, row: int) -> datetime:
+    def finished_at(self, row: int) -> datetime:
+        """Return when the task of a case was finished."""
         return datetime.fromtimestamp(self.at[row] / 1000, UTC)
 
     @property
@@ -206,18 +209,18 @@ class Bank:
             self._vectors = np.concatenate([self._vectors, np.zeros((more, self._vectors.shape[1]), dtype=np.float32)])
             self._numbers = np.concatenate([self._numbers, np.zeros((6, more))], axis=1)
             self._alive = np.concatenate([self._alive, np.zeros(more, dtype=np.bool_)])
-            self._form = np.concatenate([self._form, np.zeros((more, FORM), dtype=np.float32)])
+            self._form = np.concatenate([self._form, np.zeros((more, FORM_WIDTH), dtype=np.float32)])
 
 
-def states(graph: IRI, parts: Backends) -> dict[IRI, str]:
-    """The task of every case of a domain, and of every retrieval: what has a vector in the file."""
+def load_tasks(graph: IRI, parts: Backends) -> dict[IRI, str]:
+    """Load the task of every case of a domain, and of every retrieval: what has a vector in the file."""
     rows = parts.graph.select("cases/states", [graph])
     return {cast(IRI, row["node"]): str(row["task"]) for row in rows}
 
 
-def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
+def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
     """
-    The bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
+    Read the bank of a domain as the graph has it, the pairs with a reward, oldest first, and how many vectors there are.
 
     Raises:
         GraphError: the store failed.
@@ -238,8 +241,8 @@ def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
         )
         for row in parts.graph.select("cases/bank", [graph])
     ]
-    shown = parts.graph.select("cases/pairs", [graph])
-    vectors = vectors_of(states(graph, parts), parts)
+    labelled = parts.graph.select("cases/pairs", [graph])
+    vectors = load_vectors(load_tasks(graph, parts), parts)
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
     bank.retrievals.extend(cast(IRI, row["retrieval"]) for row in parts.graph.select("cases/looked_up", [graph]))
@@ -249,32 +252,32 @@ def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
             retrieval=cast(IRI, row["retrieval"]),
             case=cast(IRI, row["case"]),
             state=vectors[cast(IRI, row["retrieval"])],
-            written=form(str(row["task"])),
+            form=measure_form(str(row["task"])),
             at_ms=cast(datetime, row["at"]).timestamp() * 1000,
             cosine=float(str(row["cosine"])),
             reward=float(str(row["reward"])),
             q=cast("float | None", row.get("q")),
         )
-        for row in shown
+        for row in labelled
     ]
     return bank, pairs, len(vectors)
 
 
-def vectors_of(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
-    """The vector of each task, by what it belongs to: from the vector file where it has it, and else embedded and put there."""
+def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
+    """Load the vector of each task, by what it belongs to, from the vector file; one that it has not is embedded and put there."""
     file = parts.indexes.file
-    found = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
-    missing = [iri for iri in texts if iri not in found]
+    vectors = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
+    missing = [iri for iri in texts if iri not in vectors]
     for begin in range(0, len(missing), _BATCH):
         batch = missing[begin : begin + _BATCH]
-        rows = embedded([texts[iri] for iri in batch], parts)
+        rows = embed_tasks([texts[iri] for iri in batch], parts)
         file.write_states([(iri, digest(texts[iri]), row) for iri, row in zip(batch, rows, strict=True)])
-        found |= zip(batch, rows, strict=True)
-    return found
+        vectors |= zip(batch, rows, strict=True)
+    return vectors
 
 
-def embedded(texts: Sequence[str], parts: Backends) -> Vectors:
-    """(len(texts), d) unit rows: one for each task, the mean of its windows where it is longer than the model sees."""
+def embed_tasks(texts: Sequence[str], parts: Backends) -> Vectors:
+    """Embed tasks as (len(texts), d) unit rows: one for each, the mean of its windows where it is longer than the model sees."""
     windows = [parts.embedder.windows(text) for text in texts]
     flat = parts.embedder.embed([window for some in windows for window in some])
     if len(flat) == len(texts):
@@ -284,9 +287,45 @@ def embedded(texts: Sequence[str], parts: Backends) -> Vectors:
     return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12), dtype=np.float32)
 
 
-def _ms(at: datetime) -> float:
+def _to_ms(at: datetime) -> float:
     return at.timestamp() * 1000
 
 
-def _number(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return np.nan if value is None else value
+
+
+FORM_WIDTH = 6
+"""How many numbers."""
+_DIGIT = re.compile(r"\d")
+
+
+def measure_form(text: str) -> NDArray[np.float32]:
+    """
+    Measure how a text is written as (6,), each from 0 to about 1.
+
+    Its length, the share of words with a capital, whether it ends with a question mark, begins with a capital, has a digit; and
+    the length of its words.
+
+    *Because:* a sentence embedder reads small letters and drops how a text is written. How long a task is, how it is capitalised
+    and whether it asks with a question mark tells kinds of tasks apart that the same words do not.
+
+    >>> measure_form("who won the cup").tolist()[1:5]
+    [0.0, 0.0, 0.0, 0.0]
+    >>> measure_form("Who won the World Cup in 1998?").tolist()[2:5]
+    [1.0, 1.0, 1.0]
+    """
+    words = text.split()
+    count = max(len(words), 1)
+    large = [word[0].isupper() for word in words]
+    return np.array(
+        [
+            log1p(len(words)) / 4,
+            sum(large) / count,
+            bool(words) and words[-1].endswith("?"),
+            bool(words) and large[0],
+            _DIGIT.search(text) is not None,
+            sum(map(len, words)) / count / 8,
+        ],
+        dtype=np.float32,
+    )

@@ -1,7 +1,11 @@
 """
-Keeps which cases were shown for a task, and tells them what the task came to earn: all of them share the credit equally.
+What a task earned as one number, and the credit of it: keep which cases were shown for a task, and give them its reward equally.
 
-*Guarantees:* a look-up is one atomic write, and so is its reward; telling a reward again replaces what was told before.
+The reward is 1 for success, 0.5 for part of it, −0.2 for failure, with a bonus for what it did not cost and a judge's score,
+normalised.
+
+*Guarantees:* a reward is always in −0.2…1; what is not known counts neither for nor against. A look-up is one atomic write, and so
+is its reward; giving a reward again replaces what was given before.
 """
 
 from __future__ import annotations
@@ -12,43 +16,37 @@ from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.cases import audit
-from memento.cases.bank import Pair, Vector, vectors_of
-from memento.cases.domain import Domain, Domains
-from memento.cases.form import form
-from memento.errors import BackendError, NotFound
+from memento.cases.bank import Pair, Vector, load_vectors, measure_form
+from memento.cases.domain import Domain, Writer
+from memento.errors import BackendError, InputError, NotFound
 from memento.graph.mapping import quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, parse_iri
-from memento.model import CaseRetrieval, CasesFound, CaseUse, Change, Credited, Node, Quad
+from memento.model import (
+    LEAST_REWARD,
+    MOST_REWARD,
+    OUTCOMES,
+    CaseRetrieval,
+    CasesFound,
+    CaseUse,
+    Change,
+    Credited,
+    Node,
+    Outcome,
+    Quad,
+)
 from memento.model.cases import State
-from memento.ports import Row
 from memento.search.vectors import digest
+from memento.settings import CasesSettings
 
 _AT_ONCE = 20  # look-ups that go together
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """Who writes where: the caller's name and tenant, the time, and the parts."""
-
-    actor: str
-    tenant: str
-    at: datetime
-    domains: Domains
-    parts: Backends
-
-    def write(self, change: Change, operation: str, nodes: Sequence[IRI] = (), asked: str | None = None) -> None:
-        """Write a change into a domain, with the access it was; the arrays are brought up to date by whoever calls."""
-        logged = audit.access(operation, self.actor, self.tenant, self.at, nodes, asked)
-        with self.domains.own():
-            self.parts.apply(change + Change(logged))
-
-
-def keep(
+def save_retrieval(
     found: CasesFound, vector: Vector, about: Sequence[IRI], domain: Domain, writer: Writer, most: int
 ) -> CasesFound:
     """
-    Keep a look-up in the graph: what was shown, by which values, and why; the same, with its name.
+    Keep a look-up in the graph: what was shown, by which values, and why; return the same with its IRI.
 
     Args:
         most: look-ups to keep; over that the oldest go, some at a time.
@@ -68,24 +66,24 @@ def keep(
         CaseUse(
             iri=mint("case-use"),
             retrieval=retrieval.iri,
-            case=one.iri,
-            section=one.section,
-            rank=one.rank,
-            cosine=one.cosine,
-            score=one.score,
-            reason=one.reason,
-            q=one.q,
+            case=case.iri,
+            section=case.section,
+            rank=case.rank,
+            cosine=case.cosine,
+            score=case.score,
+            reason=case.reason,
+            q=case.q,
         )
-        for one in shown
+        for case in shown
     ]
     nodes: list[Node] = [state, retrieval, *uses]
     written = Change(tuple(quad for node in nodes for quad in quads(node, domain.graph)))
-    means = _means({one.iri: one.q for one in shown if one.q is not None}, domain)
-    old, gone = _oldest(domain, writer, most)
+    means = _update_means({case.iri: case.q for case in shown if case.q is not None}, domain)
+    old, gone = _select_oldest(domain, writer, most)
     try:
-        writer.write(written + means + Change(removes=gone), "cases.retrieve", [one.iri for one in shown], found.task)
+        writer.write(written + means + Change(removes=gone), "cases.retrieve", [case.iri for case in shown], found.task)
     except BackendError:
-        writer.domains.close(domain.graph)  # the means in memory are ahead of the graph
+        writer.domains.invalidate(domain.graph)  # the means in memory are ahead of the graph
         raise
     writer.parts.indexes.file.write_states([(retrieval.iri, digest(found.task), vector)], old)
     for _ in old:
@@ -94,36 +92,36 @@ def keep(
     return replace(found, retrieval=retrieval.iri)
 
 
-def _oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
-    """The look-ups that are over the number kept, when they are worth a write, and their quads."""
-    kept = domain.bank.retrievals
-    if len(kept) < most + _AT_ONCE:
+def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI], tuple[Quad, ...]]:
+    """Select the look-ups that are over the number kept, when they are worth a write, and their quads."""
+    retrievals = domain.bank.retrievals
+    if len(retrievals) < most + _AT_ONCE:
         return [], ()
-    old = [kept[place] for place in range(_AT_ONCE)]
+    old = [retrievals[place] for place in range(_AT_ONCE)]
     rows = writer.parts.graph.select("cases/look_ups", [domain.graph], retrieval=old)
     gone = ((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
     return old, tuple(dict.fromkeys(gone))
 
 
-def exists(retrieval: str, domain: Domain, parts: Backends) -> bool:
-    """Whether the domain has such a look-up; the oldest go."""
-    return any("task" in row for row in _look_up(retrieval, domain, parts))
+def has_retrieval(retrieval: str, domain: Domain, parts: Backends) -> bool:
+    """Tell whether the domain still has a look-up; the oldest go."""
+    return any("task" in row for row in _load_retrieval(retrieval, domain, parts))
 
 
-def known(retrieval: str, domain: Domain, parts: Backends) -> None:
-    """Raises `NotFound` when the domain has no such look-up."""
-    if not exists(retrieval, domain, parts):
+def require_retrieval(retrieval: str, domain: Domain, parts: Backends) -> None:
+    """Raise `NotFound` when the domain has no such look-up."""
+    if not has_retrieval(retrieval, domain, parts):
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
 
 
-def _look_up(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
-    """What is known of a look-up, and then the cases it showed; nothing when there is no such."""
+def _load_retrieval(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
+    """Load what is known of a look-up, and then the cases it showed; nothing when there is no such."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=parse_iri(retrieval))
     return sorted(rows, key=lambda row: "task" not in row)
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class PendingCredit:
     """A reward on its way to the cases that were shown: what it changes in the graph, and the pairs that it labels."""
 
     retrieval: IRI
@@ -133,9 +131,11 @@ class Owed:
     again: bool
 
 
-def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], domain: Domain, writer: Writer) -> Owed:
+def assign_credit(
+    retrieval: str, reward: float | None, single: Mapping[IRI, float], domain: Domain, writer: Writer
+) -> PendingCredit:
     """
-    What it takes to tell a task's reward to the cases that were shown for it.
+    Work out what it takes to give a task's reward to the cases that were shown for it.
 
     Args:
         reward: the task's; None when only `single` is known: it is then their mean, and the other cases get nothing.
@@ -145,20 +145,20 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
         NotFound: no such retrieval in this domain, or it did not show one of the single cases.
     """
     graph, parts = domain.graph, writer.parts
-    rows = _look_up(retrieval, domain, parts)
+    rows = _load_retrieval(retrieval, domain, parts)
     if not rows or "task" not in rows[0]:
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
-    iri, shown, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
-    if strange := single.keys() - {cast(IRI, row["case"]) for row in shown}:
+    iri, uses, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
+    if strange := single.keys() - {cast(IRI, row["case"]) for row in uses}:
         raise NotFound(f"the retrieval <{retrieval}> did not show <{min(strange)}>")
     whole = sum(single.values()) / len(single) if reward is None else reward
     adds: list[Quad] = [(iri, MEM.hasReward, whole, graph)]
     removes: list[Quad] = []
     if "earned" in rows[0]:
         removes.append((iri, MEM.hasReward, rows[0]["earned"], graph))
-    state = vectors_of({iri: task}, parts)[iri]
-    written, pairs = form(task), []
-    for row in shown:
+    state = load_vectors({iri: task}, parts)[iri]
+    form, pairs = measure_form(task), []
+    for row in uses:
         use, case = cast(IRI, row["use"]), cast(IRI, row["case"])
         if "reward" in row:
             removes.append((use, MEM.hasReward, row["reward"], graph))
@@ -172,21 +172,21 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
                 retrieval=iri,
                 case=case,
                 state=state,
-                written=written,
+                form=form,
                 at_ms=cast(datetime, rows[0]["at"]).timestamp() * 1000,
                 cosine=float(str(row["cosine"])),
                 reward=share,
                 q=cast("float | None", row.get("q")),
             )
         )
-    return Owed(iri, whole, Change(tuple(adds), tuple(removes)), tuple(pairs), bool(removes))
+    return PendingCredit(iri, whole, Change(tuple(adds), tuple(removes)), tuple(pairs), bool(removes))
 
 
-def settled(debt: Owed, domain: Domain, writer: Writer) -> Credited:
-    """After the write: let the arrays have the reward, and the Q function learn from it."""
+def apply_credit(debt: PendingCredit, domain: Domain, writer: Writer) -> Credited:
+    """Let the arrays have the reward after it was written, and the Q function learn from it."""
     if debt.again:  # what was told before has been learned from
-        writer.domains.close(domain.graph)
-        domain = writer.domains.of(domain.graph)
+        writer.domains.invalidate(domain.graph)
+        domain = writer.domains.open(domain.graph)
     else:
         domain.learner.learn(debt.pairs)
     weight = domain.learner.weight
@@ -194,15 +194,15 @@ def settled(debt: Owed, domain: Domain, writer: Writer) -> Credited:
         retrieval=debt.retrieval,
         reward=debt.reward,
         cases=tuple(pair.case for pair in debt.pairs),
-        labelled=sum(domain.learner.labelled),
+        labelled=sum(domain.learner.label_counts),
         updates=domain.learner.updates,
         beta=weight.beta,
         reason=weight.reason,
     )
 
 
-def _means(values: dict[IRI, float], domain: Domain) -> Change:
-    """The running means of Q that some rankings change."""
+def _update_means(values: dict[IRI, float], domain: Domain) -> Change:
+    """Update the running means of Q that some rankings change."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     bank, graph = domain.bank, domain.graph
@@ -210,9 +210,87 @@ def _means(values: dict[IRI, float], domain: Domain) -> Change:
         row = bank.row(iri)
         if row is None:
             continue
-        before, count = float(bank.q[row]), int(bank.ranked[row])
-        mean, counted = bank.value(row, q)
+        before, count = float(bank.q[row]), int(bank.rankings[row])
+        mean, counted = bank.add_q(row, q)
         if count:
             removes += [(iri, MEM.hasQValue, before, graph), (iri, MEM.uses, count, graph)]
         adds += [(iri, MEM.hasQValue, mean, graph), (iri, MEM.uses, counted, graph)]
     return Change(tuple(adds), tuple(removes))
+
+
+REWARD_OF_OUTCOME: Mapping[Outcome, float] = {"success": 1.0, "partial": 0.5, "failure": -0.2}
+"""What an outcome alone is worth."""
+
+
+def compute_reward(
+    outcome: Outcome | None,
+    knobs: CasesSettings,
+    *,
+    efficiency: float | None = None,
+    score: float | None = None,
+) -> float:
+    """
+    Compute the reward of a verdict: the mean of its parts, weighted: the outcome by 1, efficiency and judge by their settings.
+
+    Args:
+        outcome: how it ended; without it the judge's score alone decides.
+        efficiency: the share of what it might have cost that it did not cost, in 0..1; a failure earns no bonus.
+        score: how good a judge found it, in 0..1.
+
+    Raises:
+        InputError: an outcome that is none, a share out of range, or nothing to go by.
+
+    >>> knobs = CasesSettings()
+    >>> [compute_reward(outcome, knobs) for outcome in OUTCOMES]
+    [1.0, 0.5, -0.2]
+    >>> round(compute_reward("success", knobs, efficiency=0.5), 3), round(compute_reward("partial", knobs, score=1.0), 3)
+    (0.955, 0.667)
+    """
+    for name, share in (("efficiency", efficiency), ("score", score)):
+        if share is not None and not 0 <= share <= 1:
+            raise InputError(f"{name} must be from 0 to 1, not {share}")
+    _check_outcome(outcome)
+    parts: list[tuple[float, float]] = []
+    if outcome is not None:
+        parts.append((1.0, REWARD_OF_OUTCOME[outcome]))
+        if efficiency is not None and outcome != "failure":
+            parts.append((knobs.efficiency_bonus, efficiency))
+    if score is not None:
+        parts.append((knobs.judge_weight if outcome is not None else 1.0, score))
+    if not parts or not sum(weight for weight, _ in parts):
+        raise InputError(
+            f"a verdict needs an outcome ({', '.join(OUTCOMES)}), a reward or a judge's score: give outcome, reward or score "
+            "(--outcome, --reward or --score of the command)"
+        )
+    return sum(weight * value for weight, value in parts) / sum(weight for weight, _ in parts)
+
+
+def check_reward(reward: float) -> float:
+    """Check a reward that a caller gives as a number; raises `InputError` when it is out of range."""
+    if not LEAST_REWARD <= reward <= MOST_REWARD:
+        raise InputError(f"reward must be from {LEAST_REWARD} to {MOST_REWARD:g}, not {reward}")
+    return float(reward)
+
+
+def reconcile_reward(reward: float, outcome: Outcome | None) -> float:
+    """
+    Check a reward against the outcome that may stand beside it; the reward counts.
+
+    Raises:
+        InputError: out of range, an outcome that is none, or a failure that earns something, or anything else that does not.
+
+    >>> reconcile_reward(0.7, "success"), reconcile_reward(-0.2, "failure"), reconcile_reward(0, None)
+    (0.7, -0.2, 0.0)
+    """
+    _check_outcome(outcome)
+    if outcome is not None and (outcome == "failure") != (check_reward(reward) <= 0):
+        rule = "at most 0" if outcome == "failure" else "above 0"
+        raise InputError(
+            f"reward {reward:g} contradicts the outcome {outcome!r}, whose reward is {rule}: give one of them"
+        )
+    return check_reward(reward)
+
+
+def _check_outcome(outcome: Outcome | None) -> None:
+    if outcome is not None and outcome not in OUTCOMES:
+        raise InputError(f"outcome must be one of {', '.join(OUTCOMES)}, not {outcome!r}")

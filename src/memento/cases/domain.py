@@ -1,21 +1,27 @@
 """
-The domains of all tenants: each with its bank and its learner, read when it is first asked for.
+The domains of all tenants, each with its bank and its learner, read when it is first asked for; and how they are written.
 
-*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read anew.
+*Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read again. Every write has
+one `mem:Access` beside it in the tenant's audit graph, which names nodes and has no text.
+
+*But:* of a call that concerns many nodes the access names the first hundred.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from itertools import islice
 
 from memento.backends import Backends
-from memento.cases.bank import Bank, read, states
-from memento.cases.learner import Learner, weights_of
-from memento.iris import CASES, IRI, MEM, TYPE, cases_iri
-from memento.model import Change, Difference
+from memento.cases.bank import Bank, load_bank, load_tasks
+from memento.cases.learner import Learner, weights_path
+from memento.iris import CASES, IRI, MEM, PROV, TYPE, audit_iri, cases_iri, mint
+from memento.model import Change, Difference, Quad
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 
@@ -40,62 +46,62 @@ class Domains:
         self._own = threading.local()
         parts.followers.append(self._follow)
 
-    def of(self, graph: IRI) -> Domain:
-        """The domain of a graph, read when it is not yet; raises `GraphError`, `EmbeddingError`."""
+    def open(self, graph: IRI) -> Domain:
+        """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
         with self._lock:
-            found = self._open.get(graph)
-            if found is None:
-                bank, pairs, _ = read(graph, self._parts)
+            domain = self._open.get(graph)
+            if domain is None:
+                bank, pairs, _ = load_bank(graph, self._parts)
                 learner = Learner(bank, pairs, self._parts, self._knobs)
-                found = self._open[graph] = Domain(graph, bank, learner)
-            return found
+                domain = self._open[graph] = Domain(graph, bank, learner)
+            return domain
 
-    def names(self, tenant: str) -> list[IRI]:
-        """The graphs of a tenant's cases, sorted."""
+    def graphs_of(self, tenant: str) -> list[IRI]:
+        """List the graphs of a tenant's cases, sorted."""
         return [graph for graph in self._parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
 
-    def close(self, graph: IRI) -> None:
-        """Read a domain anew at its next use."""
+    def invalidate(self, graph: IRI) -> None:
+        """Read a domain again at its next use."""
         with self._lock:
             self._open.pop(graph, None)
 
     def save(self) -> None:
         """Keep what the Q functions learned for the next start."""
         with self._lock:
-            for one in self._open.values():
-                one.learner.save()
+            for domain in self._open.values():
+                domain.learner.save()
 
     def rebuild(self) -> int:
-        """Make every vector of a case's state anew; returns how many there are."""
+        """Embed every case's state again; returns how many there are."""
         with self._lock:
             self._open.clear()
-            return sum(read(graph, self._parts)[2] for graph in self._graphs())
+            return sum(load_bank(graph, self._parts)[2] for graph in self._graphs())
 
     def differences(self) -> list[Difference]:
-        """Where the vectors of states are not what the graph says; changes nothing."""
+        """List where the vectors of states are not what the graph says; changes nothing."""
         known = self._parts.indexes.file.state_marks()
-        wanted = {iri: digest(text) for graph in self._graphs() for iri, text in states(graph, self._parts).items()}
-        found = [
+        wanted = {iri: digest(text) for graph in self._graphs() for iri, text in load_tasks(graph, self._parts).items()}
+        differences = [
             Difference(what="missing-vector", iri=iri, detail="no vector of its state in the file")
             for iri in wanted.keys() - known
         ]
-        found += [
+        differences += [
             Difference(what="orphan-vector", iri=iri, detail="the graph has no such case or retrieval")
             for iri in known.keys() - wanted
         ]
-        found += [
+        differences += [
             Difference(what="outdated-vector", iri=iri, detail="the task has changed since it was embedded")
             for iri in known.keys() & wanted
             if known[iri] != wanted[iri]
         ]
-        return sorted(found, key=lambda one: (one.what, one.iri))
+        return sorted(differences, key=lambda one: (one.what, one.iri))
 
     def _graphs(self) -> list[IRI]:
         return [graph for graph in self._parts.graph.graphs() if graph.startswith(CASES)]
 
     @contextmanager
-    def own(self) -> Iterator[None]:
-        """Within it, what is written is taken into the arrays by whoever writes it."""
+    def follow_own_writes(self) -> Iterator[None]:
+        """Let whoever writes within the block bring the arrays up to date."""
         self._own.writes = True
         try:
             yield
@@ -110,7 +116,53 @@ class Domains:
         if getattr(self._own, "writes", False):
             return
         for graph in {quad[3] for quad in (*change.adds, *change.removes) if quad[3].startswith(CASES)}:
-            self.close(graph)
+            self.invalidate(graph)
         # What was learned from a case that somebody erased goes with it.
         for graph in {quad[3] for quad in change.removes if quad[1] == TYPE and quad[2] == MEM.Case}:
-            weights_of(graph, self._parts.datadir).unlink(missing_ok=True)
+            weights_path(graph, self._parts.datadir).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes where: the caller's name and tenant, the time, and the parts."""
+
+    actor: str
+    tenant: str
+    at: datetime
+    domains: Domains
+    parts: Backends
+
+    def write(self, change: Change, operation: str, nodes: Sequence[IRI] = (), asked: str | None = None) -> None:
+        """Write a change into a domain, with the access it was; the arrays are brought up to date by whoever calls."""
+        logged = access_quads(operation, self.actor, self.tenant, self.at, nodes, asked)
+        with self.domains.follow_own_writes():
+            self.parts.apply(change + Change(logged))
+
+
+MOST_NODES = 100
+"""Nodes that one access names."""
+
+
+def access_quads(
+    operation: str, actor: str, tenant: str, at: datetime, nodes: Iterable[IRI] = (), asked: str | None = None
+) -> tuple[Quad, ...]:
+    """
+    Return the quads that say that somebody called something.
+
+    Args:
+        operation: the call, as `cases.retrieve`.
+        actor: the name of the token.
+        nodes: what was returned or written.
+        asked: a text of the caller's, of which only the digest is kept.
+    """
+    iri, graph = mint("access"), audit_iri(tenant)
+    quads: list[Quad] = [
+        (iri, TYPE, MEM.Access, graph),
+        (iri, MEM.at, at, graph),
+        (iri, MEM.actor, actor, graph),
+        (iri, MEM.operation, operation, graph),
+    ]
+    if asked is not None:
+        quads.append((iri, MEM.queryHash, sha256(asked.encode("utf-8")).hexdigest(), graph))
+    quads += [(iri, PROV.used, node, graph) for node in islice(dict.fromkeys(nodes), MOST_NODES)]
+    return tuple(quads)

@@ -1,5 +1,5 @@
 """
-Carries a plan out: step by step, each call of a tool written down before it is made and again when it has answered.
+Carry a plan out: step by step, each call of a tool written down before it is made and again when it has answered.
 
     next step ── move ── call ── write ──► …  ── over ──► next step
         │ none left: ask the planner for the answer          │ failed: the rest is passed over, and the planner plans again
@@ -9,31 +9,39 @@ Carries a plan out: step by step, each call of a tool written down before it is 
 *Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
 again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
 model or a tool waits until there is one.
+
+A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
+the result of the second step.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from memento import telemetry
+from memento import assets, telemetry
 from memento.cases import plan as plans
-from memento.cases.act import Call, Untried, next_move
+from memento.cases.plan import describe_step, shorten
 from memento.errors import InputError, ModelError
 from memento.llm.tools import Toolbox
-from memento.model import CasesFound, Doubt, Ending, TaskRun, TaskStep, ToolCall
-from memento.ports import Chat
+from memento.model import CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
+from memento.ports import Chat, Prompt
 from memento.settings import ExecutorSettings
 from memento.time import now
+
+if TYPE_CHECKING:
+    from memento.cases.forms import Move
 
 ANSWER = "Give the answer."
 """The step that holds a planner's last word."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunResult:
     """How one go ended, and what it cost."""
 
     ending: Ending
@@ -54,7 +62,7 @@ class _Stop(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Examples:
     """
     The cases for when a task has to be planned again: `find` looks them up, `follow` is called when a plan was made of them.
 
@@ -72,7 +80,7 @@ class Execution:
     def __init__(
         self,
         run: TaskRun,
-        shown: Shown,
+        shown: Examples,
         tools: Toolbox,
         chats: tuple[Chat, Chat] | None,
         knobs: ExecutorSettings,
@@ -95,7 +103,7 @@ class Execution:
         self._begun = time.monotonic()
         self._calls = self._tokens = 0
 
-    def go(self, doubt: Doubt = "ask") -> Ended:
+    def go(self, doubt: Doubt = "ask") -> RunResult:
         """
         Carry on until the task is done, has failed, or has to stop.
 
@@ -103,8 +111,8 @@ class Execution:
             GraphError: the store failed; what was written before stands.
         """
         try:
-            self._settle(doubt)
-            ending, reason, answer = self._carried_on()
+            self._settle_doubt(doubt)
+            ending, reason, answer = self._run_steps()
         except _Stop as stop:
             ending, reason, answer = stop.ending, str(stop), None
             telemetry.count("executor.stopped")
@@ -112,45 +120,45 @@ class Execution:
             self._tokens += error.tokens_in + error.tokens_out
             ending, reason, answer = "stopped", str(error), None
         seconds = round(time.monotonic() - self._begun, 3)
-        return Ended(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
+        return RunResult(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
 
-    def _carried_on(self) -> tuple[Ending, str, str | None]:
+    def _run_steps(self) -> tuple[Ending, str, str | None]:
         while True:
             step = next((one for one in self._steps if one.state == "pending"), None)
             if step is None:
-                ended = self._concluded()
+                ended = self._conclude()
             else:
-                step = self._done(step)
-                ended = self._planned_again(step) if step.state == "failed" else None
+                step = self._run_step(step)
+                ended = self._replan_after(step) if step.state == "failed" else None
             if ended:
                 return ended
 
-    def _done(self, step: TaskStep) -> TaskStep:
-        """One step, to its end."""
+    def _run_step(self, step: TaskStep) -> TaskStep:
+        """Carry out one step, to its end."""
         before = [one for one in self._steps if one.step < step.step]
         while True:
-            self._within("tokens" if self._actor else "wall_s")
-            move = next_move(step, self._task, before, self._tools.offered, self._actor)
+            self._check_limit("tokens" if self._actor else "wall_s")
+            move = decide_move(step, self._task, before, self._tools.offered, self._actor)
             self._tokens += move.tokens
-            if isinstance(move, Call):
-                step = self._called(step, move)
+            if isinstance(move, CallRequest):
+                step = self._call_tool(step, move)
                 continue
-            if isinstance(move, Untried):
+            if isinstance(move, Blocked):
                 # Only a model can plan around what is missing, and only where it has other tools to plan with.
                 if self._planner is None or not self._tools.offered:
                     raise _Stop(f"step {step.step + 1} cannot be tried: {move.reason}; the task can go on then")
                 telemetry.count("executor.failed_step")
-                return self._put(replace(step, state="failed", result=self._capped(move.reason)))
+                return self._replace_step(replace(step, state="failed", result=self._cap(move.reason)))
             telemetry.count("executor.failed_step" if move.failed else "executor.step")
-            result = self._capped(move.result)
-            return self._put(replace(step, state="failed" if move.failed else "done", result=result or None))
+            result = self._cap(move.result)
+            return self._replace_step(replace(step, state="failed" if move.failed else "done", result=result or None))
 
-    def _called(self, step: TaskStep, move: Call) -> TaskStep:
-        """One call, written down before and after."""
+    def _call_tool(self, step: TaskStep, move: CallRequest) -> TaskStep:
+        """Make one call, written down before and after."""
         arguments = json.dumps(move.arguments, ensure_ascii=False)
         call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
-        self._within("calls")
-        step = self._put(replace(step, tools=(*step.tools, call)))
+        self._check_limit("calls")
+        step = self._replace_step(replace(step, tools=(*step.tools, call)))
         begin = time.monotonic()
         result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
         self._calls += 1
@@ -159,28 +167,28 @@ class Execution:
         done = replace(
             call,
             state="failed" if result.failed else "done",
-            result=self._capped(text) or None,
+            result=self._cap(text) or None,
             took_ms=round((time.monotonic() - begin) * 1000),
         )
-        return self._put(replace(step, tools=(*step.tools[:-1], done)))
+        return self._replace_step(replace(step, tools=(*step.tools[:-1], done)))
 
-    def _concluded(self) -> tuple[Ending, str, str | None] | None:
-        """The end, when every step is over; None when the planner wants more steps."""
+    def _conclude(self) -> tuple[Ending, str, str | None] | None:
+        """Return the end, when every step is over; None when the planner wants more steps."""
         last = next((one.result for one in reversed(self._steps) if one.state == "done"), None)
         if self._planner is None or (self._steps and self._steps[-1].task == ANSWER):
             return "done", "every step is done", last
-        self._within("tokens")
-        return self._next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
+        self._check_limit("tokens")
+        return self._make_next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
 
-    def _planned_again(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
-        """After a failure: None when there is another plan, else the end."""
-        for one in self._steps:
-            if one.state == "pending":
-                self._put(replace(one, state="skipped"))
+    def _replan_after(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
+        """Plan again after a failure: None when there is another plan, else the end."""
+        for step in self._steps:
+            if step.state == "pending":
+                self._replace_step(replace(step, state="skipped"))
         why = f"step {failed.step + 1} failed: {failed.result or 'it does not say why'}"
-        return self._next_plan(f"{why} (plan {self._cycle} of at most {self._knobs.cycles})", why)
+        return self._make_next_plan(f"{why} (plan {self._cycle} of at most {self._knobs.cycles})", why)
 
-    def _next_plan(self, over: str, why: str) -> tuple[Ending, str, str | None] | None:
+    def _make_next_plan(self, over: str, why: str) -> tuple[Ending, str, str | None] | None:
         room = self._knobs.steps - len(self._steps)
         # The last of the plans is still asked for its answer, but not for more steps.
         if room <= 0:
@@ -191,13 +199,13 @@ class Execution:
         if self._planner is None:
             tried = [tuple(one.task for one in self._steps if one.cycle == n + 1) for n in range(self._cycle)]
             try:
-                draft = plans.by_template(self._task, found, self._shown.least, tried)
+                draft = plans.plan_by_template(self._task, found, self._shown.least, tried)
             except InputError:
                 return "failed", why, None
             if len(draft.steps) > room:
                 return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
         else:
-            draft = plans.by_model(
+            draft = plans.plan_by_model(
                 self._planner, self._task, found, self._tools.offered, self._steps, self._knobs.steps
             )
             self._tokens += draft.tokens
@@ -224,7 +232,7 @@ class Execution:
     def _cycle(self) -> int:
         return max((one.cycle for one in self._steps), default=1)
 
-    def _settle(self, doubt: Doubt) -> None:
+    def _settle_doubt(self, doubt: Doubt) -> None:
         """Say what becomes of a call that was under way when the process ended."""
         for step in self._steps:
             if step.state != "pending" or not step.tools or step.tools[-1].state != "pending":
@@ -232,12 +240,12 @@ class Execution:
             call = step.tools[-1]
             offered = self._tools.offered.get(call.tool)
             if doubt == "repeat" or (offered and offered.repeatable):
-                self._put(replace(step, tools=step.tools[:-1]))
+                self._replace_step(replace(step, tools=step.tools[:-1]))
             elif doubt == "skip":
                 passed = replace(
                     call, state="skipped", result="it may have happened; whoever carries on passed it over"
                 )
-                self._put(replace(step, state="skipped", tools=(*step.tools[:-1], passed)))
+                self._replace_step(replace(step, state="skipped", tools=(*step.tools[:-1], passed)))
             else:
                 raise _Stop(
                     f"the call of {call.tool} in step {step.step + 1} was under way when the process ended and may have happened: "
@@ -245,8 +253,8 @@ class Execution:
                     "uncertain",
                 )
 
-    def _within(self, limit: str) -> None:
-        """Raises `_Stop` when the wall time is over, or the limit that is named is reached."""
+    def _check_limit(self, limit: str) -> None:
+        """Raise `_Stop` when the wall time is over, or the limit that is named is reached."""
         knobs = self._knobs
         if time.monotonic() - self._begun >= knobs.wall_s:
             raise _Stop(f"{knobs.wall_s:g} s are over (wall_s of [executor]); the task can go on")
@@ -255,12 +263,156 @@ class Execution:
         if limit == "tokens" and knobs.tokens and self._tokens >= knobs.tokens:
             raise _Stop(f"{self._tokens} tokens are spent (tokens of [executor] is {knobs.tokens}); the task can go on")
 
-    def _put(self, step: TaskStep) -> TaskStep:
+    def _replace_step(self, step: TaskStep) -> TaskStep:
         place = next(place for place, one in enumerate(self._steps) if one.step == step.step)
         self._steps[place] = step
         self._keep(step)
         return step
 
-    def _capped(self, text: str) -> str:
+    def _cap(self, text: str) -> str:
         most = self._knobs.result_chars
         return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+_CALL = re.compile(r"([A-Za-z_][\w./-]*)\s*(\{.*\})\s*\.?", re.DOTALL)
+_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """A call to be made; `tokens` is what the decision cost."""
+
+    tool: str
+    arguments: dict[str, Any]
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """The step is over."""
+
+    result: str
+    failed: bool = False
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The step cannot be tried as things stand: why, and what to mend."""
+
+    reason: str
+    tokens: int = 0
+
+
+def decide_move(
+    step: TaskStep,
+    task: str,
+    before: Sequence[TaskStep],
+    tools: Mapping[str, Offered],
+    chat: Chat | None,
+) -> CallRequest | StepOutcome | Blocked:
+    """
+    Decide what to do next within a step.
+
+    Args:
+        before: the steps before it, with what came of them.
+
+    Raises:
+        ModelError: the model failed, or gave no usable move.
+    """
+    calls = step.tools
+    if literal := parse_call(step.task, before):
+        if isinstance(literal, Blocked):
+            return literal
+        if not calls:
+            return literal if literal.tool in tools else _refuse_unknown_tool(literal.tool, tools)
+        last = calls[-1]
+        return StepOutcome(last.result or "", failed=last.state != "done")
+    if chat is None:
+        return Blocked(
+            "there is no model to carry out a step in words: set provider and model of [model], "
+            'or write it as a call, as read_file {"path": "a.txt"}'
+        )
+    return _ask_for_move(step, task, before, tools, chat)
+
+
+def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked | None:
+    """
+    Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
+
+    >>> parse_call('read_file {"path": "a.txt"}', ())
+    CallRequest(tool='read_file', arguments={'path': 'a.txt'}, tokens=0)
+    >>> parse_call("Read {everything}", ()) is None
+    True
+    """
+    match = _CALL.fullmatch(text.strip())
+    if not match:
+        return None
+    try:
+        arguments = json.loads(match[2])
+    except ValueError:
+        return None
+    results = {one.step + 1: one.result for one in before if one.state == "done"}
+    wanted = {int(place) for place in _PLACE.findall(match[2])}
+    if missing := sorted(wanted - results.keys()):
+        return Blocked(f"it needs the result of step {missing[0]}, which there is not")
+    return CallRequest(match[1], _fill_places(arguments, results))
+
+
+def _refuse_unknown_tool(tool: str, tools: Mapping[str, Offered]) -> Blocked:
+    reason = f"there is no tool {tool[:80]!r}"
+    if tools:
+        return Blocked(f"{reason}: there are {', '.join(tools)}; add a server that has it to [executor.servers]")
+    return Blocked(f"{reason}: no server is configured in [executor.servers]")
+
+
+def _fill_places(value: Any, results: Mapping[int, str | None]) -> Any:
+    match value:
+        case str():
+            return _PLACE.sub(lambda place: results[int(place[1])] or "", value)
+        case dict():
+            return {name: _fill_places(one, results) for name, one in value.items()}
+        case list():
+            return [_fill_places(one, results) for one in value]
+    return value
+
+
+def _ask_for_move(
+    step: TaskStep, task: str, before: Sequence[TaskStep], tools: Mapping[str, Offered], chat: Chat
+) -> CallRequest | StepOutcome:
+    from memento.cases.forms import Move
+
+    def complaint(move: Move) -> str | None:
+        if move.action != "call":
+            return None if (move.result or "").strip() else "Say in result what came of the step, or why it failed."
+        if move.tool not in tools:
+            return f"There is no tool {str(move.tool)[:80]!r}: choose from {', '.join(tools) or 'none: there are no tools'}."
+        try:
+            arguments = json.loads(move.arguments or "{}")
+        except ValueError as error:
+            return f"arguments is not JSON: {error}"
+        return None if isinstance(arguments, dict) else "arguments must be a JSON object."
+
+    system = assets.read_prompt("act")
+    reply = chat.answer(Prompt(system=system, user=_write_move_prompt(step, task, before, tools)), Move, complaint)
+    move, tokens = reply.value, reply.tokens_in + reply.tokens_out
+    if move.action == "call":
+        return CallRequest(str(move.tool), json.loads(move.arguments or "{}"), tokens)
+    return StepOutcome(move.result or "", failed=move.action == "failed", tokens=tokens)
+
+
+def _write_move_prompt(step: TaskStep, task: str, before: Sequence[TaskStep], tools: Mapping[str, Offered]) -> str:
+    parts = [f"# Task\n\n{task}"]
+    if before:
+        parts.append("# Steps before\n\n" + "\n".join(map(describe_step, before)))
+    parts.append(f"# Step\n\n{step.task}")
+    if step.tools:
+        parts.append("# Calls so far\n\n" + "\n".join(map(_describe_call, step.tools)))
+    listed = "\n".join(f"- {one.name}: {one.description}\n  arguments: {one.schema}" for one in tools.values())
+    parts.append("# Tools\n\n" + (listed or "There are none."))
+    return "\n\n".join(parts)
+
+
+def _describe_call(call: ToolCall) -> str:
+    came = {"done": "returned", "failed": "failed"}.get(call.state, "uncertain")
+    return f"- {call.tool} {shorten(call.arguments)}\n  {came}: {shorten(call.result)}"

@@ -20,7 +20,7 @@ _GOOD = 0.5
 
 def reciprocal_rank(relevances: Sequence[float]) -> float:
     """
-    1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
+    Return 1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
 
     >>> round(reciprocal_rank([0, 0, 1, 0]), 5)
     0.33333
@@ -29,13 +29,13 @@ def reciprocal_rank(relevances: Sequence[float]) -> float:
 
 
 def dcg(relevances: Sequence[float]) -> float:
-    """Σ relevance / log₂(rank + 1). Source: Järvelin and Kekäläinen 2002, TOIS 20(4)."""
+    """Return Σ relevance / log₂(rank + 1). Source: Järvelin and Kekäläinen 2002, TOIS 20(4)."""
     return sum(relevance / log2(rank + 1) for rank, relevance in enumerate(relevances, 1))
 
 
 def ndcg(relevances: Sequence[float], k: int) -> float:
     """
-    The DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
+    Return the DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
 
     >>> round(ndcg([0, 1, 0, 1], 4), 5)
     0.65092
@@ -44,29 +44,29 @@ def ndcg(relevances: Sequence[float], k: int) -> float:
     return dcg(relevances[:k]) / ideal if ideal else 0.0
 
 
-def curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
+def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
     """
-    The mean reward of equal stretches, the first first.
+    Return the mean reward of equal stretches, the first first.
 
-    >>> curve([0, 0, 1, 1], 2)
+    >>> learning_curve([0, 0, 1, 1], 2)
     (CurvePoint(until=2, reward=0.0), CurvePoint(until=4, reward=1.0))
     """
     ends = np.unique(np.linspace(0, len(rewards), min(stretches, len(rewards)) + 1).round().astype(int))
     return tuple(CurvePoint(until=int(end), reward=float(np.mean(rewards[begin:end]))) for begin, end in pairwise(ends))
 
 
-def metrics(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
+def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
     """
-    Every figure of one domain; None where there is nothing yet to tell it from.
+    Measure one domain; a figure is None where there is nothing yet to tell it from.
 
     A shown case is as relevant as what showing it earned, from 0 to 1.
     """
     rows = parts.graph.select("cases/earned", [domain.graph])
     rewards, rankings = [], []
     for _, some in groupby(rows, key=lambda row: row["retrieval"]):
-        shown = list(some)
-        rewards.append(float(str(shown[0]["earned"])))
-        ranking = [float(np.clip(float(str(row["reward"])), 0, 1)) for row in shown if "reward" in row]
+        uses = list(some)
+        rewards.append(float(str(uses[0]["earned"])))
+        ranking = [float(np.clip(float(str(row["reward"])), 0, 1)) for row in uses if "reward" in row]
         if ranking:
             rankings.append(ranking)
     steps = {str(row["state"]): int(str(row["count"])) for row in parts.graph.select("cases/outcomes", [domain.graph])}
@@ -81,7 +81,7 @@ def metrics(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) ->
         ndcg=float(np.mean([ndcg(one, knobs.k) for one in rankings])) if rankings else None,
         success_rate=float((judged >= knobs.positive_from).mean()) if len(judged) else None,
         execution_accuracy=steps.get("done", 0) / sum(steps.values()) if steps else None,
-        curve=curve(rewards),
+        curve=learning_curve(rewards),
         bytes_per_case=bank.nbytes / count,
         earned_per_case=sum(rewards) / count,
     )

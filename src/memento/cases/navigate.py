@@ -2,7 +2,8 @@
 Cases looked at from a point of view: zoom is what is looked at, pan what it must concern, tilt what puts it in order.
 
 Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain, and may follow an earlier one: what was seen
-there comes a little earlier.
+there comes a little earlier. A community is cases that concern the same entities more than chance: cases and entities are the
+nodes of one graph, a link for each "concerns", so that an entity that many cases share costs as many links, not their square.
 
 *Source:* the ZPT ontology, http://purl.org/stuff/zpt/
 """
@@ -17,15 +18,14 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
-from memento.cases.bank import Bank, Rows, embedded
-from memento.cases.communities import communities
-from memento.cases.credit import Writer
-from memento.cases.domain import Domain
-from memento.cases.policy import Values, best
-from memento.cases.retrieve import shown
+from memento.cases.bank import Bank, Rows, embed_tasks
+from memento.cases.domain import Domain, Writer
+from memento.cases.retrieve import Values, load_texts, order_best_first
 from memento.errors import NotFound
 from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
+from memento.manifest.structure import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
+from memento.rank.walks import Csr
 from memento.search.stems import tokens
 
 VIEWS = 200
@@ -42,7 +42,7 @@ _PROJECTIONS: dict[Tilt, IRI] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Viewpoint:
     """
     A point of view.
 
@@ -63,55 +63,57 @@ class Look:
     previous: IRI | None = None
 
 
-def navigate(look: Look, domain: Domain, writer: Writer, *, keep: bool = True) -> Navigated:
+def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = True) -> Navigated:
     """
-    What is to be seen, best first, and the record of having looked, where that is to be kept.
+    Show what is to be seen, best first, and keep the record of having looked, where that is to be kept.
 
     Raises:
         NotFound: an unknown earlier view.
     """
     parts, bank = writer.parts, domain.bank
-    seen = _seen(look.previous, domain, parts)
-    rows = panned(look, domain, parts)
-    scores = tilted(look, rows, domain, parts)
+    seen = _load_seen_cases(look.previous, domain, parts)
+    rows = select_rows(look, domain, parts)
+    scores = score_rows(look, rows, domain, parts)
     scores = scores + _SEEN * np.array([bank.iris[row] in seen for row in rows.tolist()], dtype=np.float64)
-    order = best(scores)
+    order = order_best_first(scores)
     ordered, values = rows[order], scores[order]
-    found = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
+    landmarks = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
     view = mint("view") if keep else None
     if view:
-        change = Change(_view(view, look, found, writer.at, domain.graph), _older(domain, parts))
-        writer.write(change, "cases.navigate", [one.iri for one in found], look.task)
-    return Navigated(view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(found), previous=look.previous)
+        change = Change(_view_quads(view, look, landmarks, writer.at, domain.graph), _expired_views(domain, parts))
+        writer.write(change, "cases.navigate", [one.iri for one in landmarks], look.task)
+    return Navigated(
+        view=view, zoom=look.zoom, pan=look.pan, tilt=look.tilt, seen=tuple(landmarks), previous=look.previous
+    )
 
 
-def panned(look: Look, domain: Domain, parts: Backends) -> Rows:
-    """(m,) the rows within the pan, ascending."""
+def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
+    """Select (m,) the rows within the pan, ascending."""
     bank = domain.bank
-    mask = bank.within(look.since, look.until)
+    mask = bank.mask_finished(look.since, look.until)
     for entity in look.entities:
         concerned = np.zeros(bank.size, dtype=np.bool_)
-        concerned[list(bank.concerning([entity]))] = True
+        concerned[list(bank.count_shared([entity]))] = True
         mask &= concerned
     rows = np.flatnonzero(mask)
     if look.words:
         wanted = {stem for word in look.words for stem in tokens(word)}
-        texts = shown([bank.iris[row] for row in rows], domain, parts)
+        texts = load_texts([bank.iris[row] for row in rows], domain, parts)
         rows = rows[[wanted <= set(tokens(texts[bank.iris[row]][0])) for row in rows]]
     return rows
 
 
-def tilted(look: Look, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """(m,) how well each row stands under the tilt, in 0..1."""
+def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> Values:
+    """Score (m,) how well each row stands under the tilt, in 0..1."""
     bank = domain.bank
     match look.tilt:
         case "embedding":
-            [state] = embedded([look.task or ""], parts)
+            [state] = embed_tasks([look.task or ""], parts)
             return np.asarray(np.clip(bank.vectors[rows] @ state, 0, 1), dtype=np.float64)
         case "keyword":
             return _by_words(look.task or "", rows, domain, parts)
         case "graph":
-            shared = bank.concerning(look.about) if look.about else {}
+            shared = bank.count_shared(look.about) if look.about else {}
             counts = [shared.get(row, 0) if look.about else len(bank.about[row]) for row in rows.tolist()]
             return np.array(counts, dtype=np.float64) / max([*counts, 1])
         case "temporal":
@@ -120,26 +122,26 @@ def tilted(look: Look, rows: Rows, domain: Domain, parts: Backends) -> Values:
 
 
 def _by_words(task: str, rows: Rows, domain: Domain, parts: Backends) -> Values:
-    """The share of the task's words that a case's task has, each weighing its rarity among these cases."""
+    """Score the share of the task's words that a case's task has, each weighing its rarity among these cases."""
     wanted = set(tokens(task))
     iris = [domain.bank.iris[row] for row in rows]
-    texts = shown(iris, domain, parts)
+    texts = load_texts(iris, domain, parts)
     having = [wanted & set(tokens(texts[iri][0])) for iri in iris]
     weight = {word: np.log1p(len(iris) / (1 + sum(word in some for some in having))) for word in wanted}
     total = sum(weight.values()) or 1.0
     return np.array([sum(weight[word] for word in sorted(some)) / total for some in having], dtype=np.float64)
 
 
-def _cases(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
+def _show_cases(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
     bank = domain.bank
     chosen = rows[: look.limit]
-    texts = shown([bank.iris[row] for row in chosen], domain, parts)
+    texts = load_texts([bank.iris[row] for row in chosen], domain, parts)
     return [
         Landmark(
             iri=bank.iris[row],
             label=texts[bank.iris[row]][0],
             score=float(value),
-            reason=_reason(look),
+            reason=_explain_order(look),
             cases=(bank.iris[row],),
             about=bank.about[row],
         )
@@ -147,26 +149,26 @@ def _cases(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backen
     ]
 
 
-def _subtasks(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
-    """The steps of the cases, those of the best case first."""
+def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
+    """Show the steps of the cases, those of the best case first."""
     bank = domain.bank
     score = {bank.iris[row]: value for row, value in zip(rows.tolist(), values.tolist(), strict=True)}
-    found = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
+    steps = parts.graph.select("cases/steps", [domain.graph], case=list(score)) if score else []
     place = {iri: number for number, iri in enumerate(score)}
     return [
         Landmark(
             iri=cast(IRI, row["subtask"]),
             label=str(row["task"]),
             score=score[cast(IRI, row["case"])],
-            reason=f"step {row['step']} of its case, {row['state']}; {_reason(look)}",
+            reason=f"step {row['step']} of its case, {row['state']}; {_explain_order(look)}",
             cases=(cast(IRI, row["case"]),),
         )
-        for row in sorted(found, key=lambda row: place[cast(IRI, row["case"])])
+        for row in sorted(steps, key=lambda row: place[cast(IRI, row["case"])])
     ]
 
 
-def _communities(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backends) -> list[Landmark]:
-    """Communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
+def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domain, parts: Backends) -> list[Landmark]:
+    """Show communities of the cases, the one with the best mean first; each is named by the entities that it turns on."""
     bank = domain.bank
     score = dict(zip(rows.tolist(), values.tolist(), strict=True))
     with parts.indexes.lock:
@@ -176,24 +178,24 @@ def _communities(rows: Rows, values: Values, look: Look, domain: Domain, parts: 
                     iri=IRI(f"{bank.iris[one.rows[0]]}#community"),
                     label=", ".join(parts.indexes.name(entity) or entity for entity in one.entities[:3]),
                     score=float(np.mean([score[row] for row in one.rows])),
-                    reason=f"{len(one.rows)} cases that concern the same; {_reason(look)}",
+                    reason=f"{len(one.rows)} cases that concern the same; {_explain_order(look)}",
                     cases=tuple(bank.iris[row] for row in one.rows),
                     about=one.entities,
                 )
-                for one in communities(np.sort(rows), bank)
+                for one in find_communities(np.sort(rows), bank)
             ),
             key=lambda one: (-one.score, one.iri),
         )
 
 
-_ZOOMED: dict[Zoom, Callable[[Rows, Values, Look, Domain, Backends], list[Landmark]]] = {
-    "case": _cases,
-    "subtask": _subtasks,
-    "community": _communities,
+_ZOOMED: dict[Zoom, Callable[[Rows, Values, Viewpoint, Domain, Backends], list[Landmark]]] = {
+    "case": _show_cases,
+    "subtask": _show_subtasks,
+    "community": _show_communities,
 }
 
 
-def _reason(look: Look) -> str:
+def _explain_order(look: Viewpoint) -> str:
     by = {
         "embedding": "by likeness to the task",
         "keyword": "by the words of the task",
@@ -203,8 +205,8 @@ def _reason(look: Look) -> str:
     return f"{by}, what was seen before a little earlier" if look.previous else by
 
 
-def _seen(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
-    """The cases that an earlier view showed."""
+def _load_seen_cases(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
+    """Load the cases that an earlier view showed."""
     if previous is None:
         return set()
     rows = parts.graph.select("cases/view", [domain.graph], view=parse_iri(previous))
@@ -213,7 +215,7 @@ def _seen(previous: IRI | None, domain: Domain, parts: Backends) -> set[IRI]:
     return {cast(IRI, row["value"]) for row in rows if row["predicate"] == ZPT.selectedCorpuscle}
 
 
-def _view(view: IRI, look: Look, found: Sequence[Landmark], at: datetime, graph: IRI) -> tuple[Quad, ...]:
+def _view_quads(view: IRI, look: Viewpoint, found: Sequence[Landmark], at: datetime, graph: IRI) -> tuple[Quad, ...]:
     zoom, pan, tilt = (IRI(f"{view}#{part}") for part in ("zoom", "pan", "tilt"))
     quads: list[Quad] = [
         (view, TYPE, ZPT.NavigationView, graph),
@@ -242,23 +244,57 @@ def _view(view: IRI, look: Look, found: Sequence[Landmark], at: datetime, graph:
     return tuple(quads)
 
 
-def _older(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
-    """The quads of the views that are over the number kept."""
+def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
+    """Return the quads of the views that are over the number kept."""
     views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][VIEWS - 1 :]
     rows = parts.graph.select("cases/view", [domain.graph], view=views) if views else []
     return tuple((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
 
 
-def within_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
+def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
     """
-    What a pan names: entities, and words that are none.
+    Split a pan into entities and words that are none.
 
     Args:
         known: the entities that go by a name.
     """
     entities: list[IRI] = []
     words: list[str] = []
-    for one in pan:
-        found = [IRI(one)] if one.startswith("urn:") else [e for e in known(one) if bank.concerning([e])][:1]
-        (entities.extend(found) if found else words.append(one))
+    for term in pan:
+        found = [IRI(term)] if term.startswith("urn:") else [e for e in known(term) if bank.count_shared([e])][:1]
+        (entities.extend(found) if found else words.append(term))
     return entities, words
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCommunity:
+    """Rows of its cases, and the entities they share, the most shared first. `importance` is its share of the rank, 0..1."""
+
+    rows: tuple[int, ...]
+    entities: tuple[IRI, ...]
+    importance: float
+
+
+def find_communities(rows: Rows, bank: Bank) -> list[CaseCommunity]:
+    """
+    Find the communities among some cases, the largest first; a case that concerns nothing is in none.
+
+    Source: Blondel et al. 2008, J. Stat. Mech.
+    """
+    linked = [row for row in rows.tolist() if bank.about[row]]
+    entities = list(dict.fromkeys(entity for row in linked for entity in bank.about[row]))
+    place = {entity: len(linked) + number for number, entity in enumerate(entities)}
+    links = [(case, place[entity]) for case, row in enumerate(linked) for entity in bank.about[row]]
+    if not links:
+        return []
+    source, target = np.array(links).T
+    n = len(linked) + len(entities)
+    idle = np.zeros(n)
+    structure = analyse_graph(Csr.of(n, source, target), idle, idle, idle.astype(bool))
+    grouped = []
+    for one in structure.communities:
+        cases = tuple(linked[node] for node in sorted(one.nodes.tolist()) if node < len(linked))
+        shared = tuple(entities[node - len(linked)] for node in one.nodes.tolist() if node >= len(linked))
+        if cases:
+            grouped.append(CaseCommunity(cases, shared, one.importance))
+    return sorted(grouped, key=lambda one: (-len(one.rows), one.rows))

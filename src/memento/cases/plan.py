@@ -1,7 +1,8 @@
 """
 A plan for a task, out of the cases that were shown for it: by a model, or by a template where there is none.
 
-*Flow:* `question` writes what the model is shown, `prompts/plan.md` what it is told, `forms.Plan` is what it fills in.
+*Flow:* `write_planner_prompt` writes the question, `llm/prompts/plan.md` is the system prompt, `forms.Plan` is what the model
+fills in.
 
 *Source:* the planner of Zhou et al. 2025, arXiv 2508.16153: positive plans first, then negative ones, as numbered steps.
 """
@@ -48,7 +49,7 @@ class Draft:
     tokens: int = 0
 
 
-def by_model(
+def plan_by_model(
     chat: Chat,
     task: str,
     found: CasesFound | None,
@@ -57,7 +58,7 @@ def by_model(
     most: int = 20,
 ) -> Draft:
     """
-    What a model plans; an answer that is no plan is sent back to it with what is wrong.
+    Ask a model for a plan; an answer that is no plan is sent back to it with what is wrong.
 
     Args:
         done: the steps so far, when the task is under way: then the answer may be that nothing is left to do.
@@ -77,64 +78,68 @@ def by_model(
             return "Every step needs a description."
         return f"There may be at most {most} steps." if len(plan.plan) > most else None
 
-    system = assets.read("prompts/plan.md").decode("utf-8")
-    reply = chat.answer(Prompt(system=system, user=question(task, found, tools, done)), Plan, complaint)
+    system = assets.read_prompt("plan")
+    reply = chat.answer(Prompt(system=system, user=write_planner_prompt(task, found, tools, done)), Plan, complaint)
     steps = tuple(" ".join(step.description.split()) for step in reply.value.plan)
-    shown = len(found.positives) + len(found.negatives) if found else 0
+    shown_count = len(found.positives) + len(found.negatives) if found else 0
     return Draft(
         steps=steps,
         by=chat.name,
-        reason=f"planned by {chat.name} with {shown} cases shown",
+        reason=f"planned by {chat.name} with {shown_count} cases shown",
         answer=None if steps else reply.value.finalAnswer,
         solved=reply.value.solved,
         tokens=reply.tokens_in + reply.tokens_out,
     )
 
 
-def question(task: str, found: CasesFound | None, tools: Mapping[str, Offered], done: Sequence[TaskStep] = ()) -> str:
-    """The input of the planner: task, plans that worked, plans that did not, tools, steps so far."""
+def write_planner_prompt(
+    task: str, found: CasesFound | None, tools: Mapping[str, Offered], done: Sequence[TaskStep] = ()
+) -> str:
+    """Write the question to the planner: task, plans that worked, plans that did not, tools, steps so far."""
     parts = [f"# Task\n\n{task}"]
     if found and found.positives:
-        parts.append("# Plans of similar tasks that worked\n\n" + "\n\n".join(map(_case, found.positives)))
+        parts.append("# Plans of similar tasks that worked\n\n" + "\n\n".join(map(_describe_case, found.positives)))
     if found and found.negatives:
-        parts.append("# Plans of similar tasks that did not work\n\n" + "\n\n".join(map(_case, found.negatives)))
-    parts.append("# Tools\n\n" + ("\n".join(map(_tool, tools.values())) or "There are none."))
+        parts.append(
+            "# Plans of similar tasks that did not work\n\n" + "\n\n".join(map(_describe_case, found.negatives))
+        )
+    parts.append("# Tools\n\n" + ("\n".join(map(_describe_tool, tools.values())) or "There are none."))
     if done:
-        parts.append("# Steps so far\n\n" + "\n".join(map(told, done)))
+        parts.append("# Steps so far\n\n" + "\n".join(map(describe_step, done)))
     if found and (found.positives or found.negatives):
         parts.append("Follow the plans that worked, and avoid the patterns of those that did not.")
     return "\n\n".join(parts)
 
 
-def told(step: TaskStep) -> str:
-    """A step and what came of it, as a model is shown it."""
+def describe_step(step: TaskStep) -> str:
+    """Describe a step and what came of it for a model."""
     came = {"done": "done", "failed": "failed", "skipped": "not done", "pending": "still to do"}[step.state]
-    return f"{step.step + 1}. {step.task}\n   {came}{': ' + short(step.result) if step.result else ''}"
+    return f"{step.step + 1}. {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
 
 
-def short(text: str | None) -> str:
-    """As much of a text as a model is shown."""
+def shorten(text: str | None) -> str:
+    """Cut a text to as much as a model is shown."""
     return text if text is not None and len(text) <= SHOWN else f"{(text or '')[:SHOWN]}…" if text else ""
 
 
-def steps_of(plan: str) -> tuple[str, ...]:
+def split_steps(plan: str) -> tuple[str, ...]:
     """
-    The steps of a plan as text, without their numbers.
+    Split a plan into its steps, without their numbers.
 
-    >>> steps_of("1. Look it up. 2. Write it down.")
+    >>> split_steps("1. Look it up. 2. Write it down.")
     ('Look it up.', 'Write it down.')
     """
     return tuple(one for one in (_NUMBERED.sub("", line, count=1).strip() for line in _BREAK.split(plan)) if one)
 
 
-def numbered(steps: Iterable[str]) -> str:
-    """Steps as a plan."""
+def number_steps(steps: Iterable[str]) -> str:
+    """Join steps as a numbered plan."""
     return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
 
 
-def by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
+def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
     """
-    The steps of the best case that worked, with what its task names replaced by what this task names, place by place.
+    Take the steps of the best case that worked, with what its task names replaced by what this task names, place by place.
 
     Values are quoted texts, files, numbers and names. Where the two tasks have different numbers of them, nothing is replaced.
 
@@ -147,9 +152,9 @@ def by_template(task: str, found: CasesFound, least: float, tried: Sequence[tupl
     """
     near = [case for case in found.positives if case.cosine >= least]
     for case in near:
-        changes = _changes(case.task, task)
-        steps = tuple(_replaced(step, changes) for step in steps_of(case.plan))
-        if not steps or steps in tried or (tried and not _alike(case.task, task)):
+        changes = _match_values(case.task, task)
+        steps = tuple(_replace_values(step, changes) for step in split_steps(case.plan))
+        if not steps or steps in tried or (tried and not _is_alike(case.task, task)):
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
         return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
@@ -163,22 +168,22 @@ def by_template(task: str, found: CasesFound, least: float, tried: Sequence[tupl
     )
 
 
-def _alike(old: str, new: str) -> bool:
+def _is_alike(old: str, new: str) -> bool:
     """
-    Whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
+    Tell whether two tasks are put in much the same words, whatever they name: nobody looks at a plan that is made on the way.
 
-    >>> _alike("Copy a.txt to the log.", "Copy b.txt to the log."), _alike("Copy a.txt.", "Print it all.")
+    >>> _is_alike("Copy a.txt to the log.", "Copy b.txt to the log."), _is_alike("Copy a.txt.", "Print it all.")
     (True, False)
     """
     one, other = (set(re.findall(r"\w+", _VALUE.sub(" ", text[:1].lower() + text[1:]).lower())) for text in (old, new))
     return 2 * len(one & other) >= len(one | other)
 
 
-def _changes(old: str, new: str) -> dict[str, str]:
+def _match_values(old: str, new: str) -> dict[str, str]:
     """
-    What stands in one task → what stands in its place in the other.
+    Map what stands in one task to what stands in its place in the other.
 
-    >>> _changes("Put 'a.txt' into 2 notes.", "Put 'b.txt' into 3 notes.")
+    >>> _match_values("Put 'a.txt' into 2 notes.", "Put 'b.txt' into 3 notes.")
     {'a.txt': 'b.txt', '2': '3'}
     """
     before, after = ([value.strip(_QUOTES) for value in _VALUE.findall(text)] for text in (old, new))
@@ -187,7 +192,7 @@ def _changes(old: str, new: str) -> dict[str, str]:
     return {a: b for a, b in zip(before, after, strict=True) if a != b}
 
 
-def _replaced(step: str, changes: Mapping[str, str]) -> str:
+def _replace_values(step: str, changes: Mapping[str, str]) -> str:
     if not changes:
         return step
     longest = sorted(changes, key=len, reverse=True)
@@ -195,10 +200,10 @@ def _replaced(step: str, changes: Mapping[str, str]) -> str:
     return pattern.sub(lambda place: changes[place[0]], step)
 
 
-def _case(case: CaseFound) -> str:
-    return f"Task: {case.task}\nPlan:\n{short(numbered(steps_of(case.plan)))}"
+def _describe_case(case: CaseFound) -> str:
+    return f"Task: {case.task}\nPlan:\n{shorten(number_steps(split_steps(case.plan)))}"
 
 
-def _tool(tool: Offered) -> str:
+def _describe_tool(tool: Offered) -> str:
     first = tool.description.strip().partition("\n")[0]
     return f"- {tool.name}: {first}" if first else f"- {tool.name}"

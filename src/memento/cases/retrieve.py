@@ -4,36 +4,40 @@ The cases for a task: those to follow and those to avoid, with the reason of eve
 Candidates are the cases nearest to the task and those that concern an entity it names; they are put in order by
 β·Q + (1 − β)·cosine.
 
-*Source:* the memory-based decision process of Zhou et al. 2025, arXiv 2508.16153.
+For a caller that wants to explore, cases are drawn by a softmax instead: the best policy under a maximum-entropy objective is
+μ(c|s) = exp(Q(s, c)/α) / Σ exp(Q(s, c′)/α); with α near 0 it takes the best.
+
+*Source:* the memory-based decision process of Zhou et al. 2025, arXiv 2508.16153, eq. 7; Kool et al. 2019, arXiv 1903.06059
+(drawing without replacement).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from time import perf_counter
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memento.backends import Backends
-from memento.cases.bank import Bank, Rows, Vector, embedded
+from memento.cases.bank import Bank, Rows, Vector, embed_tasks, measure_form
 from memento.cases.domain import Domain
-from memento.cases.form import form
 from memento.cases.learner import Weight
-from memento.cases.policy import best, drawn
-from memento.iris import IRI
-from memento.model import CaseFound, CasesFound, Section
+from memento.errors import InputError
+from memento.iris import IRI, parse_iri
+from memento.model import CaseFound, CasesFound, Scope, Section
+from memento.retrieval.anchor import named_entities
 from memento.settings import CasesSettings
+from memento.telemetry import Stopwatch
 
 Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CaseQuery:
     """A task that cases are wanted for: `about` are entities it concerns, `since` and `until` when the cases were finished."""
 
     task: str
@@ -45,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class QueryState:
     """
     A task as it is ranked for: its vector, its form, when it is asked, how much Q counts, and what draws are made from.
 
@@ -55,14 +59,14 @@ class Task:
     state: Vector
     cosine: Vector
     within: NDArray[np.bool_]
-    written: NDArray[np.float32]
+    form: NDArray[np.float32]
     at_ms: float
     weight: Weight
     draw: np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class SectionRanking:
     """The candidates of one section, best first: rows of the bank, their values, and why each is a candidate."""
 
     rows: Rows
@@ -72,44 +76,39 @@ class Ranked:
     why: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class Clock:
-    """Milliseconds by phase."""
-
-    ms: dict[str, float] = field(default_factory=dict)
-    _last: float = field(default_factory=perf_counter)
-
-    def lap(self, name: str) -> None:
-        now = perf_counter()
-        self.ms[name] = round((now - self._last) * 1000, 3)
-        self._last = now
-
-
-def ranked(asked: Asked, task: Task, section: Section, domain: Domain, knobs: CasesSettings) -> Ranked:
-    """The candidates of a section in order."""
+def rank_section(
+    asked: CaseQuery, task: QueryState, section: Section, domain: Domain, knobs: CasesSettings
+) -> SectionRanking:
+    """Put the candidates of a section in order."""
     bank = domain.bank
     good = bank.reward >= knobs.positive_from
     judged = good if section == "positive" else bank.reward < knobs.positive_from
-    why = candidates(asked, task, task.within & judged, bank, knobs)
+    why = find_candidates(asked, task, task.within & judged, bank, knobs)
     rows = np.fromiter(why, dtype=np.int64, count=len(why))
     cosine = task.cosine[rows].astype(np.float64)
-    found = domain.learner.q(task.state, task.written, rows, task.at_ms) if len(rows) else None
-    q, beta = None if found is None else found.astype(np.float64), task.weight.beta
+    values = domain.learner.q(task.state, task.form, rows, task.at_ms) if len(rows) else None
+    q, beta = None if values is None else values.astype(np.float64), task.weight.beta
     score = cosine if q is None else beta * q + (1 - beta) * cosine
-    order = drawn(score, knobs.temperature, task.draw) if asked.explore and section == "positive" else best(score)
+    order = (
+        draw_order(score, knobs.temperature, task.draw)
+        if asked.explore and section == "positive"
+        else order_best_first(score)
+    )
     reasons = tuple(why.values())
-    return Ranked(
+    return SectionRanking(
         rows[order], cosine[order], None if q is None else q[order], score[order], tuple(reasons[i] for i in order)
     )
 
 
-def candidates(asked: Asked, task: Task, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings) -> dict[int, str]:
-    """The rows that are ranked, in the order of the bank, each with why it is: the nearest, and those that share most entities."""
+def find_candidates(
+    asked: CaseQuery, task: QueryState, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings
+) -> dict[int, str]:
+    """Choose the rows that are ranked, in the order of the bank, each with why: the nearest, and those that share most entities."""
     allowed = np.flatnonzero(mask)
     if len(allowed) > knobs.candidates:
         allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
     near = {int(row): f"one of the {len(allowed)} nearest" for row in allowed}
-    shared = bank.concerning(asked.about)
+    shared = bank.count_shared(asked.about)
     linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
     for row in linked:
         concerns = f"concerns {shared[row]} of the task's entities"
@@ -117,34 +116,36 @@ def candidates(asked: Asked, task: Task, mask: NDArray[np.bool_], bank: Bank, kn
     return dict(sorted(near.items()))
 
 
-def retrieve(
-    asked: Asked, domain: Domain, name: str, at: datetime, parts: Backends, knobs: CasesSettings
+def find_cases(
+    asked: CaseQuery, domain: Domain, name: str, at: datetime, parts: Backends, knobs: CasesSettings
 ) -> tuple[CasesFound, Vector]:
-    """What comes back for a task, not yet kept, and the task's vector."""
-    clock = Clock()
-    [state] = embedded([asked.task], parts)
-    clock.lap("embed")
-    weight = domain.learner.weight
-    draw = np.random.default_rng([knobs.seed, *sha256(f"{asked.task} {at}".encode()).digest()[:8]])
-    bank = domain.bank
-    task = Task(
-        state=state,
-        # Not `@`: the threads of BLAS wait for each other, on a busy machine twenty times as long as one of them works.
-        cosine=np.einsum("ij,j->i", bank.vectors, state),
-        within=bank.within(asked.since, asked.until),
-        written=form(asked.task),
-        at_ms=at.timestamp() * 1000,
-        weight=weight,
-        draw=draw,
-    )
-    sections: tuple[Section, Section] = ("positive", "negative")
-    found = {section: ranked(asked, task, section, domain, knobs) for section in sections}
-    chosen = {section: ranking.rows[: asked.k] for section, ranking in found.items()}
-    clock.lap("rank")
-    texts = shown([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
-    clock.lap("read")
+    """Find what comes back for a task, not yet kept, and the task's vector."""
+    watch = Stopwatch("cases")
+    with watch.phase("embed"):
+        [state] = embed_tasks([asked.task], parts)
+    with watch.phase("rank"):
+        weight = domain.learner.weight
+        draw = np.random.default_rng([knobs.seed, *sha256(f"{asked.task} {at}".encode()).digest()[:8]])
+        bank = domain.bank
+        task = QueryState(
+            state=state,
+            # Not `@`: the threads of BLAS wait for each other, on a busy machine twenty times as long as one of them works.
+            cosine=np.einsum("ij,j->i", bank.vectors, state),
+            within=bank.mask_finished(asked.since, asked.until),
+            form=measure_form(asked.task),
+            at_ms=at.timestamp() * 1000,
+            weight=weight,
+            draw=draw,
+        )
+        sections: tuple[Section, Section] = ("positive", "negative")
+        rankings = {section: rank_section(asked, task, section, domain, knobs) for section in sections}
+        chosen = {section: ranking.rows[: asked.k] for section, ranking in rankings.items()}
+    with watch.phase("read"):
+        texts = load_texts([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
     sides = {
-        section: tuple(_found(section, place, found[section], domain, texts) for place in range(len(chosen[section])))
+        section: tuple(
+            _to_case_found(section, place, rankings[section], domain, texts) for place in range(len(chosen[section]))
+        )
         for section in sections
     }
     return CasesFound(
@@ -155,19 +156,19 @@ def retrieve(
         ranking="q" if weight.beta else "cosine",
         beta=weight.beta,
         reason=weight.reason,
-        candidates=sum(len(ranking.rows) for ranking in found.values()),
-        timings_ms=clock.ms,
+        candidates=sum(len(ranking.rows) for ranking in rankings.values()),
+        timings_ms=watch.ms,
     ), state
 
 
-def shown(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
-    """The task and the plan of some cases."""
+def load_texts(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
+    """Load the task and the plan of some cases."""
     rows = parts.graph.select("cases/shown", [domain.graph], case=iris) if iris else []
     return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
 
 
-def _found(
-    section: Section, place: int, ranking: Ranked, domain: Domain, texts: dict[IRI, tuple[str, str]]
+def _to_case_found(
+    section: Section, place: int, ranking: SectionRanking, domain: Domain, texts: dict[IRI, tuple[str, str]]
 ) -> CaseFound:
     bank, row = domain.bank, int(ranking.rows[place])
     uses = int(bank.uses[row])
@@ -181,10 +182,62 @@ def _found(
         cosine=float(ranking.cosine[place]),
         score=float(ranking.score[place]),
         reason=ranking.why[place],
-        at=bank.when(row),
+        at=bank.finished_at(row),
         q=None if ranking.q is None else float(ranking.q[place]),
         reward=None if np.isnan(bank.reward[row]) else float(bank.reward[row]),
-        earned=float(bank.earned[row]) / uses if uses else None,
+        earned=float(bank.reward_sums[row]) / uses if uses else None,
         uses=uses,
         about=bank.about[row],
     )
+
+
+def find_entities(task: str, about: Sequence[str], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
+    """
+    Find the entities of the readable graphs that a task concerns, those given first.
+
+    Raises:
+        InputError: one that is given is no entity of these graphs.
+    """
+    return find_entities_each([(task, about)], scope, parts)[0]
+
+
+def find_entities_each(
+    tasks: Sequence[tuple[str, Sequence[str]]], scope: Scope, parts: Backends
+) -> list[tuple[IRI, ...]]:
+    """Find the same for many tasks, each with the entities that are given."""
+    indexes, graphs = parts.indexes, scope.memory_graphs
+    with indexes.lock:
+        anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
+        are_names = bool(anchors.any())
+        concerned = []
+        for task, about in tasks:
+            given = tuple(dict.fromkeys(map(parse_iri, about)))
+            for iri in given:
+                node = indexes.nodes.find(iri)
+                if node is None or not anchors[node]:
+                    raise InputError(
+                        f"<{iri[:80]}> is no entity of the namespace {scope.namespace!r}: note something about it"
+                    )
+            mentioned = named_entities(task, indexes.labels, graphs) if are_names else []
+            concerned.append(tuple(dict.fromkeys([*given, *map(indexes.nodes.iri, mentioned)])))
+    return concerned
+
+
+def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """Find the entities of the readable graphs that go by a name."""
+    indexes = parts.indexes
+    with indexes.lock:
+        return [indexes.nodes.iri(node) for node in indexes.labels.find(name, scope.memory_graphs)]
+
+
+Values = NDArray[np.float64]
+
+
+def order_best_first(values: Values) -> NDArray[np.int64]:
+    """Return (n,) places of the values, the largest first; of equal ones the earlier first."""
+    return np.argsort(-values, kind="stable")
+
+
+def draw_order(values: Values, alpha: float, draw: np.random.Generator) -> NDArray[np.int64]:
+    """Return (n,) places in the order in which a softmax draws them, none twice."""
+    return np.argsort(-(values / alpha + draw.gumbel(size=len(values))), kind="stable")

@@ -9,14 +9,13 @@ from typing import Annotated, cast
 import msgspec
 from msgspec import Meta
 
-from memento.cases.rewards import LEAST, MOST
 from memento.codec import decode
 from memento.errors import InputError
-from memento.model import OUTCOMES, CaseRow, Outcome
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, Outcome
 
 # What the schema tells is checked where rows become cases, in words that name the row.
 Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
-Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST, "maximum": MOST})]
+Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD})]
 FIELDS = tuple(one.name for one in fields(CaseRow))
 
 
@@ -32,7 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     derived_from: tuple[str, ...] = ()
 
     def noun(self) -> CaseRow:
-        """The same, as it is kept."""
+        """Return the same as it is kept."""
         return CaseRow(
             task=self.task,
             plan=self.plan,
@@ -44,25 +43,25 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
 
-def read(line: bytes) -> CaseRow:
+def parse_row(line: bytes) -> CaseRow:
     """
-    A row from a JSON object.
+    Parse a row from a JSON object.
 
     Raises:
         InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
 
-    >>> read(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
+    >>> parse_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
     Traceback (most recent call last):
     memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
     """
     try:
         return decode(Row, line).noun()
     except InputError as error:
-        raise InputError(told(str(error))) from error
+        raise InputError(explain_error(str(error))) from error
 
 
-def told(error: str) -> str:
-    """An error about rows in plain words."""
+def explain_error(error: str) -> str:
+    """Put an error about rows into plain words."""
     where, unknown, name = error.partition("Object contains unknown field ")
     return (
         f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(FIELDS)}" if unknown else error

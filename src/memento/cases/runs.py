@@ -1,22 +1,246 @@
-"""Tasks as a list, and plans on their way into the graph: what planner and executor need beside `run.py`."""
+"""
+How a task is carried out, step by step, so that it can be taken up again after a death of the process; when it ends, a case.
+
+While a task is under way its texts are in the graph in full. When it is done they are packed, gzipped, into one literal beside
+steps with shortened texts, which SPARQL reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from memento.backends import Backends
-from memento.cases import run as one_run
 from memento.cases.domain import Domain
-from memento.cases.retrieve import shown
-from memento.cases.run import Kept
-from memento.iris import IRI, MEM
-from memento.model import CaseFound, CasesFound, Change, StepState, TaskRun, TaskStep, Trajectory
+from memento.cases.retrieve import load_texts
+from memento.errors import Conflict, NotFound
+from memento.graph.mapping import node, quads, statements
+from memento.iris import IRI, MEM, TYPE, mint, parse_iri
+from memento.model import (
+    Action,
+    CaseFound,
+    CasesFound,
+    Change,
+    Node,
+    Quad,
+    StepState,
+    SubtaskRecord,
+    TaskRun,
+    TaskStep,
+    ToolCall,
+    ToolRecord,
+    Trajectory,
+)
+from memento.model.cases import State
+
+N = TypeVar("N", Action, State, SubtaskRecord, ToolRecord, Trajectory)
 
 
-def listed(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
-    """The runs of a domain in these states, the latest first, without their steps."""
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as the graph has it: the nouns, each with its quads."""
+
+    trajectory: Trajectory
+    task: str
+    plan: str | None
+    steps: tuple[tuple[SubtaskRecord, tuple[ToolRecord, ...]], ...]
+
+    def to_task_run(self, name: str, case: IRI | None = None) -> TaskRun:
+        """Return the run as it is shown; the steps of one that is done come out of its pack."""
+        way = self.trajectory
+        steps = (
+            unpack_steps(way.packed) if way.packed else tuple(_to_task_step(one, calls) for one, calls in self.steps)
+        )
+        return TaskRun(
+            iri=way.iri,
+            task=self.task,
+            domain=name,
+            state=way.progress,
+            at=way.at,
+            plan=self.plan,
+            retrieval=way.retrieval,
+            steps=steps,
+            about=way.about,
+            derived_from=way.derived_from,
+            case=case,
+        )
+
+
+def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
+    """Load one run; raises `NotFound`."""
+    graph = domain.graph
+    iri = parse_iri(run)
+    trajectories = _load_nodes(Trajectory, [iri], graph, parts)
+    if not trajectories:
+        raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
+    way = trajectories[0]
+    [state] = _load_nodes(State, [way.state], graph, parts)
+    plans = _load_nodes(Action, [way.action], graph, parts) if way.action else []
+    subtasks = sorted(_load_nodes(SubtaskRecord, way.subtasks, graph, parts), key=lambda one: one.step)
+    calls = {one.iri: one for one in _load_nodes(ToolRecord, [c for s in subtasks for c in s.tool_calls], graph, parts)}
+    steps = tuple(
+        (one, tuple(sorted((calls[call] for call in one.tool_calls), key=lambda call: call.step))) for one in subtasks
+    )
+    return StoredRun(way, state.content, plans[0].content if plans else None, steps)
+
+
+def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
+    """Find the case that came of a run, or None while it is under way."""
+    rows = parts.graph.select("cases/case_of", [domain.graph], run=parse_iri(run))
+    return cast(IRI, rows[0]["case"]) if rows else None
+
+
+def load_pending_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
+    """Load a run that is under way; raises `NotFound`, or `Conflict` when it is complete."""
+    stored = load_run(run, domain, parts)
+    if stored.trajectory.progress != "pending":
+        raise Conflict(f"the run <{run}> is complete already: start another one")
+    return stored
+
+
+def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Change:
+    """Return what is written when a run begins."""
+    nodes: list[Node] = [way, State(iri=way.state, content=task)]
+    if plan and way.action:
+        nodes.append(Action(iri=way.action, content=plan))
+    return Change(tuple(quad for one in nodes for quad in quads(one, graph)))
+
+
+def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], graph: IRI) -> Change:
+    """Return what is written for one step, in place of the one that has its number."""
+    way = kept.trajectory
+    calls = [
+        ToolRecord(
+            iri=mint("tool-call"),
+            step=place,
+            tool=call.tool,
+            arguments=call.arguments,
+            progress=call.state,
+            result=call.result,
+            at=call.at,
+            took_ms=call.took_ms,
+        )
+        for place, call in enumerate(step.tools)
+    ]
+    record = SubtaskRecord(
+        iri=mint("subtask"),
+        step=step.step,
+        task=step.task,
+        progress=step.state,
+        result=step.result,
+        tool_calls=tuple(call.iri for call in calls),
+        cycle=step.cycle,
+    )
+    new: list[Node] = [record, *calls]
+    adds = [quad for one in new for quad in quads(one, graph)]
+    adds.append((way.iri, MEM.hasSubtask, record.iri, graph))
+    adds += [
+        quad
+        for quad in quads(replace(way, derived_from=tuple(derived_from)), graph)
+        if quad[2] in derived_from and quad[2] not in way.derived_from
+    ]
+    removes: list[Quad] = []
+    for old, its in kept.steps:
+        if old.step == step.step:
+            gone: list[Node] = [old, *its]
+            removes += [quad for one in gone for quad in quads(one, graph)]
+            removes.append((way.iri, MEM.hasSubtask, old.iri, graph))
+    return Change(tuple(adds), tuple(removes))
+
+
+def end_run(kept: StoredRun, most: int, packs: bool, graph: IRI) -> Change:
+    """Return what is written when a run ends: its texts packed, and shortened to `most` characters where SPARQL reads them."""
+    way = kept.trajectory
+    nodes: list[Node] = [way]
+    done: list[Node] = [
+        replace(
+            way,
+            progress="done",
+            packed=pack_steps(_to_task_step(one, calls) for one, calls in kept.steps) if packs else None,
+        )
+    ]
+    if packs:
+        for one, calls in kept.steps:
+            nodes += [one, *calls]
+            done.append(replace(one, task=_cap_text(one.task, most) or "…", result=_cap_text(one.result, most)))
+            done += [
+                replace(call, result=_cap_text(call.result, most), arguments=_cap_text(call.arguments, most) or "{}")
+                for call in calls
+            ]
+    before = {quad for one in nodes for quad in quads(one, graph)}
+    after = {quad for one in done for quad in quads(one, graph)}
+    return Change(tuple(sorted(after - before, key=repr)), tuple(sorted(before - after, key=repr)))
+
+
+def pack_steps(steps: Iterable[TaskStep]) -> str:
+    """
+    Pack steps as gzipped JSON in base64.
+
+    >>> unpack_steps(pack_steps([TaskStep(step=0, task="Look.", state="done")]))
+    (TaskStep(step=0, task='Look.', state='done', result=None, tools=(), cycle=1),)
+    """
+    text = json.dumps([asdict(step) for step in steps], ensure_ascii=False, separators=(",", ":"), default=str)
+    return base64.b64encode(gzip.compress(text.encode("utf-8", errors="surrogatepass"), mtime=0)).decode("ascii")
+
+
+def unpack_steps(text: str) -> tuple[TaskStep, ...]:
+    """Unpack the steps that `pack_steps` was given."""
+    rows = json.loads(gzip.decompress(base64.b64decode(text)).decode("utf-8", errors="surrogatepass"))
+    return tuple(TaskStep(**{**row, "tools": tuple(map(_parse_tool_call, row["tools"]))}) for row in rows)
+
+
+def write_plan(kept: StoredRun) -> str:
+    """Write the steps of a run as a plan; empty when there is none."""
+    return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
+
+
+def _to_task_step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskStep:
+    tools = tuple(
+        ToolCall(
+            tool=call.tool,
+            arguments=call.arguments,
+            result=call.result,
+            state=call.progress,
+            at=call.at,
+            took_ms=call.took_ms,
+        )
+        for call in calls
+    )
+    return TaskStep(
+        step=record.step,
+        task=record.task,
+        state=record.progress,
+        result=record.result,
+        tools=tools,
+        cycle=record.cycle,
+    )
+
+
+def _parse_tool_call(row: Mapping[str, Any]) -> ToolCall:
+    at = row.get("at")
+    return ToolCall(**{**row, "at": datetime.fromisoformat(at) if at else None})
+
+
+def _cap_text(text: str | None, most: int) -> str | None:
+    return text if text is None or len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends) -> list[N]:
+    """Load the nouns of one kind among some nodes of a graph."""
+    if not iris:
+        return []
+    rows = parts.graph.select("search/statements", [graph], node=iris)
+    described = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
+    return [node(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())]
+
+
+def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:
+    """List the runs of a domain in these states, the latest first, without their steps."""
     return [
         TaskRun(
             iri=cast(IRI, row["run"]),
@@ -31,21 +255,21 @@ def listed(states: Sequence[StepState], domain: Domain, name: str, parts: Backen
     ]
 
 
-def begun(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IRI) -> Change:
-    """What is written when a task is planned: the run, and every step of the plan as one that is still to do."""
-    change = one_run.begun(task, plan, way, graph)
-    kept = Kept(way, task, plan, ())
+def begin_planned_run(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IRI) -> Change:
+    """Return what is written when a task is planned: the run, and every step of the plan as one that is still to do."""
+    change = begin_run(task, plan, way, graph)
+    stored = StoredRun(way, task, plan, ())
     for place, text in enumerate(steps):
-        change += one_run.stepped(kept, TaskStep(step=place, task=text, state="pending"), (), graph)
+        change += replace_step(stored, TaskStep(step=place, task=text, state="pending"), (), graph)
     return change
 
 
-def shown_for(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backends) -> CasesFound:
-    """The cases that a look-up showed, with what planning needs of them; none when it was let go."""
+def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backends) -> CasesFound:
+    """Load the cases that a look-up showed, with what planning needs of them; none when it was let go."""
     rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
-    texts = shown([cast(IRI, row["case"]) for row in uses], domain, parts)
-    found = [
+    texts = load_texts([cast(IRI, row["case"]) for row in uses], domain, parts)
+    cases = [
         CaseFound(
             iri=cast(IRI, row["case"]),
             task=texts[cast(IRI, row["case"])][0],
@@ -63,8 +287,8 @@ def shown_for(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backe
     return CasesFound(
         task=task,
         domain=name,
-        positives=tuple(one for one in found if one.section == "positive"),
-        negatives=tuple(one for one in found if one.section == "negative"),
+        positives=tuple(one for one in cases if one.section == "positive"),
+        negatives=tuple(one for one in cases if one.section == "negative"),
         ranking="cosine",
         beta=0.0,
         reason="what an earlier look-up showed",
@@ -72,6 +296,6 @@ def shown_for(task: str, retrieval: IRI, name: str, domain: Domain, parts: Backe
     )
 
 
-def followed(run: IRI, found: CasesFound, graph: IRI) -> Change:
-    """What is written when a run that began without cases follows some: from then on they share its reward."""
+def follow_examples(run: IRI, found: CasesFound, graph: IRI) -> Change:
+    """Return what is written when a run that began without cases follows some: from then on they share its reward."""
     return Change(((run, MEM.retrieval, found.retrieval, graph),)) if found.retrieval else Change()

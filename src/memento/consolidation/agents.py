@@ -184,27 +184,27 @@ class Agents(Protocol):
     kind: AgentKind
 
     def account(self) -> Account:
-        """What the note has taken so far."""
+        """Return what the note has taken so far."""
         ...
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
-        """What the note names, never the user; and with `biography` what it says of the user's life."""
+        """List what the note names, never the user; and with `biography` what it says of the user's life."""
         ...
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
-        """One resolution for each mention, in their order."""
+        """Give one resolution for each mention, in their order."""
         ...
 
     def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
-        """Texts to search with for memories that the note may repeat or end; may be empty."""
+        """Guess texts to search with for memories that the note may repeat or end; may be empty."""
         ...
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """The facts of the note in the third person; empty when there is none. `mentions` are the ones that were resolved."""
+        """List the facts of the note in the third person; none when there is none. `mentions` are the ones that were resolved."""
         ...
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
-        """One decision for each draft, in their order."""
+        """Give one decision for each draft, in their order."""
         ...

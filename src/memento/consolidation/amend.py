@@ -8,17 +8,17 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Target
-from memento.consolidation.resolve import candidates, said_of
-from memento.consolidation.settle import without_user
-from memento.consolidation.task import Task, user_of
-from memento.consolidation.write import Understood, change
+from memento.consolidation.context import find_candidates, load_contents, load_statements
+from memento.consolidation.settle import drop_user
+from memento.consolidation.task import Task, load_user
+from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint
 from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
-from memento.ports import Row
 from memento.search.found import content_hash
 
 _CANDIDATES = 5
@@ -36,7 +36,7 @@ class Correction:
 
 def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     """
-    Put a better text in the place of a memory, as a note of its own: it begins and ends as the memory did, unless told otherwise.
+    Put a better text in the place of a memory, as a note: it begins and ends as the memory did, unless told otherwise.
 
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
@@ -44,23 +44,23 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     """
     iri, content, since = asked.iri, asked.content, asked.since
     scope, parts, now = desk.scope, desk.parts, desk.now
-    old = _memory(iri, scope, parts)
+    old = _load_memory(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):
         raise InputError(f"<{iri}> says this already: give the text that is right")
     earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
     if by := next((row["invalidator"] for row in earlier if row["mode"] == "correction"), None):
         raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
-    user, user_is_new = user_of(scope, parts)
+    user, user_is_new = load_user(scope, parts)
     note = Note(iri=mint("note"), content=content, at=now)
-    mentions = without_user(rules.extract_entities(note, user).mentions, user)
-    offered = candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
+    mentions = drop_user(rules.extract_entities(note, user).mentions, user)
+    offered = find_candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
     resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
     read = rules.extract_memories(note, mentions, user)
     names = tuple(mention.name for mention in mentions)
     draft = read[0] if len(read) == 1 else Draft(content=content.strip(), about=names)
     began = since or old.valid_at
     target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
-    understood = Understood(
+    understood = Understanding(
         task=Task(note=note, scope=scope, received=now, keep=True),
         agent=Agent(iri=agent_iri(rules.name), name=rules.name, kind=rules.kind),
         account=Account(),
@@ -72,13 +72,15 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
         user_is_new=user_is_new,
         retirable={old.iri: old},
     )
-    written, noted = change(understood)
+    written, noted = build_change(understood)
     new = noted.memories[0]
     with parts.indexes.lock:
         keyed = inherited(new, draft.content, old, asked.better, desk)
-    parts.commit(written + _inherited(new, old, began, written, scope) + keyed, scope)
+    parts.commit(written + _inherit(new, old, began, written, scope) + keyed, scope)
     flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
-    return replace(noted, contradicts=(*noted.contradicts, *(one for one in flagged if one != new)))
+    others = [one for one in flagged if one != new]
+    contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
+    return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
 
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
@@ -91,8 +93,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=IRI(iri)) if ":" in iri else []
     if not rows:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
-    gone = _invalidation(rows[0])
-    old = node(Memory, gone.invalidated, said_of([gone.invalidated], scope, parts)[gone.invalidated])
+    gone = _to_invalidation(rows[0])
+    both = load_statements([gone.invalidated, gone.invalidator], scope, parts)
+    old = node(Memory, gone.invalidated, both[gone.invalidated])
     others = [
         row
         for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
@@ -114,22 +117,27 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     if ends:
         adds.append((old.iri, MEM.invalidAt, min(ends), scope.graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)
-    return Undone(invalidation=gone.iri, restored=old.iri, invalidator=gone.invalidator)
+    return Undone(
+        invalidation=gone.iri,
+        restored=old.iri,
+        invalidator=gone.invalidator,
+        contents={iri: str(statements[MEM.content][0]) for iri, statements in both.items()},
+    )
 
 
-def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
-    """A believed memory of the namespace's own graph."""
-    found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
-    if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
+def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
+    """Load a believed memory of the namespace's own graph."""
+    records = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
+    if not records or MEM.Memory not in records[0].said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, found[0].iri, found[0].said)
+    memory = node(Memory, records[0].iri, records[0].said)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory
 
 
-def _inherited(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
-    """What the better text has from the memory: what that was about, where its own names nothing, and when it ended."""
+def _inherit(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:
+    """Take over from the memory what it was about, where the better text names nothing, and when it ended."""
     adds: list[Quad] = []
     if not any(subject == new and predicate == MEM.about for subject, predicate, _, _ in written.adds):
         adds += [(new, MEM.about, anchor, scope.graph) for anchor in old.about]
@@ -138,7 +146,7 @@ def _inherited(new: IRI, old: Memory, began: datetime, written: Change, scope: S
     return Change(tuple(adds))
 
 
-def _invalidation(row: Row) -> Invalidation:
+def _to_invalidation(row: Row) -> Invalidation:
     return Invalidation(
         iri=cast(IRI, row["invalidation"]),
         invalidator=cast(IRI, row["invalidator"]),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Agents, Draft, Existing, Invalidate, Skip
-from memento.consolidation.resolve import said_of
-from memento.consolidation.write import Understood
+from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Mention
 from memento.graph.mapping import node
-from memento.iris import IRI
-from memento.model import Memory, Recollection, Scope, Scored
-from memento.search.found import content_hash
+from memento.iris import IRI, MEM, TYPE
+from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
+from memento.rank.fusion import rrf
+from memento.search.found import content_hash, text_of_anchor
 from memento.search.view import View
+from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
 
 Recall = Callable[[str, Scope], Recollection]
@@ -25,7 +24,7 @@ _NEAREST = 3
 """Memories by likeness for each draft of a model, beside what its guesses found."""
 
 
-def context(
+def find_context(
     content: str,
     agents: Agents,
     scope: Scope,
@@ -35,7 +34,7 @@ def context(
     knobs: ConsolidationSettings,
 ) -> list[Scored[IRI]]:
     """
-    The memories that a note may repeat or end, best first: what it brings back, and what guesses about those find.
+    Find the memories that a note may repeat or end, best first: what it brings back, and what guesses about those find.
 
     Rules find them by slot and name, later: for them this is empty. Where nothing comes back nothing is guessed.
 
@@ -47,17 +46,17 @@ def context(
     if not recalled:
         return []
     best = {one.iri: Scored(one.iri, one.score, "recall") for one in recalled}
-    guesses = agents.hypothesise(_memories([one.iri for one in recalled], scope, parts))
-    for hit in _searched((*guesses.semantic, *guesses.state_change), scope, received, parts, knobs):
+    guesses = agents.hypothesise(_load_existing([one.iri for one in recalled], {}, scope, parts))
+    for hit in _search_guesses((*guesses.semantic, *guesses.state_change), scope, received, parts, knobs):
         if hit.item not in best or hit.score > best[hit.item].score:
             best[hit.item] = hit
     return sorted(best.values(), key=lambda hit: (-hit.score, hit.item))[: knobs.similar_memories]
 
 
-def existing(
+def find_existing(
     drafts: Sequence[Draft],
-    named: Mapping[str, IRI],
-    found: Sequence[Scored[IRI]],
+    iris_by_name: Mapping[str, IRI],
+    context: Sequence[Scored[IRI]],
     agents: Agents,
     scope: Scope,
     received: datetime,
@@ -65,26 +64,31 @@ def existing(
     knobs: ConsolidationSettings,
 ) -> list[Existing]:
     """
-    The memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
+    Find the memories that the drafts must be compared with, each once: what the context found, then rivals and those alike.
 
     Those alike are current; rivals for a slot and repetitions may be over already, as they tell where a draft belongs.
 
     Args:
-        named: the IRI of every name in the drafts that the graph has.
-        found: what `context` found.
+        iris_by_name: the IRI of every name in the drafts that the graph has.
+        context: what `find_context` found.
     """
     if not drafts:
         return []
     hashes = [content_hash(draft.content) for draft in drafts]
     if agents.kind == "rules":
-        subjects = {named[name] for draft in drafts for name in (draft.subject, *draft.about) if name and name in named}
+        subjects = {
+            iris_by_name[name]
+            for draft in drafts
+            for name in (draft.subject, *draft.about)
+            if name and name in iris_by_name
+        }
         rows = parts.graph.select(
             "consolidation/rivals", scope.readable, hash=hashes, subject=sorted(subjects) or [scope.user]
         )
         limit = knobs.similar_memories
     else:
-        filling = [draft for draft in drafts if draft.slot and draft.subject in named]
-        subjects = {named[draft.subject] for draft in filling if draft.subject}
+        filling = [draft for draft in drafts if draft.slot and draft.subject in iris_by_name]
+        subjects = {iris_by_name[draft.subject] for draft in filling if draft.subject}
         slots = {draft.slot for draft in filling if draft.slot}
         rows = parts.graph.select(
             "consolidation/same_slot",
@@ -94,44 +98,15 @@ def existing(
             slot=sorted(slots) or [""],
         )
         limit = _NEAREST
-    others = {cast(IRI, row["memory"]) for row in rows} | _similar(drafts, scope, received, limit, parts)
-    iris = dict.fromkeys([*(hit.item for hit in found), *sorted(others)])
-    return [one for one in _described(list(iris), named, scope, parts) if one.memory.expired_at is None]
+    others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(drafts, scope, received, limit, parts)
+    iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
+    return [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
 
 
-def reread(understood: Understood, parts: Backends) -> Understood:
-    """The same with the memories it retires as they are now: one that was retired or forgotten meanwhile is left alone."""
-    touched = {
-        iri
-        for decision in understood.decisions
-        if not isinstance(decision, Skip)
-        for iri in (
-            *(target.memory for target in (decision.targets if isinstance(decision, Invalidate) else ())),
-            *decision.contradicts,
-            *([decision.successor.memory] if decision.successor else []),
-        )
-        if iri in understood.retirable
-    }
-    if not touched:
-        return understood
-    said = said_of(touched, understood.scope, parts)
-    fresh = {iri: node(Memory, iri, said[iri]) for iri in touched if iri in said}
-    same = {
-        iri: memory
-        for iri, memory in fresh.items()
-        if memory.expired_at is None and memory.invalid_at == understood.retirable[iri].invalid_at
-    }
-    return replace(understood, retirable=same)
-
-
-def _memories(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[Existing]:
-    return _described(iris, {}, scope, parts)
-
-
-def _searched(
+def _search_guesses(
     texts: Sequence[str], scope: Scope, received: datetime, parts: Backends, knobs: ConsolidationSettings
 ) -> list[Scored[IRI]]:
-    """The memories most like each text; the texts are embedded in one batch and searched under one lock."""
+    """Find the memories most like each text; the texts are embedded in one batch and searched under one lock."""
     if not texts:
         return []
     vectors = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
@@ -142,20 +117,20 @@ def _searched(
         return [Scored(parts.indexes.nodes.iri(hit.item), (1 + hit.score) / 2, "guess") for hit in hits]
 
 
-def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
+def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: int, parts: Backends) -> set[IRI]:
     vectors = parts.embedder.embed([parts.embedder.windows(draft.content)[0] for draft in drafts])
     with parts.indexes.lock:
         view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
-        found = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
+        nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
         for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
-            found |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
-        return set(view.iris(sorted(found)))
+            nodes |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
+        return set(view.iris(sorted(nodes)))
 
 
-def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
-    """Memories with the names of what they are about, in the order of `iris`."""
-    said = said_of(iris, scope, parts)
-    memories = [node(Memory, iri, said[iri]) for iri in iris if iri in said]
+def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
+    """Load memories with the names of what they are about, in the order of `iris`."""
+    statements = load_statements(iris, scope, parts)
+    memories = [node(Memory, iri, statements[iri]) for iri in iris if iri in statements]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
     # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
@@ -169,3 +144,81 @@ def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, part
         )
         for memory in memories
     ]
+
+
+_WORDS = WordsSettings()
+
+Statements = dict[IRI, dict[IRI, list[Value]]]
+
+
+def find_candidates(
+    mentions: Sequence[Mention], scope: Scope, limit: int, parts: Backends, *, exact_only: bool
+) -> list[list[Candidate]]:
+    """
+    Find for each mention at most `limit` entities, best first.
+
+    Args:
+        exact_only: look at labels alone, which embeds nothing.
+    """
+    indexes = parts.indexes
+    with indexes.lock:
+        ranked = [_rank_by_label(mention, scope, parts)[:limit] for mention in mentions]
+        unknown = [place for place, nodes in enumerate(ranked) if not nodes]
+        if unknown and not exact_only and len(indexes.vectors["anchor"]):
+            searched = _rank_by_likeness([mentions[place] for place in unknown], scope, limit, parts)
+            for place, nodes in zip(unknown, searched, strict=True):
+                ranked[place] = nodes
+        iris = [[(indexes.nodes.iri(found), score) for found, score in nodes] for nodes in ranked]
+    entities = load_entities({iri for nodes in iris for iri, _ in nodes}, scope, parts)
+    return [
+        [Candidate(entity=entities[iri], similarity=score) for iri, score in nodes if iri in entities] for nodes in iris
+    ]
+
+
+def load_entities(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
+    """Load the entities among some IRIs, as the graph has them."""
+    statements = load_statements(iris, scope, parts)
+    return {iri: node(Entity, iri, found) for iri, found in statements.items() if MEM.Entity in found.get(TYPE, ())}
+
+
+def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:
+    """Load what the readable graphs say of some nodes."""
+    statements: Statements = {}
+    if wanted := list(iris):
+        for row in parts.graph.select("search/statements", scope.readable, node=wanted):
+            of_node = statements.setdefault(cast(IRI, row["node"]), {})
+            of_node.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+    return statements
+
+
+def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
+    """Read the texts of some memories that the scope sees."""
+    wanted = list(memories)
+    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+
+
+def _rank_by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tuple[int, float]]:
+    labels = parts.indexes.labels
+    names = (mention.name, *mention.aliases)
+    # 2 is the best that the fused rank of two lists can be.
+    return [
+        (found, 2.0) for found in dict.fromkeys(n for name in names for n in labels.find(name, scope.memory_graphs))
+    ]
+
+
+def _rank_by_likeness(
+    mentions: Sequence[Mention], scope: Scope, limit: int, parts: Backends
+) -> list[list[tuple[int, float]]]:
+    indexes = parts.indexes
+    inside = indexes.nodes.within(scope.memory_graphs, "anchor")
+    texts = [text_of_anchor(mention.name, mention.description) for mention in mentions]
+    asked = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
+    ranked = []
+    for mention, row in zip(mentions, asked, strict=True):
+        near, _ = indexes.vectors["anchor"].search(row[None, :], 2 * limit, inside)
+        nodes, scores = bm25(mention.name, indexes.words(scope.memory_graphs, "anchor"), _WORDS.k1, _WORDS.b)
+        by_words = nodes[(-scores).argsort(kind="stable")][: 2 * limit]
+        fused = rrf([near.tolist(), by_words.tolist()], k=1.0)[:limit]
+        ranked.append([(one.item, one.score) for one in fused])
+    return ranked

@@ -34,11 +34,17 @@ from memento.consolidation.agents import (
     Resolved,
     Skip,
 )
-from memento.consolidation.context import Recall, context, existing
-from memento.consolidation.resolve import candidates
-from memento.consolidation.settle import introduced, is_user, settled, without_user
-from memento.consolidation.task import Task, in_context, said_before, stranger, user_of, with_context
-from memento.consolidation.write import Understood
+from memento.consolidation.context import Recall, find_candidates, find_context, find_existing
+from memento.consolidation.settle import apply_introduction, drop_user, is_user, settle_decisions
+from memento.consolidation.task import (
+    Task,
+    add_context,
+    add_context_mentions,
+    find_repetition,
+    load_user,
+    name_other_speaker,
+)
+from memento.consolidation.write import Understanding, cut_description
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.found import text_of_anchor, text_of_memory
@@ -51,7 +57,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Resources:
     """What understanding a note takes; the agents are those of this note alone, as they keep its account."""
 
     agents: Agents
@@ -68,7 +74,7 @@ class Branches:
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="consolidation") if side_by_side else None
 
     def start(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> Callable[[], T]:
-        """Begin; what is returned gives the result, or raises what the work raised."""
+        """Begin work; what is returned gives the result, or raises what the work raised."""
         if self._pool:
             return self._pool.submit(work, *args, **named).result
         result = work(*args, **named)
@@ -84,9 +90,9 @@ class Branches:
             self._pool.shutdown(cancel_futures=True)
 
 
-def understand(task: Task, means: Means, extraction: Extraction | None = None) -> Understood:
+def understand(task: Task, means: Resources, extraction: Extraction | None = None) -> Understanding:
     """
-    What a note says, and what it changes; nothing is written.
+    Find out what a note says, and what it changes; nothing is written.
 
     Args:
         extraction: what the note names, where it was extracted before.
@@ -96,28 +102,31 @@ def understand(task: Task, means: Means, extraction: Extraction | None = None) -
     """
     agents, parts, scope = means.agents, means.parts, task.scope
     watch, began = Stopwatch("note"), now()
-    user, user_is_new = user_of(scope, parts)
-    if again := said_before(task, parts):
+    user, user_is_new = load_user(scope, parts)
+    if again := find_repetition(task, parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
-        return _understood(task, means, began, user, user_is_new, decisions=[skip])
+        return _conclude(task, means, began, user, user_is_new, decisions=[skip])
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
-        found = branches.start(_context, task, means)
+        context = branches.start(_find_context, task, means)
         with watch.phase("extract"):
             extraction = extraction or agents.extract_entities(task.note, user, biography=not task.keep)
-            mentions = with_context(without_user(extraction.mentions, user), task, user)
-        drafts_of = branches.start(_drafts, task, mentions, user, agents, watch)
+            mentions = add_context_mentions(drop_user(extraction.mentions, user), task, user)
+        drafts_of = branches.start(_extract_drafts, task, mentions, user, agents, watch)
         with watch.phase("embed"):
-            known_drafts = [] if branches.side_by_side else drafts_of()
-            embed(_texts(known_drafts, mentions, task, user), parts)
+            texts = _collect_texts([], mentions, task, user)
+            if not branches.side_by_side:
+                texts = _collect_texts(drafts_of(), mentions, task, user)
+                texts += _foresee_user(drafts_of(), extraction.biography, task, user, user_is_new, means)
+            warm_embeddings(texts, parts)
         with watch.phase("resolve"):
-            biography = None if stranger(task, user) else extraction.biography
-            resolved = _resolved(mentions, biography, task, user, means)
-        drafts, called = introduced(drafts_of(), user)
+            biography = None if name_other_speaker(task, user) else extraction.biography
+            resolved = _resolve(mentions, biography, task, user, means)
+        drafts, called = apply_introduction(drafts_of(), user)
         with watch.phase("compare"):
-            known = [] if task.keep else _compared(drafts, resolved, found(), began, scope, means)
+            known = [] if task.keep else _compare(drafts, resolved, context(), began, scope, means)
     with watch.phase("decide"):
-        decisions = _decided(drafts, known, task, agents)
-    return _understood(
+        decisions = _decide(drafts, known, task, agents)
+    return _conclude(
         task,
         means,
         began,
@@ -130,24 +139,28 @@ def understand(task: Task, means: Means, extraction: Extraction | None = None) -
     )
 
 
-def embed(texts: Sequence[str], parts: Backends) -> None:
-    """Into the cache, so that whoever needs them next has them at once."""
+def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
+    """Embed texts into the cache, so that whoever needs them next has them at once."""
     if windows := [window for text in dict.fromkeys(texts) for window in parts.embedder.windows(text)]:
         parts.embedder.embed(windows)
 
 
-def anticipated(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
-    """Every text that understanding the note by rules will embed."""
-    mentions = with_context(extraction.mentions, task, user)
-    return _texts(_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
+def list_texts(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
+    """List every text that understanding the note by rules will embed."""
+    mentions = add_context_mentions(extraction.mentions, task, user)
+    return _collect_texts(_extract_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
 
 
-def _context(task: Task, means: Means) -> list[Scored[IRI]]:
-    return context(task.note.content, means.agents, task.scope, task.received, means.recall, means.parts, means.knobs)
+def _find_context(task: Task, means: Resources) -> list[Scored[IRI]]:
+    return find_context(
+        task.note.content, means.agents, task.scope, task.received, means.recall, means.parts, means.knobs
+    )
 
 
-def _drafts(task: Task, mentions: Sequence[Mention], user: User, agents: Agents, watch: Stopwatch) -> list[Draft]:
-    """The memories of a note. Where rules find none, one of its own text; a model may say that there is none."""
+def _extract_drafts(
+    task: Task, mentions: Sequence[Mention], user: User, agents: Agents, watch: Stopwatch
+) -> list[Draft]:
+    """Extract the memories of a note. Where rules find none, take one of its own text; a model may say that there is none."""
     names = tuple(mention.name for mention in mentions)
     if task.keep:
         return [Draft(content=task.note.content, about=names, subject=task.title)]
@@ -155,37 +168,53 @@ def _drafts(task: Task, mentions: Sequence[Mention], user: User, agents: Agents,
         drafts = agents.extract_memories(task.note, mentions, user)
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
-    return in_context(drafts, task, user)
+    return add_context(drafts, task, user)
 
 
-def _texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
-    speaker = stranger(task, user)
+def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
+    """List what is embedded of a note: its memories as they are stored and as they are compared, and what they name."""
+    speaker = name_other_speaker(task, user)
     memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts]
-    return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
+    compared = [] if task.keep else [draft.content for draft in drafts]
+    return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
 
-def _resolved(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Means) -> Resolved:
+def _foresee_user(
+    drafts: Sequence[Draft], biography: str | None, task: Task, user: User, is_new: bool, means: Resources
+) -> list[str]:
+    """List what is embedded of the user when rules describe or name them otherwise after the note."""
+    if task.keep or means.agents.kind != "rules" or name_other_speaker(task, user):
+        return []
+    description = means.agents.resolve_entities((), biography, user).user_description
+    name = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
+    if description is None and name == user.name and not is_new:
+        return []
+    most = means.knobs.description_chars
+    return [text_of_anchor(name or "user", cut_description(description or user.description, most))]
+
+
+def _resolve(mentions: Sequence[Mention], biography: str | None, task: Task, user: User, means: Resources) -> Resolved:
     if not mentions and biography is None:
         return Resolved(resolutions=())
-    offered = candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=task.keep)
+    offered = find_candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=task.keep)
     return means.agents.resolve_entities(list(zip(mentions, offered, strict=True)), biography, user)
 
 
-def _compared(
+def _compare(
     drafts: Sequence[Draft],
     resolved: Resolved,
-    found: Sequence[Scored[IRI]],
+    context: Sequence[Scored[IRI]],
     moment: datetime,
     scope: Scope,
-    means: Means,
+    means: Resources,
 ) -> list[Existing]:
-    named = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
-    return existing(drafts, named, found, means.agents, scope, moment, means.parts, means.knobs)
+    iris_by_name = {USER: scope.user} | {r.mention.name: r.entity for r in resolved.resolutions if r.entity}
+    return find_existing(drafts, iris_by_name, context, means.agents, scope, moment, means.parts, means.knobs)
 
 
-def _understood(
+def _conclude(
     task: Task,
-    means: Means,
+    means: Resources,
     began: datetime,
     user: User,
     user_is_new: bool,
@@ -194,9 +223,9 @@ def _understood(
     resolutions: Sequence[Resolution] = (),
     description: str | None = None,
     known: Sequence[Existing] = (),
-) -> Understood:
+) -> Understanding:
     agents = means.agents
-    return Understood(
+    return Understanding(
         task=task,
         agent=Agent(iri=agent_iri(agents.name), name=agents.name, kind=agents.kind),
         account=agents.account(),
@@ -207,21 +236,21 @@ def _understood(
         user=user,
         user_is_new=user_is_new,
         user_description=description,
-        retirable=_retirable(known, task.scope, means.parts),
+        retirable=_select_retirable(known, task.scope, means.parts),
         longest_description=means.knobs.description_chars,
     )
 
 
-def _decided(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agents: Agents) -> list[Decision]:
+def _decide(drafts: Sequence[Draft], known: Sequence[Existing], task: Task, agents: Agents) -> list[Decision]:
     if task.keep:
         return [Add(draft=draft) for draft in drafts]
-    return settled(agents.resolve_memories(drafts, known, task.note), known, task.note) if drafts else []
+    return settle_decisions(agents.resolve_memories(drafts, known, task.note), known, task.note) if drafts else []
 
 
-def _retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:
-    """The memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
+def _select_retirable(known: Sequence[Existing], scope: Scope, parts: Backends) -> dict[IRI, Memory]:
+    """Select the memories in the graph that is written: a note retires nothing in a namespace it does not belong to."""
     indexes = parts.indexes
     with indexes.lock:
         inside = indexes.nodes.within([scope.graph], "memory")
-        found = [(one.memory, indexes.nodes.find(one.memory.iri)) for one in known]
-        return {memory.iri: memory for memory, place in found if place is not None and inside[place]}
+        places = [(one.memory, indexes.nodes.find(one.memory.iri)) for one in known]
+        return {memory.iri: memory for memory, place in places if place is not None and inside[place]}

@@ -5,8 +5,8 @@ Notes that wait to be understood: kept in the graph, tried, put off, and found a
                            ├─ nothing new ───────────── skipped
                            └─ failed n times ────────── by rules, or (failed)
 
-*Guarantees:* a note is in the store before anybody tries to understand it. What that takes lies with the note, so a new process
-goes on where the old one ended. `still_waits` under the writers' lock is what makes it happen once.
+*Guarantees:* a note is in the store before anybody tries to understand it. What that takes is kept with the note, so a new process
+goes on where the old one ended. `is_waiting` under the writers' lock is what makes it happen once.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.resolve import said_of
-from memento.consolidation.task import Beside, Task, order
+from memento.consolidation.context import load_statements
+from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attributed, node, quads
+from memento.graph.mapping import attribute_note, node, quads
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
 from memento.model import (
     Change,
@@ -35,7 +35,7 @@ from memento.model import (
     Value,
 )
 
-_CALLED: dict[str, NoteState] = {
+_STATE_NAMES: dict[str, NoteState] = {
     "pending": "pending",
     "done": "consolidated",
     "skipped": "skipped",
@@ -45,7 +45,7 @@ _LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingNote:
     """A note in the queue; those that came first sort first."""
 
     note: IRI
@@ -55,8 +55,8 @@ class Waiting:
     retry_at: datetime | None = None
 
 
-def accepted(task: Task) -> tuple[Task, Change]:
-    """The note as pending, and the change that keeps it."""
+def accept_note(task: Task) -> tuple[Task, Change]:
+    """Return the note as pending, and the change that keeps it."""
     scope = task.scope
     run = Consolidation(
         iri=mint("consolidation"),
@@ -66,19 +66,19 @@ def accepted(task: Task) -> tuple[Task, Change]:
         isolated=None if scope.with_main else True,
     )
     note = replace(task.note, state="pending", title=task.title, speaker=task.speaker)
-    pending = _pending(note, task.session, scope)
-    kept = replace(task, run=run, pending=pending, beside=Beside())
-    return kept, Change((*pending, *quads(run, scope.provenance))) + order(task)
+    pending = _pending_quads(note, task.session, scope)
+    accepted = replace(task, run=run, pending=pending, neighbours=Neighbours())
+    return accepted, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
 
 
-def waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[Waiting]:
-    """The notes of every namespace of every tenant that are still to be understood, the oldest first."""
+def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[WaitingNote]:
+    """List the notes of every namespace of every tenant that are still to be understood, the oldest first."""
     graphs = [
         graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
     ]
     rows = parts.graph.select("consolidation/waiting", graphs, state=list(states)) if graphs else []
     return [
-        Waiting(
+        WaitingNote(
             note=cast(IRI, row["note"]),
             scope=Scope(tenant_of(str(row["graph"])), namespace_of(str(row["graph"])), with_main="isolated" not in row),
             state=cast(State, row["state"]),
@@ -89,16 +89,16 @@ def waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[Wai
     ]
 
 
-def task_again(one: Waiting, parts: Backends) -> Task | None:
-    """A waiting note as a task, from what lies in the graph; None when it waits no more."""
-    scope = one.scope
-    said = said_of([one.note], scope, parts).get(one.note)
-    run, _ = _run_of(one.note, scope, parts)
-    if said is None or run is None or MEM.state not in said:
+def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
+    """Load a waiting note as a task, from what the graph has; None when it waits no more."""
+    scope = waiting.scope
+    statements = load_statements([waiting.note], scope, parts).get(waiting.note)
+    run, _ = _load_run(waiting.note, scope, parts)
+    if statements is None or run is None or MEM.state not in statements:
         return None
-    note = node(Note, one.note, said)
+    note = node(Note, waiting.note, statements)
     session = None
-    if note.session and (named := said_of([note.session], scope, parts).get(note.session)):
+    if note.session and (named := load_statements([note.session], scope, parts).get(note.session)):
         session = node(Session, note.session, named)
     return Task(
         note=replace(note, state=None, title=None, speaker=None),
@@ -108,19 +108,19 @@ def task_again(one: Waiting, parts: Backends) -> Task | None:
         speaker=note.speaker,
         title=note.title,
         run=run,
-        pending=_pending(note, session, scope),
+        pending=_pending_quads(note, session, scope),
     )
 
 
-def still_waits(task: Task, parts: Backends) -> bool:
-    """Whether the note of a task is still to be understood; ask under the writers' lock."""
-    said = said_of([task.note.iri], task.scope, parts).get(task.note.iri, {})
-    return bool({"pending", "failed"} & set(said.get(MEM.state, ())))
+def is_waiting(task: Task, parts: Backends) -> bool:
+    """Tell whether the note of a task is still to be understood; ask under the writers' lock."""
+    statements = load_statements([task.note.iri], task.scope, parts).get(task.note.iri, {})
+    return bool({"pending", "failed"} & set(statements.get(MEM.state, ())))
 
 
-def put_off(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
+def postpone(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
     """
-    The run with one more failure; the note's own state follows it.
+    Count one more failure of the run; the note's own state follows it.
 
     What is kept of the error is its class and message, which name no text of the note, or the report of what broke a shape.
     """
@@ -145,23 +145,23 @@ def put_off(task: Task, error: BaseException, state: State, retry_at: datetime |
     return replace(task, run=run, pending=pending), Change(tuple(new), tuple(gone))
 
 
-def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
+def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     """
-    How far a note has come.
+    Load how far a note has come.
 
     Raises:
         NotFound: the namespace has no such note.
     """
     note = IRI(iri)
-    said = said_of([note], scope, parts).get(note, {}) if ":" in iri else {}
-    run, agent = _run_of(note, scope, parts) if said else (None, None)
-    if MEM.Note not in said.get(TYPE, ()):
+    statements = load_statements([note], scope, parts).get(note, {}) if ":" in iri else {}
+    run, agent = _load_run(note, scope, parts) if statements else (None, None)
+    if MEM.Note not in statements.get(TYPE, ()):
         raise NotFound(f"there is no note <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("consolidation/outcome", scope.readable, note=note)
-    state = str(next(iter(said.get(MEM.state, ())), "done"))
+    state = str(next(iter(statements.get(MEM.state, ())), "done"))
     return NoteStatus(
         note=note,
-        state=_CALLED[state],
+        state=_STATE_NAMES[state],
         memories=tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows)),
         invalidated=tuple(dict.fromkeys(cast(IRI, row["retired"]) for row in rows if "retired" in row)),
         agent=agent,
@@ -169,25 +169,26 @@ def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
         error=run.error if run else None,
         reason=run.reason if run else None,
         retry_at=run.retry_at if run else None,
+        contents=contents_of(rows),
     )
 
 
-def _run_of(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
-    """The run of a note, and the name of its agent."""
-    said: dict[IRI, list[Value]] = {}
+def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | None, str | None]:
+    """Load the run of a note, and the name of its agent."""
+    statements: dict[IRI, list[Value]] = {}
     rows = parts.graph.select("consolidation/run", [scope.provenance], note=note)
     for row in rows:
-        said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+        statements.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
     if not rows:
         return None, None
     agent = rows[0].get("agent")
-    return node(Consolidation, cast(IRI, rows[0]["run"]), said), str(agent) if agent is not None else None
+    return node(Consolidation, cast(IRI, rows[0]["run"]), statements), str(agent) if agent is not None else None
 
 
-def _pending(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
-    """What lies in the graph of a note that waits."""
+def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:
+    """List what the graph has of a note that waits."""
     graph = scope.graph
-    found = [*quads(note, graph), attributed(note.iri, scope.user, graph)]
+    pending = [*quads(note, graph), attribute_note(note.iri, scope.user, graph)]
     if session:
-        found += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
-    return tuple(found)
+        pending += [*quads(session, graph), (note.iri, TYPE, MEM.Turn, graph)]
+    return tuple(pending)

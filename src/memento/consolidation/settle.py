@@ -29,23 +29,23 @@ from memento.model import Memory, Note, User
 _FIRST_PERSON = frozenset(("i", "me", "my", "myself", "mine", "we", "us", "user", "the user"))
 
 
-def settled(decisions: Sequence[Decision], known: Sequence[Existing], note: Note) -> list[Decision]:
+def settle_decisions(decisions: Sequence[Decision], known: Sequence[Existing], note: Note) -> list[Decision]:
     """
-    The decisions, in their order, each consistent with when things were true.
+    Make the decisions, in their order, consistent with when things were true.
 
     - A fact that recurs after its interval has ended is a new memory, not a duplicate.
     - What began after the draft does not end because of it: the draft ends where that begins.
     - Two facts of the same instant that change the same state cannot follow each other: both are kept, and flagged.
     """
     memories = {one.memory.iri: one.memory for one in known}
-    return [_settled(decision, memories, note) for decision in decisions]
+    return [_settle_decision(decision, memories, note) for decision in decisions]
 
 
-def without_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
+def drop_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]:
     """
-    The mentions that are not the user: neither a pronoun nor the user's own name.
+    Leave out the mentions that are the user: a pronoun, or the user's own name.
 
-    >>> without_user([Mention(name="Danny", kind="Person")], User(iri=IRI("urn:u"), name="Danny"))
+    >>> drop_user([Mention(name="Danny", kind="Person")], User(iri=IRI("urn:u"), name="Danny"))
     ()
     """
     return tuple(mention for mention in mentions if not is_user(mention.name, mention.kind, user.name))
@@ -53,7 +53,7 @@ def without_user(mentions: Sequence[Mention], user: User) -> tuple[Mention, ...]
 
 def is_user(name: str, kind: str, called: str | None) -> bool:
     """
-    Whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
+    Tell whether a name can only mean the user; "Danny Rose" is somebody else than a user called "Danny".
 
     >>> is_user("USER", "Person", None), is_user("Danny Rose", "Person", "Danny"), is_user("Danny", "Project", "Danny")
     (True, False, False)
@@ -64,8 +64,8 @@ def is_user(name: str, kind: str, called: str | None) -> bool:
     return bool(called) and kind == "Person" and plain == (called or "").strip().casefold()
 
 
-def introduced(drafts: Sequence[Draft], user: User) -> tuple[list[Draft], str | None]:
-    """The drafts, about the user where they are about somebody who has the name that the user has just given; and that name."""
+def apply_introduction(drafts: Sequence[Draft], user: User) -> tuple[list[Draft], str | None]:
+    """Make drafts about somebody who has the name that the user has just given be about the user; return them and that name."""
     called = next((draft.user_name for draft in drafts if draft.user_name), None) or user.name
     if called is None:
         return list(drafts), None
@@ -76,20 +76,20 @@ def _about_user(about: Sequence[str], called: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(USER if is_user(name, "Person", called) else name for name in about))
 
 
-def _settled(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:
+def _settle_decision(decision: Decision, memories: Mapping[IRI, Memory], note: Note) -> Decision:
     match decision:
         case Skip(draft=draft, duplicate=IRI() as duplicate) if duplicate in memories:
             old = memories[duplicate]
-            if old.invalid_at is not None and old.invalid_at <= _began(draft, note):
+            if old.invalid_at is not None and old.invalid_at <= _start_of(draft, note):
                 return Add(draft=draft, reason=f"again, as it was until {old.invalid_at.date()}")
             return decision
         case Invalidate():
-            return _in_order(decision, memories, note)
+            return _settle_order(decision, memories, note)
     return decision
 
 
-def _in_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: Note) -> Decision:
-    draft, began = decision.draft, _began(decision.draft, note)
+def _settle_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: Note) -> Decision:
+    draft, began = decision.draft, _start_of(decision.draft, note)
     targets: list[Target] = []
     contradicted: list[IRI] = []
     later: list[tuple[datetime, Target]] = []
@@ -118,9 +118,9 @@ def _in_order(decision: Invalidate, memories: Mapping[IRI, Memory], note: Note) 
 
 
 def _is_change_of_state(target: Target, draft: Draft) -> bool:
-    """Whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
+    """Tell whether one value takes the place of another, as opposed to a draft that says of itself that something is over."""
     return not draft.ends and not draft.corrects and not target.rule.startswith("ends:")
 
 
-def _began(draft: Draft, note: Note) -> datetime:
+def _start_of(draft: Draft, note: Note) -> datetime:
     return draft.valid_at or note.at

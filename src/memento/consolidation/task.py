@@ -9,9 +9,10 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Draft, Mention
-from memento.consolidation.resolve import said_of
+from memento.consolidation.context import load_statements
 from memento.errors import Conflict
 from memento.graph.mapping import node
+from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri
 from memento.model import Change, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
 from memento.time import utc
@@ -21,7 +22,7 @@ _LAST = 2**53  # beyond every place in a conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class Neighbours:
     """Where a turn stands in its conversation: what it comes after, what it comes before, and what that one follows so far."""
 
     before: IRI | None = None
@@ -34,7 +35,7 @@ class Task:
     """
     A note to be understood.
 
-    `run` is the run that waits for it, when the note lies in the graph as pending; `pending` are its quads there. With `keep` it
+    `run` is the run that waits for it, when the note is in the graph as pending; `pending` are its quads there. With `keep` it
     becomes one memory of its own text, is compared with nothing and retires nothing.
     """
 
@@ -44,14 +45,14 @@ class Task:
     session: Session | None = None
     speaker: str | None = None
     title: str | None = None
-    beside: Beside = Beside()
+    neighbours: Neighbours = Neighbours()
     keep: bool = False
     run: Consolidation | None = None
     pending: tuple[Quad, ...] = ()
 
 
-def task_of(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
-    """A row as a note of its own; a naive time is read in `zone`."""
+def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
+    """Make a task of a row; a naive time is read in `zone`."""
     session = Session(iri=session_iri(scope.graph, row.session), name=row.session) if row.session else None
     note = Note(
         iri=mint("note"),
@@ -72,9 +73,9 @@ def task_of(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, kee
     )
 
 
-def in_order(task: Task, parts: Backends) -> Task:
+def place_in_session(task: Task, parts: Backends) -> Task:
     """
-    The task with its note's place in the conversation, which is the next one unless it says another, and the turns beside it.
+    Give the task its note's place in the conversation, which is the next one unless it says another, and the turns beside it.
 
     Ask under the writers' lock. A note that was in the graph before has its place.
     """
@@ -82,33 +83,33 @@ def in_order(task: Task, parts: Backends) -> Task:
     if note.session is None or task.run is not None:
         return task
     place = _LAST if note.position is None else note.position
-    rows = parts.graph.select("consolidation/beside", [task.scope.graph], session=note.session, place=place)
-    found = [(cast(int, row["position"]), row) for row in rows]
-    before = next((row for position, row in found if position <= place), None)
-    after = next((row for position, row in found if position > place), None)
+    rows = parts.graph.select("consolidation/neighbours", [task.scope.graph], session=note.session, place=place)
+    places = [(cast(int, row["position"]), row) for row in rows]
+    before = next((row for position, row in places if position <= place), None)
+    after = next((row for position, row in places if position > place), None)
     if note.position is None:
         note = replace(note, position=cast(int, before["position"]) + 1 if before else 0)
-    beside = Beside(
+    neighbours = Neighbours(
         before=cast(IRI, before["turn"]) if before else None,
         after=cast(IRI, after["turn"]) if after else None,
         followed=cast("IRI | None", after.get("follows")) if after else None,
     )
-    return replace(task, note=note, beside=beside)
+    return replace(task, note=note, neighbours=neighbours)
 
 
-def order(task: Task) -> Change:
-    """The turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
-    beside, note, graph = task.beside, task.note.iri, task.scope.graph
-    adds: list[Quad] = [(note, MEM.follows, beside.before, graph)] if beside.before else []
-    if beside.after is None:
+def link_turns(task: Task) -> Change:
+    """Link the turn in its place: it follows the one before, and the one after, which may have come earlier, follows it."""
+    neighbours, note, graph = task.neighbours, task.note.iri, task.scope.graph
+    adds: list[Quad] = [(note, MEM.follows, neighbours.before, graph)] if neighbours.before else []
+    if neighbours.after is None:
         return Change(tuple(adds))
-    removes = [(beside.after, MEM.follows, beside.followed, graph)] if beside.followed else []
-    return Change((*adds, (beside.after, MEM.follows, note, graph)), tuple(removes))
+    removes = [(neighbours.after, MEM.follows, neighbours.followed, graph)] if neighbours.followed else []
+    return Change((*adds, (neighbours.after, MEM.follows, note, graph)), tuple(removes))
 
 
-def noted_before(note: Note, scope: Scope, parts: Backends) -> Noted | None:
+def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None:
     """
-    What became of the note that has the same idempotency key, if any.
+    Find what became of the note that has the same idempotency key, if any.
 
     Raises:
         Conflict: that note has another content.
@@ -128,12 +129,24 @@ def noted_before(note: Note, scope: Scope, parts: Backends) -> Noted | None:
         memories=tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r)),
         invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
         pending=state is not None,
+        contents=contents_of(rows),
     )
 
 
-def said_before(task: Task, parts: Backends) -> IRI | None:
+def contents_of(rows: Sequence[Row]) -> dict[IRI, str]:
     """
-    A memory of the same note of the same day, when all that was taken from that note still holds: the note says nothing new.
+    Map the memories that a query names, `memory` and what it `retired`, to their texts.
+
+    >>> contents_of([{"memory": IRI("urn:b"), "text": "B", "retired": IRI("urn:a"), "retiredText": "A"}, {}])
+    {'urn:b': 'B', 'urn:a': 'A'}
+    """
+    pairs = (("memory", "text"), ("retired", "retiredText"))
+    return {cast(IRI, row[iri]): str(row[text]) for row in rows for iri, text in pairs if text in row}
+
+
+def find_repetition(task: Task, parts: Backends) -> IRI | None:
+    """
+    Find a memory of the same note of the same day, when all that was taken from that note still holds: the note says nothing new.
 
     A turn of a conversation is never such a repetition: who says "yes" twice says it of two things.
     """
@@ -149,38 +162,38 @@ def said_before(task: Task, parts: Backends) -> IRI | None:
     return next((first[note] for note, holds in memories.items() if all(holds)), None)
 
 
-def user_of(scope: Scope, parts: Backends) -> tuple[User, bool]:
-    """The user as the graph has them, and whether it has none yet."""
-    said = said_of([scope.user], scope, parts).get(scope.user)
-    return (node(User, scope.user, said), False) if said else (User(iri=scope.user), True)
+def load_user(scope: Scope, parts: Backends) -> tuple[User, bool]:
+    """Load the user as the graph has them, and whether it has none yet."""
+    statements = load_statements([scope.user], scope, parts).get(scope.user)
+    return (node(User, scope.user, statements), False) if statements else (User(iri=scope.user), True)
 
 
-def stranger(task: Task, user: User) -> str | None:
-    """Who said it, when that is not the user."""
+def name_other_speaker(task: Task, user: User) -> str | None:
+    """Name who said it, when that is not the user."""
     name = task.speaker
     return None if not name or name.casefold() in (USER.casefold(), (user.name or USER).casefold()) else name
 
 
-def with_context(mentions: Sequence[Mention], task: Task, user: User) -> list[Mention]:
-    """The mentions of a note, its title and its speaker, each name once."""
-    named = {mention.name.casefold(): mention for mention in mentions}
-    if speaker := stranger(task, user):
-        named[speaker.casefold()] = Mention(name=speaker, kind="Person")
+def add_context_mentions(mentions: Sequence[Mention], task: Task, user: User) -> list[Mention]:
+    """List the mentions of a note, its title and its speaker, each name once."""
+    by_name = {mention.name.casefold(): mention for mention in mentions}
+    if speaker := name_other_speaker(task, user):
+        by_name[speaker.casefold()] = Mention(name=speaker, kind="Person")
     if task.title:
-        named.setdefault(task.title.casefold(), Mention(name=task.title, kind="Concept"))
-    return list(named.values())
+        by_name.setdefault(task.title.casefold(), Mention(name=task.title, kind="Concept"))
+    return list(by_name.values())
 
 
-def in_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
-    """The drafts of a note as being about its title, and said by its speaker, too."""
+def add_context(drafts: Sequence[Draft], task: Task, user: User) -> list[Draft]:
+    """Make the drafts of a note be about its title, and said by its speaker, too."""
     if task.title:
         drafts = [replace(draft, about=tuple(dict.fromkeys((*draft.about, task.title)))) for draft in drafts]
-    speaker = stranger(task, user)
-    return [_said_by(draft, speaker) for draft in drafts] if speaker else list(drafts)
+    speaker = name_other_speaker(task, user)
+    return [_attribute_to(draft, speaker) for draft in drafts] if speaker else list(drafts)
 
 
-def _said_by(draft: Draft, speaker: str) -> Draft:
-    """The same draft where "I" was somebody else."""
+def _attribute_to(draft: Draft, speaker: str) -> Draft:
+    """Make "I" somebody else in a draft."""
     about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
     subject = speaker if draft.subject == USER else draft.subject
     content = draft.content.replace(USER, speaker)

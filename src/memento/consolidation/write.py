@@ -1,8 +1,10 @@
 """
-One note with everything that came of it, as one atomic change.
+Write one note with everything that came of it, as one atomic change, after it was held against the SHACL shapes.
 
-*Guarantees:* `change` is pure; what it returns is written whole or not at all, and with it the note ceases to be pending: no note
-is understood twice. A retired memory ends when its successor begins, and stays.
+*Flow:* `Understanding` → `refresh_retirable` (under the lock of writers) → `build_change` → `raise_if_invalid` → the store.
+
+*Guarantees:* `build_change` is pure; what it returns is written whole or not at all, and with it the note ceases to be pending: no
+note is understood twice. A retired memory ends when its successor begins, and stays.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memento.backends import Backends
 from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
-from memento.consolidation.task import Task, order, stranger
-from memento.consolidation.user import user_change
-from memento.graph import mapping
+from memento.consolidation.context import load_statements
+from memento.consolidation.task import Task, link_turns, name_other_speaker
+from memento.errors import ShapeViolation
+from memento.graph import mapping, shapes
+from memento.graph.mapping import node, quads
 from memento.iris import IRI, MEM, TYPE, mint
 from memento.model import (
     Agent,
@@ -37,7 +42,7 @@ WAITING = (MEM.state, MEM.title, MEM.speaker)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understood:
+class Understanding:
     """
     A note and what the agents made of it, before it is written.
 
@@ -69,50 +74,55 @@ class Understood:
 
     @property
     def speaker(self) -> str | None:
-        """Who said it, when that was not the user."""
-        return stranger(self.task, self.user)
+        """Return who said it, when that was not the user."""
+        return name_other_speaker(self.task, self.user)
 
 
-def change(understood: Understood) -> tuple[Change, Noted]:
+def build_change(understood: Understanding) -> tuple[Change, Noted]:
     """
-    The change that writes a note, and what to tell the caller.
+    Build the change that writes a note, and what to tell the caller.
 
     When nothing in it is new, all that is written is what it tells of the user; the answer says why.
     """
     added = [decision for decision in understood.decisions if not isinstance(decision, Skip)]
     if not added:
-        return _skipped(understood)
-    entities, names, entity_quads = _entities(understood)
-    memories = [(decision, _memory(decision.draft, names, understood)) for decision in added]
-    ended, endings = _endings(memories, understood)
+        return _build_skip(understood)
+    entities, names, entity_quads = _collect_entities(understood)
+    memories = [(decision, _make_memory(decision.draft, names, understood)) for decision in added]
+    ended, endings = _end_memories(memories, understood)
     said_by = names.get(understood.speaker) if understood.speaker else None
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
     graph = understood.scope.graph
-    adds = [*mapping.quads(note, graph), mapping.attributed(note.iri, said_by or understood.user.iri, graph)]
+    adds = [*mapping.quads(note, graph), mapping.attribute_note(note.iri, said_by or understood.user.iri, graph)]
     if understood.task.session:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
     for _, memory in memories:
         adds += mapping.quads(memory, graph)
-    contradicted = _contradictions(memories, understood)
+    contradicted = _flag_contradictions(memories, understood)
     adds += contradicted
     written = (
-        _replacing(understood.task.pending, tuple(adds))
-        + order(understood.task)
+        _replace_quads(understood.task.pending, tuple(adds))
+        + link_turns(understood.task)
         + endings
-        + _user(memories, understood)
+        + _change_user_of(memories, understood)
     )
-    written += ran(understood, "done", [memory.iri for _, memory in memories])
+    written += finish_run(understood, "done", [memory.iri for _, memory in memories])
+    against = dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))
     noted = Noted(
         note=note.iri,
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
-        contradicts=tuple(dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))),
+        contradicts=tuple(against),
+        contents={
+            **{memory.iri: memory.content for _, memory in memories},
+            **{iri: understood.retirable[iri].content for iri in (*ended, *against)},
+        },
     )
     return written, noted
 
 
-def _skipped(understood: Understood) -> tuple[Change, Noted]:
+def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
     count, task = len(understood.decisions), understood.task
     reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
     reason = reason if count else "no memory could be extracted"
@@ -121,22 +131,22 @@ def _skipped(understood: Understood) -> tuple[Change, Noted]:
     elif understood.keeps_skipped or task.session:  # other turns may stand before and behind it
         note = mapping.quads(replace(task.note, state="skipped"), task.scope.graph)
         kept = tuple(quad for quad in task.pending if quad[0] != task.note.iri or quad[1] not in WAITING)
-        written = _replacing(task.pending, (*kept, *note)) + ran(understood, "skipped", (), reason)
+        written = _replace_quads(task.pending, (*kept, *note)) + finish_run(understood, "skipped", (), reason)
     else:
         written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
-    return written + _user((), understood), Noted(note=None, skipped=reason)
+    return written + _change_user_of((), understood), Noted(note=None, skipped=reason)
 
 
-def _replacing(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
-    """What turns some quads into others; what is in both stays."""
+def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
+    """Return what turns some quads into others; what is in both stays."""
     gone, kept = set(after), set(before)
     return Change(
         tuple(quad for quad in dict.fromkeys(after) if quad not in kept), tuple(q for q in before if q not in gone)
     )
 
 
-def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
-    """Every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
+def _collect_entities(understood: Understanding) -> tuple[list[IRI], dict[str, IRI], list[Quad]]:
+    """Collect every entity the note mentions, their IRIs by the names of the note, and the quads of what is new about them."""
     adds: list[Quad] = []
     names: dict[str, IRI] = {USER: understood.user.iri}
     for resolution in understood.resolutions:
@@ -158,7 +168,7 @@ def _entities(understood: Understood) -> tuple[list[IRI], dict[str, IRI], list[Q
     return list(iris), names, adds
 
 
-def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> Memory:
+def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understanding) -> Memory:
     # A slot belongs to a subject: where the subject is nothing we know, the memory fills no slot.
     subject = names.get(draft.subject) if draft.subject else None
     about = [names[name] for name in draft.about if name in names]
@@ -179,8 +189,10 @@ def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> M
     )
 
 
-def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> tuple[list[IRI], Change]:
-    """The memories that end, each once, and the quads that end them; a target that was never shown is left alone."""
+def _end_memories(
+    memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding
+) -> tuple[list[IRI], Change]:
+    """List the memories that end, each once, and the quads that end them; a target that was never shown is left alone."""
     adds: list[Quad] = []
     removes: list[Quad] = []
     ended: dict[IRI, None] = {}
@@ -188,7 +200,7 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
     for decision, memory in memories:
         follows = decision.successor
         if follows and (later := understood.retirable.get(follows.memory)):
-            adds += _closed(memory, later, follows.reason, understood)
+            adds += _close_memory(memory, later, follows.reason, understood)
         for target in decision.targets if isinstance(decision, Invalidate) else ():
             old = understood.retirable.get(target.memory)
             if old is None or old.iri in ended:
@@ -214,8 +226,8 @@ def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Un
     return list(ended), Change(tuple(adds), tuple(removes))
 
 
-def _closed(memory: Memory, later: Memory, reason: str, understood: Understood) -> list[Quad]:
-    """A belief about the past ends where the one that is known to follow it begins."""
+def _close_memory(memory: Memory, later: Memory, reason: str, understood: Understanding) -> list[Quad]:
+    """End a belief about the past where the one that is known to follow it begins."""
     graph = understood.scope.graph
     invalidation = Invalidation(
         iri=mint("invalidation"),
@@ -233,8 +245,8 @@ def _closed(memory: Memory, later: Memory, reason: str, understood: Understood) 
     ]
 
 
-def _contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> list[Quad]:
-    """The flag in both directions, for memories of the same instant that cannot be true together."""
+def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
+    """Flag, in both directions, memories of the same instant that cannot be true together."""
     graph = understood.scope.graph
     return [
         quad
@@ -245,8 +257,8 @@ def _contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], underst
     ]
 
 
-def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: str | None = None) -> Change:
-    """The run as it is over, in place of the one that waited; nothing for a note that nobody had to understand."""
+def finish_run(understood: Understanding, state: State, generated: Sequence[IRI], reason: str | None = None) -> Change:
+    """Put the run as it is over in place of the one that waited; nothing for a note that nobody had to understand."""
     task, account = understood.task, understood.account
     if task.keep:
         return Change()
@@ -270,19 +282,115 @@ def ran(understood: Understood, state: State, generated: Sequence[IRI], reason: 
         isolated=earlier.isolated if earlier else None,
     )
     before = mapping.quads(earlier, provenance) if earlier else []
-    return _replacing(before, [*mapping.quads(run, provenance), *mapping.quads(understood.agent, provenance)])
+    return _replace_quads(before, [*mapping.quads(run, provenance), *mapping.quads(understood.agent, provenance)])
 
 
-def _user(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> Change:
+def _change_user_of(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> Change:
     name = next((d.draft.user_name for d, _ in memories if d.draft.user_name), None)
-    told = understood.user_description
+    description = understood.user_description
     is_met = any(understood.user.iri in memory.about for _, memory in memories)
-    return user_change(
+    return change_user(
         understood.user,
         name,
-        told,
+        description,
         understood.longest_description,
         is_new=understood.user_is_new,
         is_met=is_met,
         scope=understood.scope,
     )
+
+
+def refresh_retirable(understood: Understanding, parts: Backends) -> Understanding:
+    """Read the memories that a note retires as they are now: one that was retired or forgotten meanwhile is left alone."""
+    touched = {
+        iri
+        for decision in understood.decisions
+        if not isinstance(decision, Skip)
+        for iri in (
+            *(target.memory for target in (decision.targets if isinstance(decision, Invalidate) else ())),
+            *decision.contradicts,
+            *([decision.successor.memory] if decision.successor else []),
+        )
+        if iri in understood.retirable
+    }
+    if not touched:
+        return understood
+    statements = load_statements(touched, understood.scope, parts)
+    fresh = {iri: node(Memory, iri, statements[iri]) for iri in touched if iri in statements}
+    same = {
+        iri: memory
+        for iri, memory in fresh.items()
+        if memory.expired_at is None and memory.invalid_at == understood.retirable[iri].invalid_at
+    }
+    return replace(understood, retirable=same)
+
+
+def change_user(
+    old: User, name: str | None, description: str | None, most: int, *, is_new: bool, is_met: bool, scope: Scope
+) -> Change:
+    """
+    Return what changes about the user; nothing when nothing does.
+
+    Args:
+        name, description: what the note gives, if it does.
+        most: characters of a description.
+        is_new: the graph has no user yet.
+        is_met: a memory of the note is about the user.
+    """
+    new_description = old.description if description is None else cut_description(description, most)
+    fresh = User(iri=old.iri, name=name or old.name, description=new_description)
+    is_needed = is_met or new_description != old.description
+    if not is_needed or (fresh == old and not is_new):
+        return Change()
+    before = () if is_new else tuple(quads(old, scope.self_graph))
+    after = tuple(quads(fresh, scope.self_graph))
+    return Change(tuple(q for q in after if q not in before), tuple(q for q in before if q not in after))
+
+
+def cut_description(description: str, most: int) -> str:
+    """
+    Cut a description to at most so many characters: its last sentences, which are the newest.
+
+    >>> cut_description("USER grew up in Rome. USER works at Acme.", 25)
+    'USER works at Acme.'
+    """
+    if len(description) <= most:
+        return description
+    end = description[-most:]
+    sentence = end.find(". ")
+    return (end[sentence + 2 :] if sentence >= 0 else end).strip()
+
+
+def raise_if_invalid(change: Change, understood: Understanding) -> None:
+    """
+    Raise unless all that the change writes conforms.
+
+    What it refers to is given with its type, so that a reference is judged; it is not judged itself. A memory that the change
+    closes is judged as it will be.
+
+    Raises:
+        ShapeViolation: something does not conform; the report says what, a line each.
+    """
+    written = {subject for subject, _, _, _ in change.adds}
+    violations = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]
+    if violations:
+        lines = [f"{one.shape.rsplit('/', 1)[-1]}: {one.message}" for one in violations]
+        raise ShapeViolation(f"{len(violations)} of the shapes are broken: {lines[0]}", "\n".join(lines))
+
+
+def _collect_data(change: Change, understood: Understanding) -> list[Quad]:
+    scope = understood.scope
+    gone = set(change.removes)
+    written = {subject for subject, _, _, _ in change.adds}
+    closed = [memory for memory in understood.retirable.values() if memory.iri in written]
+    old = [quad for memory in closed for quad in mapping.quads(memory, scope.graph) if quad not in gone]
+    data = [*change.adds, *old, *understood.task.pending]
+    typed = {subject for subject, predicate, _, _ in data if predicate == TYPE}
+    kinds: Mapping[IRI, IRI] = {
+        scope.user: MEM.User,
+        **{r.entity: MEM.Entity for r in understood.resolutions if r.entity},
+        **{anchor: MEM.Entity for memory in closed for anchor in memory.about},
+        **{memory.extracted_from: MEM.Note for memory in closed},
+    }
+    types = [(iri, TYPE, MEM.User if iri == scope.user else kind, scope.graph) for iri, kind in kinds.items()]
+    return [*(quad for quad in data if quad not in gone), *(quad for quad in types if quad[0] not in typed)]

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from memento import intake
 from memento.errors import InputError
-from memento.intake import portable
-from memento.intake.portable import Record
+from memento.intake import Record
 from memento.model import NoteRow
 
 
@@ -86,7 +86,7 @@ def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[st
 
 def _documents(folder: Path) -> Iterator[Document]:
     for id, record in _unique(folder / "corpus.jsonl"):
-        row = replace(portable.note_row(record), idempotency_key=None)  # ids are unique already
+        row = replace(intake.parse_note_row(record), idempotency_key=None)  # ids are unique already
         yield Document(id=id, scope=record.label("scope"), row=row)
 
 
@@ -124,7 +124,7 @@ def _unique(file: Path) -> Iterator[tuple[str, Record]]:
 
 def _records(file: Path) -> Iterator[Record]:
     name = f"{file.parent.name}/{file.name}"
-    return portable.records(portable.decoded(portable.contents(file), name), name)
+    return intake.split_records(intake.decode_text(intake.read_file(file), name), name)
 
 
 def _label(record: Record, name: str) -> str:

@@ -24,7 +24,7 @@ from memento.evaluation.sets import EvaluationSet, Question
 from memento.iris import IRI
 from memento.model import Recollection
 from memento.ports import Progress
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import Settings
 
 K = 10
@@ -84,13 +84,13 @@ class Trial:
             configured: ask with these settings in place of those that the memory was opened with.
         """
         answers, opened_with = [], self._memento.settings
-        self._memento.settings = configured or opened_with
+        self._memento.service.settings = configured or opened_with
         try:
             for done, question in enumerate(self.data.questions):
                 self._progress("questions", done, len(self.data.questions))
                 answers.append(self._answered(question, _named(profile)))
         finally:
-            self._memento.settings = opened_with
+            self._memento.service.settings = opened_with
         self._progress("questions", len(answers), len(answers))
         return Report(
             dataset=self.data.name,
@@ -111,13 +111,14 @@ class Trial:
         Args:
             configured: as for `asked`.
         """
-        opened_with, self._memento.settings = self._memento.settings, configured or self._memento.settings
+        opened_with = self._memento.settings
+        self._memento.service.settings = configured or opened_with
         try:
             found = self._memento.recall(
                 question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
             ).memories
         finally:
-            self._memento.settings = opened_with
+            self._memento.service.settings = opened_with
         return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ from typing import Any
 
 from memento.datadir import DataFolder
 from memento.errors import Damaged, GraphError, InputError, NotFound
-from memento.graph.exact import Exact
+from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded, Restored
 
 logger = logging.getLogger(__name__)
@@ -302,7 +302,7 @@ def choose_usual_backup(datadir: DataFolder) -> Path:
 def is_store_sound(datadir: DataFolder) -> bool:
     """Tell whether the store of a folder that nobody has open can be opened."""
     try:
-        Exact.read_only(datadir.path / "store")
+        Oxigraph.read_only(datadir.path / "store")
     except GraphError:
         return False
     return True

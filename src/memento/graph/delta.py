@@ -14,11 +14,12 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from memento.graph.acts import DEFAULT
-from memento.graph.quads import to_quads
-from memento.graph.terms import to_term, to_value
+from memento.graph.terms import to_own_quad, to_quads, to_term
 from memento.iris import IRI
-from memento.model import Change, Quad
+from memento.model import Change
+
+DEFAULT = ""
+"""How the default graph is called where a name is expected."""
 
 _MARK = b"#\n"  # no line of N-Quads begins so
 
@@ -51,14 +52,14 @@ class Delta:
         """Whether there is nothing to be written."""
         return not (self.removed or self.added or self.cleared or self.dropped or self.created)
 
-    def packed(self) -> bytes:
-        """The delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
+    def pack(self) -> bytes:
+        """Return the delta as bytes: what goes, a line with a mark, what comes, and the rest as JSON in a comment."""
         rest = {name: value for name, value in asdict(self).items() if name not in ("removes", "adds")}
-        return b"".join([self.removes, _MARK, self.adds, trailer(rest)])
+        return b"".join([self.removes, _MARK, self.adds, pack_rest(rest)])
 
     @classmethod
-    def unpacked(cls, data: bytes) -> Delta:
-        """What `packed` gave."""
+    def unpack(cls, data: bytes) -> Delta:
+        """Read a delta from the bytes that `pack` made."""
         begin, end = (0 if data.startswith(_MARK) else data.index(b"\n" + _MARK) + 1), data.rindex(b"#{")
         rest: dict[str, Any] = json.loads(data[end + 1 :])
         lists: dict[str, Any] = {
@@ -67,43 +68,43 @@ class Delta:
         return cls(removes=data[:begin], adds=data[begin + len(_MARK) : end], **lists)
 
     def __add__(self, more: Change) -> Delta:
-        """The same and some quads of our own, which are not counted: what is written down about it, what it takes along."""
-        removes, adds = (dumped(to_quads(found)) for found in (more.removes, more.adds))
+        """Return the delta with some quads of our own, which are not counted: what is recorded about it, what it takes along."""
+        removes, adds = (serialise_quads(to_quads(found)) for found in (more.removes, more.adds))
         return replace(self, removes=self.removes + removes, adds=self.adds + adds)
 
 
-def trailer(rest: dict[str, Any]) -> bytes:
-    """The last line of a packed delta: all but its quads. No IRI has a brace, so that nothing else looks like it."""
+def pack_rest(rest: dict[str, Any]) -> bytes:
+    """Return the last line of a packed delta: all but its quads. No IRI has a brace, so that nothing else looks like it."""
     return b"#" + json.dumps(rest).encode()
 
 
-def parsed(quads: bytes) -> Iterable[ox.Quad]:
-    """The quads of one side of a delta."""
+def parse_quads(quads: bytes) -> Iterable[ox.Quad]:
+    """Read the quads of one side of a delta."""
     return ox.parse(quads, ox.RdfFormat.N_QUADS)
 
 
-def dumped(quads: Iterable[ox.Quad]) -> bytes:
-    """One side of a delta."""
+def serialise_quads(quads: Iterable[ox.Quad]) -> bytes:
+    """Write one side of a delta as N-Quads."""
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
 
 
 def graph_of(quad: ox.Quad) -> str:
-    """The name of a quad's graph."""
+    """Return the name of a quad's graph."""
     return DEFAULT if isinstance(quad.graph_name, ox.DefaultGraph) else quad.graph_name.value
 
 
-def within(quads: bytes, graphs: Iterable[str]) -> list[ox.Quad]:
-    """The quads of one side of a delta that lie in some graphs."""
+def select_quads(quads: bytes, graphs: Iterable[str]) -> list[ox.Quad]:
+    """Return the quads of one side of a delta that are in some graphs."""
     wanted = set(graphs)
-    return [quad for quad in parsed(quads) if graph_of(quad) in wanted]
+    return [quad for quad in parse_quads(quads) if graph_of(quad) in wanted]
 
 
-def change(removes: Iterable[ox.Quad], adds: Iterable[ox.Quad]) -> Change:
-    """Quads as our own, for the indexes; the languages of literals and datatypes that we do not use are lost."""
-    return Change(tuple(_ours(quad) for quad in adds), tuple(_ours(quad) for quad in removes))
+def to_change(removes: Iterable[ox.Quad], adds: Iterable[ox.Quad]) -> Change:
+    """Return quads as a change of our own, for the indexes; the languages of literals and datatypes that we do not use are lost."""
+    return Change(tuple(to_own_quad(quad) for quad in adds), tuple(to_own_quad(quad) for quad in removes))
 
 
-def apply(delta: Delta, store: ox.Store) -> None:
+def apply_delta(delta: Delta, store: ox.Store) -> None:
     """
     Write a delta, all of it or nothing.
 
@@ -112,67 +113,67 @@ def apply(delta: Delta, store: ox.Store) -> None:
     Raises:
         OSError: the store failed; nothing was written.
     """
-    removes, adds = list(parsed(delta.removes)), delta.adds
+    removes, adds = list(parse_quads(delta.removes)), delta.adds
     is_more = not (removes or delta.cleared or delta.dropped or delta.created)
     if is_more and delta.added >= BULK:
-        store.bulk_extend(parsed(adds))
+        store.bulk_extend(parse_quads(adds))
         return
-    added = list(parsed(adds))
-    operations = [f"CLEAR SILENT {_named(graph)}" for graph in delta.cleared]
-    operations += _templates("DELETE", removes, 0)
-    operations += [f"DROP SILENT {_named(graph)}" for graph in delta.dropped]
-    operations += [f"CREATE SILENT {_named(graph)}" for graph in delta.created]
-    operations += _templates("INSERT", added, len(removes))
-    store.update(" ; ".join(operations), custom_functions=_functions([*removes, *added]))
+    added = list(parse_quads(adds))
+    operations = [f"CLEAR SILENT {_write_graph(graph)}" for graph in delta.cleared]
+    operations += _write_templates("DELETE", removes, 0)
+    operations += [f"DROP SILENT {_write_graph(graph)}" for graph in delta.dropped]
+    operations += [f"CREATE SILENT {_write_graph(graph)}" for graph in delta.created]
+    operations += _write_templates("INSERT", added, len(removes))
+    store.update(" ; ".join(operations), custom_functions=_part_functions([*removes, *added]))
 
 
-def exact(delta: Delta, store: ox.Store) -> Delta:
-    """The same without what is not there to go, or there already: for one that was made without a look at the store."""
-    removes = [quad for quad in parsed(delta.removes) if quad in store]
-    adds = [quad for quad in parsed(delta.adds) if quad not in store]
+def minimise_delta(delta: Delta, store: ox.Store) -> Delta:
+    """Return a delta, made without a look at the store, without what is not there to go, or there already."""
+    removes = [quad for quad in parse_quads(delta.removes) if quad in store]
+    adds = [quad for quad in parse_quads(delta.adds) if quad not in store]
     created = tuple(graph for graph in delta.created if not store.contains_named_graph(ox.NamedNode(graph)))
     return replace(
-        delta, removes=dumped(removes), adds=dumped(adds), removed=len(removes), added=len(adds), created=created
+        delta,
+        removes=serialise_quads(removes),
+        adds=serialise_quads(adds),
+        removed=len(removes),
+        added=len(adds),
+        created=created,
     )
 
 
-def _templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[str]:
-    """The operations that take some quads, numbered from `begin`, out of the store or put them in."""
+def _write_templates(verb: str, quads: Sequence[ox.Quad], begin: int) -> list[str]:
+    """Return the operations that take some quads, numbered from `begin`, out of the store or put them in."""
     named = [number for number, quad in enumerate(quads, begin) if graph_of(quad) != DEFAULT]
     rest = [number for number, quad in enumerate(quads, begin) if graph_of(quad) == DEFAULT]
     bound = " ".join(f"BIND(<{_FUNCTION}{one}>(?i) AS ?{one})" for one in "spo")
-    found = [
+    groups = [
         (named, "GRAPH ?g { ?s ?p ?o }", f"{bound} BIND(<{_FUNCTION}g>(?i) AS ?g)"),
         (rest, "?s ?p ?o", bound),
     ]
     return [
         f"{verb} {{ {template} }} WHERE {{ VALUES ?i {{ {' '.join(map(str, numbers))} }} {binds} }}"
-        for numbers, template, binds in found
+        for numbers, template, binds in groups
         if numbers
     ]
 
 
-def _functions(quads: Sequence[ox.Quad]) -> _Functions:
-    """What gives the parts of a quad by its number."""
+def _part_functions(quads: Sequence[ox.Quad]) -> _Functions:
+    """Return the functions that give the parts of a quad by its number."""
 
-    def numbered(part: Callable[[ox.Quad], object]) -> Callable[..., ox.NamedNode]:
+    def part_of(part: Callable[[ox.Quad], object]) -> Callable[..., ox.NamedNode]:
         return lambda number: part(quads[int(number.value)])  # type: ignore[return-value]
 
     return {
-        ox.NamedNode(f"{_FUNCTION}s"): numbered(lambda quad: quad.subject),
-        ox.NamedNode(f"{_FUNCTION}p"): numbered(lambda quad: quad.predicate),
-        ox.NamedNode(f"{_FUNCTION}o"): numbered(lambda quad: quad.object),
-        ox.NamedNode(f"{_FUNCTION}g"): numbered(lambda quad: quad.graph_name),
+        ox.NamedNode(f"{_FUNCTION}s"): part_of(lambda quad: quad.subject),
+        ox.NamedNode(f"{_FUNCTION}p"): part_of(lambda quad: quad.predicate),
+        ox.NamedNode(f"{_FUNCTION}o"): part_of(lambda quad: quad.object),
+        ox.NamedNode(f"{_FUNCTION}g"): part_of(lambda quad: quad.graph_name),
     }
 
 
 _FUNCTION = "urn:memento:part:"
 
 
-def _named(graph: str) -> str:
+def _write_graph(graph: str) -> str:
     return f"GRAPH {to_term(IRI(graph))}" if graph else "DEFAULT"
-
-
-def _ours(quad: ox.Quad) -> Quad:
-    subject = quad.subject.value if isinstance(quad.subject, ox.NamedNode) else str(quad.subject)
-    return (IRI(subject), IRI(quad.predicate.value), to_value(quad.object), IRI(graph_of(quad)))

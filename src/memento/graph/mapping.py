@@ -20,7 +20,7 @@ _KIND_OF = {MEM[kind]: kind for kind in KINDS}
 
 
 def quads(node: Node, graph: IRI) -> list[Quad]:
-    """Every quad of a noun, its type first, in the order of its fields."""
+    """Return every quad of a noun, its type first, in the order of its fields."""
     found: list[Quad] = [(node.iri, TYPE, MEM[type(node).__name__], graph)]
     for predicate, item, _ in _PROPERTIES[type(node)]:
         value = getattr(node, item.name)
@@ -42,7 +42,7 @@ def statements(found: Iterable[Quad]) -> dict[IRI, dict[IRI, list[Value]]]:
 
 def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
     """
-    The noun that `said` describes, given as predicate → objects.
+    Return the noun that `said` describes, given as predicate → objects.
 
     Raises:
         GraphError: a field that must be there is missing, or has several values or one of another type.
@@ -63,18 +63,18 @@ def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
 
 
 def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:
-    """The shortcut beside an Invalidation, so that a property path can walk a chain of beliefs."""
+    """Return the shortcut beside an Invalidation, so that a property path can walk a chain of beliefs."""
     return (new, MEM.invalidates, old, graph)
 
 
-def attributed(note: IRI, user: IRI, graph: IRI) -> Quad:
-    """That a note comes from the user."""
+def attribute_note(note: IRI, user: IRI, graph: IRI) -> Quad:
+    """Return the quad that says that a note comes from the user."""
     return (note, PROV.wasAttributedTo, user, graph)
 
 
-def _declared(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
+def _list_properties(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
     hints = get_type_hints(cls)
     return [(item.metadata["predicate"], item, hints[item.name]) for item in fields(cls) if item.name != "iri"]
 
 
-_PROPERTIES = {cls: _declared(cls) for cls in get_args(Node)}
+_PROPERTIES = {cls: _list_properties(cls) for cls in get_args(Node)}

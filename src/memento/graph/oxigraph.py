@@ -1,63 +1,84 @@
 """
-The embedded store: one Oxigraph folder, owned by this process.
+The embedded store: one Oxigraph folder, owned by this process; what its failures mean, and what is done to its files while nobody
+has it open.
 
 *Guarantees:* `apply` is one atomic update: after a kill, all of a change is there or nothing of it. Reads see only the
 graphs they name.
 
-*But:* no query can be stopped once it runs: foreign SPARQL runs in a worker on a snapshot (`sparql/pool.py`), never here.
+*But:* no query can be stopped once it runs: foreign SPARQL runs in a worker on a snapshot (`sparql/worker/`), never here.
+
+*Because:* the engine signals with Python's own exceptions; none of them leaves this file.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
+from typing import Self
 
 import pyoxigraph as ox
 
-from memento.errors import GraphError
-from memento.graph import damage
-from memento.graph.after import After
-from memento.graph.binding import bound
-from memento.graph.delta import BULK, Delta, apply, exact
-from memento.graph.quads import operations, to_quads
-from memento.graph.terms import to_term, to_value
+from memento.errors import Damaged, GraphError
+from memento.graph.binding import bind_query
+from memento.graph.delta import BULK, Delta, apply_delta, minimise_delta
+from memento.graph.store import Row
+from memento.graph.terms import to_node, to_quads, to_term, to_value
 from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
-from memento.ports import Row
+
+_NO_DAMAGE = (
+    "lock hold by",
+    "While lock file",
+    "No space left",
+    "Permission denied",
+    "Too many open files",
+    "Read-only file system",
+)
+"""What the engine says when the files themselves are as they were: another process has them, or the machine is in the way."""
 
 MANY = 10_000
-"""Lines of what can be derived anew from which on they are written as files."""
+"""Lines of what can be derived again from which on they are written as files."""
 
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
 
 
 class Oxigraph:
-    """`ports.Graph` over an embedded store."""
+    """`Store` over an embedded engine."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """
         Args:
-            folder: where the store lies, made if it is not there; None keeps it in memory.
+            folder: where the store is, made if it is not there; None keeps it in memory.
 
         Raises:
             Damaged: the files are not as they should be.
             GraphError: the folder cannot be opened.
         """
-        self._open: ox.Store | None = _opened(folder) if folder else ox.Store()
-        self._in_folder = folder is not None
-        self._one_writer = _OneWriter()
+        self._open: ox.Store | None = _open_store(folder) if folder else ox.Store()
+        self.is_on_disk = folder is not None
+        """Whether it has files."""
+        self._one_writer = _WriteTurn()
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
         """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
 
+    @classmethod
+    def read_only(cls, folder: Path) -> Self:
+        """Open a store that nobody has open, to be read alone; raises `GraphError` when it cannot be opened."""
+        store = cls()
+        with translate_failures():
+            store._open, store.is_on_disk = ox.Store.read_only(str(folder)), True
+        return store
+
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        text = bound(query, dict(slots))
-        with _failures(query):
+        text = bind_query(query, dict(slots))
+        with translate_failures(query):
             solutions = self._query(text, readable)
             if not isinstance(solutions, ox.QuerySolutions):
                 raise GraphError(f"the query {query!r} is no SELECT")
@@ -72,9 +93,9 @@ class Oxigraph:
             quads = (*change.removes, *change.adds)
             ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
-        with self._one_writer, _failures():
+        with self._one_writer, translate_failures():
             if change.removes:
-                self._store.update(" ; ".join(operations(change)))
+                self._store.update(" ; ".join(_update_operations(change)))
             else:  # as atomic, in less time: nothing is to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
@@ -82,14 +103,14 @@ class Oxigraph:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def graphs(self) -> list[IRI]:
-        with _failures():
+        with translate_failures():
             return sorted(IRI(name.value) for name in self._store.named_graphs())
 
     def quads(self, graph: IRI) -> Iterator[Quad]:
         predicates: dict[str, IRI] = {}
-        with _failures():
+        with translate_failures():
             every: Iterable[ox.Quad] = self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph))
-            if not self._in_folder:  # files are in the order of graph and subject, memory is in that of writing
+            if not self.is_on_disk:  # files are in the order of graph and subject, memory is in that of writing
                 every = sorted(every, key=lambda found: str(found.subject))
             for found in every:
                 subject, predicate = found.subject, found.predicate.value
@@ -100,21 +121,37 @@ class Oxigraph:
                 yield (IRI(name), known, to_value(found.object), graph)
 
     def has(self, graph: IRI) -> bool:
-        """Whether there is such a named graph, empty or not."""
-        with _failures():
+        """Tell whether there is such a named graph, empty or not."""
+        with translate_failures():
             return self._store.contains_named_graph(ox.NamedNode(graph))
 
-    def after(self, delta: Delta, graphs: Sequence[IRI]) -> After:
-        """Some graphs as they would be after a delta."""
-        with _failures():
-            return After(self._store, delta, graphs)
+    def minimise_delta(self, delta: Delta) -> Delta:
+        """Return a delta without the quads that are not there to go, or there already."""
+        with translate_failures():
+            return minimise_delta(delta, self._store)
 
-    def exact(self, delta: Delta) -> Delta:
-        """A delta without what is not there to go, or there already."""
-        with _failures():
-            return exact(delta, self._store)
+    def match(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        value: str | None = None,
+        graph: str | None = None,
+    ) -> Iterator[ox.Quad]:
+        # The engine is asked for each time: whoever keeps it keeps the folder from being let go of.
+        with translate_failures():
+            found = self._store.quads_for_pattern(
+                None if subject is None else to_node(subject),
+                None if predicate is None else ox.NamedNode(predicate),
+                None if value is None else to_node(value),
+                None if graph is None else ox.NamedNode(graph),
+            )
+        return _iterate(found)
 
-    def amend(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
+    def holds(self, quad: ox.Quad) -> bool:
+        with translate_failures():
+            return quad in self._store
+
+    def apply_delta(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
         """
         Write what an update would change, all of it or nothing.
 
@@ -126,8 +163,8 @@ class Oxigraph:
         """
         if self.before_write is not None:
             self.before_write(dict.fromkeys(touched))
-        with self._one_writer, _failures():
-            apply(delta, self._store)
+        with self._one_writer, translate_failures():
+            apply_delta(delta, self._store)
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
         """
@@ -139,13 +176,13 @@ class Oxigraph:
         """
         if self.before_write is not None and subjects:
             self.before_write(subjects)
-        with self._one_writer, _failures():
+        with self._one_writer, translate_failures():
             (self._store.bulk_extend if many else self._store.extend)(quads)
             if self.after_write is not None:
                 self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
-        with self._one_writer, _failures():
+        with self._one_writer, translate_failures():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
@@ -155,19 +192,19 @@ class Oxigraph:
 
     @contextmanager
     def reading(self) -> Iterator[ox.Store]:
-        """The store itself, for the rest of this room."""
-        with _failures():
+        """Lend the store itself, for the rest of this room."""
+        with translate_failures():
             yield self._store
 
     def lines(self, graph: IRI) -> Iterator[Line]:
-        """The triples of one named graph, each term as N-Triples writes it."""
-        with _failures():
+        """Yield the triples of one named graph, each term as N-Triples writes it."""
+        with translate_failures():
             for quad in self._store.quads_for_pattern(None, None, None, ox.NamedNode(graph)):
                 yield (str(quad.subject), str(quad.predicate), str(quad.object))
 
     def derive(self, graph: IRI, gone: Sequence[Line], come: Sequence[Line]) -> None:
         """
-        Take lines out of one named graph and put others in: what can be derived anew, and is nobody's statement.
+        Take lines out of one named graph and put others in: what can be derived again, and is nobody's statement.
 
         Up to `MANY` lines are one atomic write; more come as files, several times faster.
         """
@@ -181,7 +218,7 @@ class Oxigraph:
             for verb, found in operations
             if found
         ]
-        with self._one_writer, _failures():
+        with self._one_writer, translate_failures():
             for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
                 self._store.update(step)
             if is_bulk:
@@ -190,12 +227,12 @@ class Oxigraph:
 
     def clear(self, graph: IRI) -> None:
         """Let go of one named graph."""
-        with self._one_writer, _failures():
+        with self._one_writer, translate_failures():
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
 
-    def follow(self, other: Oxigraph) -> None:
+    def count_from(self, writes: int) -> None:
         """Count writes from where the store ended in whose place this one is: what was learned of that one holds no more."""
-        self._one_writer.turns = other.writes + 1
+        self._one_writer.turns = writes
 
     @property
     def writes(self) -> int:
@@ -209,14 +246,20 @@ class Oxigraph:
         Raises:
             GraphError: the store is in memory or closed, or the disk has no room.
         """
-        if not self._in_folder:
+        if not self.is_on_disk:
             raise GraphError("a store in memory has no files to take a snapshot of: open one in a folder")
-        with _failures():
+        with translate_failures():
             self._store.backup(folder)
+
+    def copy(self, folder: Path) -> None:
+        with translate_failures():
+            target = ox.Store(folder)
+            target.bulk_extend(self._store)
+            target.flush()
 
     def close(self) -> None:
         if self._open is not None:
-            with _failures():
+            with translate_failures():
                 self._open.flush()
             self._open = None
 
@@ -232,7 +275,7 @@ class Oxigraph:
         return self._open
 
 
-class _OneWriter:
+class _WriteTurn:
     """The turn to write: one thread at a time, and counted."""
 
     def __init__(self) -> None:
@@ -249,7 +292,7 @@ class _OneWriter:
 
 def rewrite(folder: Path) -> None:
     """
-    Write a closed store's files anew, with nothing in them but its quads: the engine never lets go of text it has once stored.
+    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored.
 
     A kill at any point leaves the old store or the new one. Takes about ten seconds for a million quads.
 
@@ -257,11 +300,11 @@ def rewrite(folder: Path) -> None:
         GraphError: the store is open elsewhere, or the disk has no room.
     """
     fresh, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
-    with _failures():
+    with translate_failures():
         if not folder.exists() and old.exists():
             old.rename(folder)
         rmtree(fresh, ignore_errors=True)
-        source, target = _opened(folder), ox.Store(fresh)
+        source, target = _open_store(folder), ox.Store(fresh)
         target.bulk_extend(source)
         target.flush()
         del source, target
@@ -270,18 +313,85 @@ def rewrite(folder: Path) -> None:
         rmtree(old)
 
 
-def _opened(folder: Path) -> ox.Store:
-    damage.looked_at(folder)
+def count_quads(folder: Path) -> int:
+    """Count the quads of a store that nobody has open; its files stay as they are."""
+    with translate_failures():
+        return len(ox.Store.read_only(str(folder)))
+
+
+def wait_until_released(folder: Path, *, wait_s: float) -> None:
+    """
+    Wait until this process has let go of a store that was closed: what is still read from it holds it open.
+
+    Raises:
+        GraphError: it took longer.
+    """
+    last = time.monotonic() + wait_s
+    while (folder / "LOCK").exists():  # else the engine would begin a store there
+        try:
+            ox.Store(folder)
+            return
+        except (OSError, RuntimeError) as error:
+            if isinstance(_explain_open_failure(folder, error), Damaged):
+                return  # nobody holds it: whoever opens it next is told
+            if time.monotonic() > last:
+                raise GraphError(f"the store is still being read: {error}") from error
+            time.sleep(0.02)
+
+
+def _open_store(folder: Path) -> ox.Store:
+    _raise_if_incomplete(folder)
     try:
         return ox.Store(folder)
     except (OSError, RuntimeError, ValueError) as error:
-        raise damage.opening(folder, error) from error
+        raise _explain_open_failure(folder, error) from error
+
+
+def _raise_if_incomplete(folder: Path) -> None:
+    """
+    Look at a store before it is opened: where the file is gone by which the engine knows the others, it would begin an empty store
+    in their place.
+
+    Raises:
+        Damaged: there are files of a store, and that one is not among them.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "CURRENT").is_file():
+        raise Damaged(f"the store {folder} is damaged: its file CURRENT is missing")
+
+
+def _explain_open_failure(folder: Path, error: Exception) -> GraphError:
+    """Return what an exception of the engine means that came as it opened a store."""
+    said = f"the store {folder} cannot be opened: {error}"
+    return GraphError(said) if any(words in str(error) for words in _NO_DAMAGE) else Damaged(said)
+
+
+def _explain_failure(error: Exception, where: str) -> GraphError:
+    """Return what an exception of the engine means that came as it read or wrote; `where` is the query, in words."""
+    said = f"the store failed{where}: {error}"
+    return Damaged(said) if str(error).startswith("Corruption") else GraphError(said)
 
 
 @contextmanager
-def _failures(query: str = "") -> Iterator[None]:
-    """The store signals with Python's own exceptions; none of them leaves this room."""
+def translate_failures(query: str = "") -> Iterator[None]:
+    """Raise what the engine signals with Python's own exceptions as a `GraphError`."""
     try:
         yield
     except (SyntaxError, OSError, RuntimeError, ValueError) as error:
-        raise damage.met(error, f" in queries/{query}.rq" if query else "") from error
+        raise _explain_failure(error, f" in queries/{query}.rq" if query else "") from error
+
+
+def _iterate(quads: Iterator[ox.Quad]) -> Iterator[ox.Quad]:
+    with translate_failures():
+        yield from quads
+
+
+def _update_operations(change: Change) -> Iterator[str]:
+    """Yield a change as operations of an update: the one that removes, then the one that adds; none for what is empty."""
+    for verb, found in (("DELETE", change.removes), ("INSERT", change.adds)):
+        if found:
+            yield f"{verb} DATA {{ {' '.join(_write_quad(quad) for quad in found)} }}"
+
+
+def _write_quad(quad: Quad) -> str:
+    subject, predicate, value, graph = quad
+    return f"GRAPH {to_term(graph)} {{ {to_term(subject)} {to_term(predicate)} {to_term(value)} }}"

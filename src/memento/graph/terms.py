@@ -1,14 +1,16 @@
-"""Python values as RDF terms, and back."""
+"""Our values and quads as terms and quads of the engine, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
+import pyoxigraph as ox
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
 
 from memento.errors import GraphError, InputError
 from memento.iris import IRI, XSD
-from memento.model import Value
+from memento.model import Quad, Value
 from memento.time import iso
 
 Term = NamedNode | Literal
@@ -28,7 +30,7 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
 
 def to_term(value: Value) -> Term:
     """
-    A value as the term that stands for it; text never becomes a name.
+    Return a value as the term that stands for it; text never becomes a name.
 
     Raises:
         GraphError: an IRI that is none, or text that RDF cannot hold.
@@ -52,17 +54,17 @@ def to_term(value: Value) -> Term:
 
 def to_value(term: NamedNode | Literal | BlankNode | Triple) -> Value:
     """
-    The value that a term stands for; a literal of a type we do not use is its text.
+    Return the value that a term stands for; a literal of a type we do not use is its text.
 
     >>> to_value(Literal(3)), to_value(NamedNode("urn:x")), to_value(Literal(True))
     (3, 'urn:x', True)
     """
     if isinstance(term, Literal):
-        return _of_literal(term)
+        return _literal_value(term)
     return IRI(term.value) if isinstance(term, NamedNode) else str(term)
 
 
-def _of_literal(term: Literal) -> Value:
+def _literal_value(term: Literal) -> Value:
     text, datatype = term.value, term.datatype.value
     if datatype == _STRING:  # most of them
         return text
@@ -81,18 +83,48 @@ def _of_literal(term: Literal) -> Value:
         return text
 
 
-def resolved(prologue: str, name: str, base: str | None) -> str:
+def resolve_iri(prologue: str, name: str, base: str | None) -> str:
     """
-    The IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
+    Return the IRI that an IRI or a prefixed name stands for, after the declarations of a prologue, as the engine resolves it.
 
     Raises:
         InputError: it stands for none: its prefix is not declared, or it is relative and there is no base.
 
-    >>> resolved("PREFIX ex: <http://ex.org/a/>", "<../b>", "http://ex.org/a/c"), resolved("PREFIX ex: <urn:x:>", "ex:b", None)
-    ('http://ex.org/b', 'urn:x:b')
+    >>> resolve_iri("PREFIX ex: <http://ex.org/a/>", "<../b>", "http://ex.org/a/c")
+    'http://ex.org/b'
+    >>> resolve_iri("PREFIX ex: <urn:x:>", "ex:b", None)
+    'urn:x:b'
     """
     try:
         [quad] = parse(f"{prologue}\n{name} a {name} .", RdfFormat.TURTLE, base_iri=base)
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{name[:200]} is no IRI here: {error}") from error
     return str(getattr(quad.subject, "value", ""))
+
+
+def to_node(name: str) -> ox.NamedNode | ox.BlankNode:
+    """Return the node of a name; that of a blank node begins with `_:`."""
+    return ox.BlankNode(name[2:]) if name.startswith("_:") else ox.NamedNode(name)
+
+
+def to_quads(quads: Iterable[Quad]) -> list[ox.Quad]:
+    """Return our quads as the store's, in their order."""
+    made: dict[str, ox.NamedNode] = {}
+
+    def name(iri: IRI) -> ox.NamedNode:
+        known = made.get(iri)
+        if known is None:
+            known = made[iri] = ox.NamedNode(iri)
+        return known
+
+    return [
+        ox.Quad(name(subject), name(predicate), name(value) if isinstance(value, IRI) else to_term(value), name(graph))
+        for subject, predicate, value, graph in quads
+    ]
+
+
+def to_own_quad(quad: ox.Quad) -> Quad:
+    """Return the engine's quad in our own terms."""
+    subject = quad.subject.value if isinstance(quad.subject, NamedNode) else str(quad.subject)
+    graph = "" if isinstance(quad.graph_name, ox.DefaultGraph) else quad.graph_name.value
+    return (IRI(subject), IRI(quad.predicate.value), to_value(quad.object), IRI(graph))

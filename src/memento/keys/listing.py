@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import cast
 
+from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, namespace_of, session_iri
 from memento.keys.walk import Way, beside_of
 from memento.model import Change, MemoryRow, MemoryStats, Scope, TurnRow
-from memento.ports import Graph, Row
 
 _AROUND = 2  # turns on either side of the one that is asked for
 
 
-def conversation(session: str, turn: int | None, scope: Scope, graph: Graph) -> tuple[TurnRow, ...]:
+def conversation(session: str, turn: int | None, scope: Scope, graph: Store) -> tuple[TurnRow, ...]:
     """The turns of a session in their order, or those around one of them; none when there is no such session."""
     sessions = [session_iri(name, session) for name in scope.memory_graphs]
     rows = graph.select("keys/conversation", scope.readable, session=sessions)
@@ -52,7 +52,7 @@ def memories(limit: int, offset: int, way: Way) -> tuple[MemoryRow, ...]:
     return tuple(found)
 
 
-def overdue(scope: Scope, now: datetime, graph: Graph) -> tuple[Change, int]:
+def overdue(scope: Scope, now: datetime, graph: Store) -> tuple[Change, int]:
     """What lets go of the memories of the namespace whose time is over, and how many they are; history keeps them."""
     rows = graph.select("keys/overdue", [scope.graph], now=now)
     ends = tuple((cast(IRI, row["memory"]), MEM.expiredAt, row["expiresAt"], scope.graph) for row in rows)

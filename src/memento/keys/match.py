@@ -16,11 +16,12 @@ from typing import cast
 
 import numpy as np
 
+from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, SKOS
 from memento.keys.leads import Lead, Leads
 from memento.keys.thresholds import Thresholds
 from memento.model import FoundKey, Match
-from memento.ports import Graph, Row, Vectors
+from memento.ports import Vectors
 from memento.search.nearest import Values
 from memento.search.nodes import Ids
 from memento.search.words import tokens
@@ -70,7 +71,7 @@ class Matched:
         return self.candidates.setdefault(lead.iri, Candidate(lead))
 
 
-def matched(asked: Asked, leads: Leads, graph: Graph, knobs: KeysSettings) -> Matched:
+def matched(asked: Asked, leads: Leads, graph: Store, knobs: KeysSettings) -> Matched:
     """The keys that a question may lead to. Ask under `indexes.lock`."""
     found = Matched()
     _spelt(asked, leads, found)
@@ -112,7 +113,7 @@ def shown(
     return [_row(one, leads, called.get(one.lead.iri, ()), hub) for one in candidates]
 
 
-def aliases(leads: Sequence[Lead], readable: Sequence[IRI], graph: Graph) -> dict[IRI, list[str]]:
+def aliases(leads: Sequence[Lead], readable: Sequence[IRI], graph: Store) -> dict[IRI, list[str]]:
     """The names of keys beside their first, by key; those of what a key denotes are its own."""
     subjects: dict[IRI, IRI] = {lead.iri: lead.iri for lead in leads if lead.node is not None}
     subjects |= {lead.denotes: lead.iri for lead in leads if lead.denotes}
@@ -201,7 +202,7 @@ def _compare(one: Candidate, nodes: Ids, cosines: Values, asked: Asked, leads: L
         one.content = float(leads.indexes.vectors["memory"].cosines(shown[-_MOST:], asked.vectors).max())
 
 
-def _near(near: Sequence[tuple[int, float]], leads: Leads, graph: Graph, found: Matched) -> None:
+def _near(near: Sequence[tuple[int, float]], leads: Leads, graph: Store, found: Matched) -> None:
     """Concepts that lead to a memory which means nearly the same as the question, best first; names where it has no concept."""
     bare = [node for node, _ in near if all(lead.is_named for lead, _ in leads.written_of(node).values())][:_READ]
     texts = texts_of(bare, leads, graph)
@@ -217,7 +218,7 @@ def _near(near: Sequence[tuple[int, float]], leads: Leads, graph: Graph, found: 
                 one.content, one.nearest = cosine, node
 
 
-def texts_of(nodes: Sequence[int], leads: Leads, graph: Graph) -> dict[int, tuple[str, str | None]]:
+def texts_of(nodes: Sequence[int], leads: Leads, graph: Store) -> dict[int, tuple[str, str | None]]:
     """Content and title of some memories, by id."""
     if not nodes:
         return {}

@@ -16,7 +16,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.errors import InputError
-from memento.graph.mapping import attributed, invalidates, quads
+from memento.graph.mapping import attribute_note, invalidates, quads
 from memento.iris import IRI, MEM, link_iri, mint
 from memento.keys.differ import NAME, NUMBER, differ
 from memento.keys.given import sanitised, types_of
@@ -201,7 +201,7 @@ def _memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
     return Change(
         (
             *quads(note, graph),
-            attributed(note.iri, scope.user, graph),
+            attribute_note(note.iri, scope.user, graph),
             (note.iri, MEM.source, source, graph),
             *quads(memory, graph),
         )

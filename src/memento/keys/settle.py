@@ -18,12 +18,13 @@ from datetime import datetime
 import numpy as np
 
 from memento.graph.mapping import quads
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, SKOS, mint
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import is_short
 from memento.keys.thresholds import Thresholds
 from memento.model import Change, Key, KeyType, Quad
-from memento.ports import Embedder, Graph, Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.spellings import folded
 from memento.search.words import tokens
 
@@ -60,7 +61,7 @@ class Settling:
     """Settles the keys of one memory after the other, within one change. Ask under `indexes.lock`, as one of the writers."""
 
     def __init__(
-        self, leads: Leads, embedder: Embedder, graph: Graph, own: IRI, limits: Thresholds, at: datetime
+        self, leads: Leads, embedder: Embedder, graph: Store, own: IRI, limits: Thresholds, at: datetime
     ) -> None:
         """
         Args:

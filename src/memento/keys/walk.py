@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import node as noun
 from memento.graph.mapping import statements
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, namespace_of
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import specificity, texts_of
@@ -36,7 +37,7 @@ from memento.model import (
     Traversed,
     Value,
 )
-from memento.ports import Graph, Vectors
+from memento.ports import Vectors
 from memento.rank import laws
 from memento.strength.reinforcement import Reinforcement
 
@@ -62,7 +63,7 @@ class Way:
 
     leads: Leads
     used: Reinforcement
-    graph: Graph
+    graph: Store
     readable: Sequence[IRI]
     now: datetime
 
@@ -218,7 +219,7 @@ def age_days(nodes: NDArray[np.integer], way: Way) -> NDArray[np.float64]:
     return np.asarray(np.maximum(ms, 0.0) / _DAY_MS)
 
 
-def beside_of(memories: Sequence[IRI], graph: Graph, readable: Sequence[IRI]) -> dict[tuple[IRI, IRI], list[IRI]]:
+def beside_of(memories: Sequence[IRI], graph: Store, readable: Sequence[IRI]) -> dict[tuple[IRI, IRI], list[IRI]]:
     """What some memories supersede, contradict and are related to: by memory and predicate."""
     found: dict[tuple[IRI, IRI], list[IRI]] = {}
     for row in graph.select("keys/beside", readable, memory=list(memories)) if memories else []:

@@ -36,7 +36,7 @@ UNFIT = {400, 422}  # the request itself is refused: whoever wrote it may write 
 LONGEST_WAIT_S = 60.0  # between two attempts; a service that asks for more is not waited for
 LONGEST_ANSWER = 32 << 20  # bytes
 SECRET = 4  # characters that a key has at least; a shorter one would only garble the message
-SHOWN = 300  # characters of a service's own message in an error
+MOST_SHOWN = 300  # characters of a service's own message in an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Endpoint:
 
     def post(self, path: str, body: Mapping[str, Any], *, retries: int, until: float) -> Answer:
         """
-        The JSON object that the service answers with.
+        Post a body and return the JSON object that the service answers with.
 
         Args:
             retries: how often to ask again when it is busy or away.
@@ -101,14 +101,14 @@ class Endpoint:
         for attempt in range(1, retries + 2):
             if not self.breaker.allows():
                 raise self._error(
-                    f"{self.called} at {self._shown} has failed {self.breaker.failures} times in a row; "
+                    f"{self.called} at {self._shown_url} has failed {self.breaker.failures} times in a row; "
                     f"it is left alone for another {self.breaker.rest_s:.0f} s"
                 )
-            status, found, wait_s, why = self._attempt(path, body, until)
+            status, reply, wait_s, why = self._attempt(path, body, until)
             if 200 <= status < 300 or status in UNFIT:
-                return Answer(status, found, attempt)
+                return Answer(status, reply, attempt)
             wait_s = self._pause(attempt) if wait_s is None else wait_s
-            hopeless = not _passing(status, found) or attempt > retries
+            hopeless = not _may_pass(status, reply) or attempt > retries
             if hopeless or wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s >= until:
                 raise self._error(self.complaint(status, why))
             telemetry.count("endpoint.retry")
@@ -117,16 +117,16 @@ class Endpoint:
         raise AssertionError("unreachable")
 
     def complaint(self, status: int, why: str) -> str:
-        """One line that names the service and what would mend it; `why` is the service's own message."""
-        said = " ".join(why.split())
+        """Write one line that names the service and what would mend it; `why` is the service's own message."""
+        message = " ".join(why.split())
         if len(self._secret) >= SECRET:
-            said = said.replace(self._secret, "***")
-        said = said if len(said) <= SHOWN else f"{said[:SHOWN]}…"
+            message = message.replace(self._secret, "***")
+        message = message if len(message) <= MOST_SHOWN else f"{message[:MOST_SHOWN]}…"
         fix = {401: "; check its api_key", 403: "; check its api_key", 404: "; check its base_url and model"}.get(
             status, ""
         )
         answered = f"answered {status}" if status else "did not answer"
-        return f"{self.called} at {self._shown} {answered}{f': {said}' if said else ''}{fix}"
+        return f"{self.called} at {self._shown_url} {answered}{f': {message}' if message else ''}{fix}"
 
     def close(self) -> None:
         """Let go of connections; the next request opens new ones."""
@@ -136,19 +136,19 @@ class Endpoint:
                 self._client = None
 
     @property
-    def _shown(self) -> str:
+    def _shown_url(self) -> str:
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def _attempt(
         self, path: str, body: Mapping[str, Any], until: float
     ) -> tuple[int, Mapping[str, Any], float | None, str]:
-        """Status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
+        """Try once: return status (0: no answer), body, seconds it asks to wait, and what went wrong; the breaker is told."""
         import httpx2
 
         reported = False
         try:
-            status, headers, text = self._sent(path, body, until)
+            status, headers, text = self._send(path, body, until)
             reported = True
             (self.breaker.record_failure if status >= 500 or status == 408 else self.breaker.record_success)()
         except httpx2.TimeoutException as error:
@@ -156,7 +156,7 @@ class Endpoint:
         except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
             # What these say may be a header, and so the key.
             raise self._error(
-                f"{self.called} at {self._shown} cannot be asked ({type(error).__name__}); check its base_url and api_key"
+                f"{self.called} at {self._shown_url} cannot be asked ({type(error).__name__}); check its base_url and api_key"
             ) from None
         except httpx2.HTTPError as error:
             return 0, {}, None, f"{type(error).__name__}: {error}"
@@ -164,23 +164,23 @@ class Endpoint:
             if not reported:
                 self.breaker.record_failure()
         try:
-            found = json.loads(text)
+            parsed = json.loads(text)
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            return status, found, _asked_to_wait(headers), said(found)
+            parsed = None
+        if isinstance(parsed, dict):
+            return status, parsed, _parse_retry_after(headers), error_message(parsed)
         if 200 <= status < 300:
-            raise self._error(f"{self.called} at {self._shown} answered no JSON object; check its base_url")
-        return status, {}, _asked_to_wait(headers), text.decode("utf-8", "replace")
+            raise self._error(f"{self.called} at {self._shown_url} answered no JSON object; check its base_url")
+        return status, {}, _parse_retry_after(headers), text.decode("utf-8", "replace")
 
-    def _sent(self, path: str, body: Mapping[str, Any], until: float) -> tuple[int, Mapping[str, str], bytes]:
+    def _send(self, path: str, body: Mapping[str, Any], until: float) -> tuple[int, Mapping[str, str], bytes]:
         import httpx2
 
         left = max(until - time.monotonic(), 0.001)
         silence = min(self._limits.silence_s, left)
         timeout = httpx2.Timeout(silence, connect=min(self._limits.connect_s, left))
         telemetry.count("endpoint.request")
-        with self._opened().stream("POST", self.base_url + path, json=body, timeout=timeout) as response:
+        with self._open_client().stream("POST", self.base_url + path, json=body, timeout=timeout) as response:
             text = bytearray()
             for chunk in response.iter_bytes():
                 text += chunk
@@ -190,7 +190,7 @@ class Endpoint:
                     raise httpx2.ReadError("the answer is too long")
             return response.status_code, response.headers, bytes(text)
 
-    def _opened(self) -> httpx2.Client:
+    def _open_client(self) -> httpx2.Client:
         import httpx2
 
         with self._lock:
@@ -200,31 +200,31 @@ class Endpoint:
             return self._client
 
     def _pause(self, attempt: int) -> float:
-        """Doubles each time, and half of it is left to chance, so that many who failed together do not return together."""
+        """Return the wait before the next attempt: it doubles each time, half of it chance, so that many do not come together."""
         longest: float = min(self._limits.retry_wait_s * 2 ** (attempt - 1), LONGEST_WAIT_S)
         return longest * random.uniform(0.5, 1.0)
 
 
-def said(body: Mapping[str, Any]) -> str:
-    """A service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
+def error_message(body: Mapping[str, Any]) -> str:
+    """Find a service's own message: OpenAI's and Anthropic's `error.message`, Ollama's `error`; "" when there is none."""
     error = body.get("error", body.get("message", body.get("detail", "")))
     message = error.get("message", "") if isinstance(error, dict) else error
     return message if isinstance(message, str) else json.dumps(message)
 
 
-def _passing(status: int, body: Mapping[str, Any]) -> bool:
-    """Whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
+def _may_pass(status: int, body: Mapping[str, Any]) -> bool:
+    """Tell whether the same request may succeed later. An empty account looks like a busy service, but no waiting fills it."""
     error = body.get("error")
     if isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type")):
         return False
     return status == 0 or status in BUSY or status >= 500
 
 
-def _asked_to_wait(headers: Mapping[str, str]) -> float | None:
+def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """
-    Seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
+    Return the seconds of a Retry-After, given as such or as an HTTP date; None when there is none that can be read.
 
-    >>> _asked_to_wait({"retry-after": "2"}), _asked_to_wait({"retry-after": "soon"})
+    >>> _parse_retry_after({"retry-after": "2"}), _parse_retry_after({"retry-after": "soon"})
     (2.0, None)
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):

@@ -65,12 +65,12 @@ class Result(NamedTuple):
 
 def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
     """
-    The configured servers by name.
+    Read the configured servers by name.
 
     Raises:
         SettingsError: one has neither command nor url, or both, or an unknown key; names it.
     """
-    found: dict[str, Server] = {}
+    servers: dict[str, Server] = {}
     for name, fields in json.loads(settings.servers or "{}").items():
         where = f"{name} of [executor.servers]"
         try:
@@ -81,8 +81,8 @@ def servers_of(settings: ExecutorSettings) -> dict[str, Server]:
             raise SettingsError(f"{where} needs either command, the program to start, or url, the address to reach")
         if server.url and not server.url.startswith(("http://", "https://")):
             raise SettingsError(f"the url of {where} must begin with http:// or https://")
-        found[name] = server
-    return found
+        servers[name] = server
+    return servers
 
 
 class Toolbox:
@@ -112,7 +112,7 @@ class Toolbox:
             self._portal: BlockingPortal = stack.enter_context(start_blocking_portal())
             for name, server in self._servers.items():
                 words = stack.enter_context(tempfile.TemporaryFile("w+"))
-                self._clients[name], listed = self._reached(name, words, stack)
+                self._clients[name], listed = self._reach(name, words, stack)
                 self._take(name, server, listed)
             self._stack = stack.pop_all()
         return self
@@ -122,7 +122,7 @@ class Toolbox:
 
     def call(self, name: str, arguments: Json, until: float) -> Result:
         """
-        What a tool says, at most as long as is configured; its own errors and those of its server are results too.
+        Call a tool and return what it says, within the configured time; its own errors and those of its server are results too.
 
         Args:
             until: `time.monotonic()` at which to wait no longer.
@@ -135,26 +135,26 @@ class Toolbox:
             raise ToolError(f"there is no tool {name[:80]!r}: there are {known}")
         server, own = self._homes[name]
         within = max(min(self._settings.call_s, until - time.monotonic()), 0.01)
-        return self._portal.call(_called, self._clients[server], server, own, arguments, within)
+        return self._portal.call(_call_tool, self._clients[server], server, own, arguments, within)
 
-    def _reached(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
-        """A client of one server with the tools it lists; it stays open with the stack."""
+    def _reach(self, name: str, words: IO[str], stack: ExitStack) -> tuple[mcp.Client, list[Any]]:
+        """Connect to one server and list its tools; the client stays open with the stack."""
         import anyio
 
         ready: Reached = Future()
         stop = self._portal.call(anyio.Event)
         limit = self._settings.start_s
-        held = self._portal.start_task_soon(_held, self._servers[name], words, limit, ready, stop)
-        stack.callback(self._let_go, name, held, stop)
+        serving = self._portal.start_task_soon(_hold_server, self._servers[name], words, limit, ready, stop)
+        stack.callback(self._let_go, name, serving, stop)
         try:
             return ready.result(limit)
         except Exception as error:
-            held.cancel()
+            serving.cancel()
             words.seek(0)
-            said = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
-            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _why(error)
+            last_words = words.read().strip().rpartition("\n")[2][:LAST_WORDS]
+            why = f"it is not ready after {limit:g} s" if isinstance(error, TimeoutError) else _root_cause(error)
             raise ToolError(
-                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {said}' if said else ''}"
+                f"the server {name!r} of [executor] cannot be used: {why}{f'; its last words: {last_words}' if last_words else ''}"
             ) from error
 
     def _let_go(self, name: str, held: Future[None], stop: anyio.Event) -> None:
@@ -190,7 +190,7 @@ class Toolbox:
             )
 
 
-async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
+async def _hold_server(server: Server, words: IO[str], start_s: float, ready: Reached, stop: anyio.Event) -> None:
     """Keep one server open from start to `stop`, all in one task, as its client demands."""
     import httpx2
     import mcp
@@ -209,7 +209,7 @@ async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, 
                 http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
                 transport = streamable_http_client(str(server.url), http_client=http)
             client = await stack.enter_async_context(mcp.Client(transport, read_timeout_seconds=start_s))
-            ready.set_result((client, await _listed(client)))
+            ready.set_result((client, await _list_tools(client)))
             await stop.wait()
     except Exception as error:
         if ready.done():
@@ -217,19 +217,19 @@ async def _held(server: Server, words: IO[str], start_s: float, ready: Reached, 
         ready.set_exception(error)
 
 
-async def _listed(client: mcp.Client) -> list[Any]:
-    found: list[Any] = []
+async def _list_tools(client: mcp.Client) -> list[Any]:
+    tools: list[Any] = []
     cursor: str | None = None
-    while len(found) < MOST_TOOLS:
+    while len(tools) < MOST_TOOLS:
         page = await client.list_tools(cursor=cursor)
-        found += page.tools
+        tools += page.tools
         cursor = page.next_cursor
         if not cursor:
             break
-    return found
+    return tools
 
 
-async def _called(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
+async def _call_tool(client: mcp.Client, server: str, name: str, arguments: Json, within: float) -> Result:
     import anyio
     from mcp.shared.exceptions import MCPError
     from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
@@ -239,25 +239,25 @@ async def _called(client: mcp.Client, server: str, name: str, arguments: Json, w
             answer = await client.call_tool(name, arguments, read_timeout_seconds=within)
     except MCPError as error:
         refused = error.code in (INVALID_PARAMS, METHOD_NOT_FOUND)
-        told = f"the server {server!r} {'refused the call' if refused else 'did not answer'}: {error}"
-        return Result(told, failed=True, uncertain=not refused)
+        reason = f"the server {server!r} {'refused the call' if refused else 'did not answer'}: {error}"
+        return Result(reason, failed=True, uncertain=not refused)
     except TimeoutError:
         return Result(f"the server {server!r} did not answer within {within:.0f} s", failed=True, uncertain=True)
     except Exception as error:
-        return Result(f"the server {server!r} did not answer: {_why(error)}", failed=True, uncertain=True)
-    return Result(_text(answer), failed=bool(answer.is_error))
+        return Result(f"the server {server!r} did not answer: {_root_cause(error)}", failed=True, uncertain=True)
+    return Result(_text_of_answer(answer), failed=bool(answer.is_error))
 
 
-def _text(answer: Any) -> str:
-    """The texts of an answer; its structured content where there are none."""
+def _text_of_answer(answer: Any) -> str:
+    """Join the texts of an answer; its structured content where there are none."""
     parts = [block.text if block.type == "text" else f"({block.type})" for block in answer.content]
     if not parts and answer.structured_content is not None:
         return json.dumps(answer.structured_content, ensure_ascii=False)
     return "\n".join(parts)
 
 
-def _why(error: BaseException) -> str:
-    """The first single cause in a group of errors."""
+def _root_cause(error: BaseException) -> str:
+    """Find the first single cause in a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

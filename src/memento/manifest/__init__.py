@@ -1,5 +1,5 @@
 """
-A map of the memory: what hangs together, what it turns on, what is new and what fades.
+A map of the memory: which parts belong together, what they turn on, what is new and what fades.
 
-*Flow:* `structure` (communities, ranks, bridges, of numbers alone) → `text` (500 tokens of it, for a model).
+*Flow:* `structure` (communities, ranks, bridges, of numbers alone) → `maps` (names and texts of it, cached).
 """

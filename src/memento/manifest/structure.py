@@ -1,5 +1,5 @@
 """
-What hangs together in a graph and what it turns on: communities, ranks, bridges, and how dense it is.
+Which parts of a graph belong together and what it turns on: communities, ranks, bridges, and how dense it is.
 
 Nothing here knows what a node is; the same graph gives the same structure, whenever it is asked.
 """
@@ -80,7 +80,7 @@ class Structure:
     topology: Topology
 
 
-def structure(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
+def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
     """
     Args:
         csr: the links, without loops.
@@ -93,16 +93,16 @@ def structure(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[n
     n = len(csr)
     if not n:
         return _NOTHING
-    adjacency = _matrix(csr)
-    rank = _ranks(adjacency)
-    community, modularity = _communities(adjacency)
+    adjacency = _to_matrix(csr)
+    rank = _page_ranks(adjacency)
+    community, modularity = _detect_communities(adjacency)
     return Structure(
         rank=rank,
         community=community,
-        communities=_listed(community, rank, touched),
-        bridges=_bridges(csr, community),
-        keys=_keys(rank, energy, importance),
-        topology=_topology(adjacency, modularity),
+        communities=_list_communities(community, rank, touched),
+        bridges=_find_bridges(csr, community),
+        keys=_rank_keys(rank, energy, importance),
+        topology=_measure_topology(adjacency, modularity),
     )
 
 
@@ -116,29 +116,29 @@ _NOTHING = Structure(
 )
 
 
-def _matrix(csr: Csr) -> Sparse:
+def _to_matrix(csr: Csr) -> Sparse:
     from scipy.sparse import csr_matrix
 
     weights = np.ones(len(csr.indices)) if csr.weights is None else csr.weights.astype(np.float64)
     return csr_matrix((weights, csr.indices, csr.indptr), shape=(len(csr), len(csr)))
 
 
-def _ranks(adjacency: Sparse) -> Numbers:
+def _page_ranks(adjacency: Sparse) -> Numbers:
     from sknetwork.ranking import PageRank
 
     n = adjacency.shape[0]
     if not adjacency.nnz:
         return np.full(n, 1 / n)
     ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
-    found = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
+    ranks = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
     # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
     alone = np.diff(adjacency.indptr) == 0
     each = 0.15 / (n - 0.85 * alone.sum())
-    return np.asarray(np.where(alone, each, found * (1 - each * alone.sum()) / found[~alone].sum()))
+    return np.asarray(np.where(alone, each, ranks * (1 - each * alone.sum()) / ranks[~alone].sum()))
 
 
-def _communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
-    """(n,) the community of each node, the largest first, and how much better than chance they are."""
+def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
+    """Return (n,) the community of each node, the largest first, and how much better than chance they are."""
     from sknetwork.clustering import Louvain, get_modularity
 
     if not adjacency.nnz:
@@ -149,7 +149,7 @@ def _communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
     return labels, float(get_modularity(adjacency, labels))
 
 
-def _listed(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.bool_]) -> tuple[Community, ...]:
+def _list_communities(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.bool_]) -> tuple[Community, ...]:
     sizes = np.bincount(community)
     by_rank = np.lexsort((-rank, community))
     ends = np.cumsum(sizes)
@@ -166,7 +166,7 @@ def _listed(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.boo
     )
 
 
-def _bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
+def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
     rows = np.repeat(np.arange(len(csr)), np.diff(csr.indptr))
     across = np.flatnonzero((community[rows] != community[csr.indices]) & (rows < csr.indices))
     weights = np.ones(len(across)) if csr.weights is None else csr.weights[across].astype(np.float64)
@@ -180,15 +180,15 @@ def _bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
     )
 
 
-def _keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
-    """Of the highest ranked, the best by rank, energy and importance; ranks as shares of the highest, else they would not count."""
+def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
+    """Choose of the highest ranked the best by rank (as a share of the highest, else it would not count), energy and importance."""
     highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
     scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
     order = np.argsort(-scores, kind="stable")
     return tuple((int(highest[place]), float(scores[place])) for place in order)
 
 
-def _topology(adjacency: Sparse, modularity: float) -> Topology:
+def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
     from scipy.sparse.csgraph import connected_components
 
     n, links = adjacency.shape[0], adjacency.nnz // 2
@@ -198,15 +198,15 @@ def _topology(adjacency: Sparse, modularity: float) -> Topology:
         links=links,
         average_degree=2 * links / n,
         density=2 * links / (n * (n - 1)) if n > 1 else 0.0,
-        clustering=_clustering(adjacency),
+        clustering=_measure_clustering(adjacency),
         modularity=modularity,
         largest=float(np.bincount(component).max() / n),
     )
 
 
-def _clustering(adjacency: Sparse) -> float:
+def _measure_clustering(adjacency: Sparse) -> float:
     """
-    The mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
+    Return the mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
 
     Links point from the node with fewer to the one with more of them, so that no row is long: each triangle is then found once.
     """

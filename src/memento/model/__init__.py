@@ -42,6 +42,8 @@ from memento.model.answers import (
 )
 from memento.model.cases import (
     DOUBTS,
+    LEAST_REWARD,
+    MOST_REWARD,
     OUTCOMES,
     TILTS,
     ZOOMS,
@@ -150,6 +152,8 @@ from memento.model.strength import (
 __all__ = [
     "DOUBTS",
     "KINDS",
+    "LEAST_REWARD",
+    "MOST_REWARD",
     "OUTCOMES",
     "TILTS",
     "ZOOMS",

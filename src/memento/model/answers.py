@@ -265,6 +265,7 @@ class Noted:
     What became of a note: what was stored, what that retired, what it contradicts without retiring it.
 
     A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`.
+    `contents` has the text of every memory that is named.
     """
 
     note: IRI | None
@@ -273,6 +274,7 @@ class Noted:
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()
     pending: bool = False
+    contents: Mapping[IRI, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +283,7 @@ class NoteStatus:
     How far a note has come. `agent` understood it; `attempts` failed, the last one by `error`, which said `reason`.
 
     For a skipped note `reason` says why nothing came of it; for a pending one `retry_at` is when it is tried again.
+    `contents` has the text of every memory that is named.
     """
 
     note: IRI
@@ -292,15 +295,21 @@ class NoteStatus:
     error: str | None = None
     reason: str | None = None
     retry_at: datetime | None = None
+    contents: Mapping[IRI, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is."""
+    """
+    A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is.
+
+    `contents` has the text of both.
+    """
 
     invalidation: IRI
     restored: IRI
     invalidator: IRI
+    contents: Mapping[IRI, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,8 @@ from memento.model.stored import (
 
 Outcome = Literal["success", "partial", "failure"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "partial", "failure")
+LEAST_REWARD, MOST_REWARD = -0.2, 1.0
+"""What a task may have earned."""
 
 StepState = Literal["pending", "done", "skipped", "failed"]
 """How far a trajectory or one of its steps has come."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -100,10 +101,11 @@ class Activated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """The memories that had no energy left; with `dry_run` they are still there."""
+    """The memories that had no energy left, and the text of each; with `dry_run` they are still there."""
 
     memories: tuple[IRI, ...]
     dry_run: bool = False
+    contents: Mapping[IRI, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Anchor, Scope
-from memento.ports import Graph
 from memento.rank.walks import rarity
 from memento.retrieval.land import Evidence
 from memento.retrieval.question import is_first_person, named_among
@@ -52,7 +52,7 @@ def anchor(
     evidence: Evidence,
     joined: Joined,
     view: View,
-    graph: Graph,
+    graph: Store,
     scope: Scope,
     knobs: AnchorSettings,
     seeds: int,
@@ -70,7 +70,7 @@ def anchor(
 
 
 def anchors(
-    question: str, seeds: Seeds, view: View, graph: Graph, scope: Scope, knobs: AnchorSettings
+    question: str, seeds: Seeds, view: View, graph: Store, scope: Scope, knobs: AnchorSettings
 ) -> tuple[Anchor, ...]:
     """
     The entities to start from, heaviest first: one that the question names weighs its rarity, one that comes with a seed a share

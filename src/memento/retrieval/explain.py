@@ -15,7 +15,7 @@ from datetime import datetime
 
 import numpy as np
 
-from memento.graph.binding import bound
+from memento.graph.binding import bind_query
 from memento.iris import IRI
 from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.anchor import Seeds
@@ -79,7 +79,7 @@ def sparql(
     if not memories:
         return None
     believed = believed_at or asked_at
-    return bound(
+    return bind_query(
         "retrieval/explained",
         {
             "memory": [(one.iri, one.rank, one.score) for one in memories],

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memento.graph.inference.kin import Kin
+from memento.graph.inference.inferences import Kin
 from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.anchor import named_entities

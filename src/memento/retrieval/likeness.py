@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.backends import Backends
-from memento.graph.likeness import key
+from memento.graph.similarity import digest_iri
 from memento.iris import IRI
 from memento.model import Scope
 from memento.ports import Vectors
@@ -70,5 +70,5 @@ def _keys(nodes: NDArray[np.integer[Any]], indexes: Indexes) -> Keys:
         known = np.concatenate([known, np.zeros(indexes.nodes.size - len(known), dtype=np.uint64)])
         _KEYS[indexes] = known
     for node in nodes[known[nodes] == 0].tolist():
-        known[node] = key(indexes.nodes.iri(node))
+        known[node] = digest_iri(indexes.nodes.iri(node))
     return np.asarray(known[nodes])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memento.backends import Backends
-from memento.graph.inference.kin import Kin
+from memento.graph.inference.inferences import Kin
 from memento.iris import IRI
 from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors

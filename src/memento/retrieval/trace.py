@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from memento.graph.store import Row, Store
 from memento.iris import IRI
 from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scored
-from memento.ports import Graph, Row
 
 USER = "USER"
 
@@ -26,7 +26,7 @@ class _Parts:
 
 
 def trace(
-    chosen: Sequence[Scored[IRI]], graph: Graph, readable: Sequence[IRI], user: IRI, believed_at: datetime | None
+    chosen: Sequence[Scored[IRI]], graph: Store, readable: Sequence[IRI], user: IRI, believed_at: datetime | None
 ) -> tuple[tuple[Recalled, ...], tuple[RecalledEntity, ...]]:
     """
     The memories in the order they were chosen, and every entity they are about: the user first, then the most mentioned.

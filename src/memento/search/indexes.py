@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import KeyType
-from memento.ports import Embedder, Graph, Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.associations import Associations
 from memento.search.fadings import Fadings
@@ -39,7 +40,7 @@ from memento.search.words import Postings
 class Indexes(Told):
     """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
+    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
         Args:
             flat: vectors of a kind up to which a search looks at every one.
@@ -82,21 +83,25 @@ class Indexes(Told):
                 counted.update(self.passages[graph].turns.speakers)
         return [name for name, _ in counted.most_common()]
 
-    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI], made: Sequence[Found] = ()) -> None:
         """
         Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
 
         Args:
             graphs: where the nodes may be described.
+            made: those among them that `made_by` knows of, before the write; they are not read again.
         """
         if not iris:
             return
-        found = self.read(iris, graphs)
+        new = {one.iri for one in made}
+        old = [iri for iri in iris if iri not in new]
+        found = [*made, *(self.read(old, graphs) if old else ())]
         self.named(found)
         self._name_notes(found, graphs)
         described = {one.iri for one in found}
         self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
-        self.link(sorted(_linked(found)), graphs)
+        unlinked = new - {one.link[1] for one in found if one.link}
+        self.link(sorted(_linked(found) - unlinked), graphs)
 
     def _name_notes(self, found: Iterable[Found], graphs: Sequence[IRI]) -> None:
         """Learn which of the notes that some memories are from are turns."""

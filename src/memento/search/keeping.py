@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.assets import VERSION
+from memento.graph.store import Store
 from memento.iris import IRI
-from memento.ports import Graph
 from memento.search import archive
 from memento.search.adjacency import Adjacency
 from memento.search.archive import Arrays, nested, part, strings, unpacked
@@ -50,7 +50,7 @@ _FORM = 3  # of the arrays: what was kept in another one is read anew from the g
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def load(folder: Path, graph: Graph, indexes: Indexes) -> bool:
+def load(folder: Path, graph: Store, indexes: Indexes) -> bool:
     """
     Fill the indexes from a folder and from what was touched since; False, and nothing is filled, when it does not fit.
     """

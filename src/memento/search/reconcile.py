@@ -13,9 +13,10 @@ from operator import itemgetter
 
 import numpy as np
 
+from memento.graph.store import Store
 from memento.iris import IRI, MEM
 from memento.model import Difference, Value
-from memento.ports import Graph, Progress
+from memento.ports import Progress
 from memento.search.filling import fill, fill_links, fill_vectors
 from memento.search.found import READ, Found
 from memento.search.indexes import Indexes
@@ -24,7 +25,7 @@ from memento.search.vectors import digest
 _BATCH = 256
 
 
-def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:
+def reconcile(graph: Store, indexes: Indexes, progress: Progress | None = None) -> int:
     """
     Fill the indexes from the graph, reusing the vectors that still fit.
 
@@ -79,14 +80,14 @@ def _embed(found: Sequence[Found], indexes: Indexes) -> None:
     indexes.file.write([(one.iri, digest(text), vector) for one, text, vector in rows])
 
 
-def rebuild(graph: Graph, indexes: Indexes, progress: Progress | None = None) -> int:
+def rebuild(graph: Store, indexes: Indexes, progress: Progress | None = None) -> int:
     """Throw every vector away and make all indexes from the graph; returns how many nodes were embedded."""
     with indexes.lock:
         indexes.file.clear(indexes.embedder.fingerprint)
         return reconcile(graph, indexes, progress)
 
 
-def differences(graph: Graph, indexes: Indexes) -> list[Difference]:
+def differences(graph: Store, indexes: Indexes) -> list[Difference]:
     """Where the indexes are not what the graph says: missing, orphaned or outdated; changes nothing."""
     with indexes.lock:
         held = {one.iri: one for one in everything(graph) if one.kind is not None}
@@ -118,7 +119,7 @@ def is_indexed(graph: IRI) -> bool:
     return graph.startswith(("urn:memento:graph:", "urn:memento:self:"))
 
 
-def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
+def everything(graph: Store, graphs: Sequence[IRI] | None = None) -> Iterator[Found]:
     """Every subject of every graph, or of some, with what the indexes take from it; one at a time."""
     for name in graph.graphs() if graphs is None else graphs:
         if not is_indexed(name):

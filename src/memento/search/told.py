@@ -8,9 +8,10 @@ from typing import cast
 import numpy as np
 
 from memento.graph.mapping import statements
+from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Value
-from memento.ports import Embedder, Graph, Vectors
+from memento.ports import Embedder, Vectors
 from memento.search.found import Found
 from memento.search.nodes import Nodes
 from memento.search.vectors import VectorFile, digest
@@ -21,7 +22,7 @@ class Told:
 
     nodes: Nodes
 
-    def __init__(self, graph: Graph, embedder: Embedder, file: VectorFile) -> None:
+    def __init__(self, graph: Store, embedder: Embedder, file: VectorFile) -> None:
         self._graph = graph
         self.embedder = embedder
         self.file = file
@@ -40,6 +41,19 @@ class Told:
             _, said = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
             said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
         return [Found(iri, graph, said) for iri, (graph, said) in grouped.items()]
+
+    def made_by(self, change: Change, graphs: Sequence[IRI]) -> list[Found]:
+        """List the nodes that a change makes, as it describes them: nobody knew them before, so there is nothing else to read."""
+        kinds = {
+            subject: graph for subject, predicate, _, graph in change.adds if predicate == TYPE and graph in graphs
+        }
+        for subject, *_ in change.removes:
+            kinds.pop(subject, None)
+        adds = (quad for quad in dict.fromkeys(change.adds) if quad[0] in kinds)
+        return [Found(iri, kinds[iri], said) for iri, said in statements(adds).items() if not self._is_known(iri)]
+
+    def _is_known(self, iri: IRI) -> bool:
+        return iri in self.names or iri in self._turn_of or self.file.id(iri) is not None
 
     def text(self, one: Found) -> str:
         """What is embedded and searched for of a node; anchors must be `named` before."""

@@ -1,17 +1,26 @@
 """
-Memento as a Python object: one method for each thing one can ask.
+The service of one data folder: a context, and one function for each operation.
 
-    with open_memento() as memento:
-        memento.note("I work at Google as of today.")
-        memento.recall("Where do I work?").memories[0].content
+*Flow:* `open` → `context` (what every handler needs) → `dispatch` (which function answers which operation) → `handlers/`.
 
-*Guarantees:* a note is written whole or not at all; when a call returns, what it wrote survives the death of the process
-and is seen by the next recall. Methods may be called from many threads; writes are made one after the other.
-
-*But:* one process owns a data folder. Where a service owns it already, `open_memento` returns a `Client` with the same methods.
+*Guarantees:* a note is written whole or not at all; when a call returns, what it wrote survives the death of the process and is
+seen by the next recall. Handlers may be called from many threads; writes are made one after the other.
 """
 
-from memento.service.memento import Memento
-from memento.service.opening import open_memento, restored
+from memento.service import handlers
+from memento.service.context import Context, Service
+from memento.service.dispatch import HANDLERS, handle
+from memento.service.open import close_service, open_service, restore_folder, serve_at, warm_up
 
-__all__ = ["Memento", "open_memento", "restored"]
+__all__ = [
+    "HANDLERS",
+    "Context",
+    "Service",
+    "close_service",
+    "handle",
+    "handlers",
+    "open_service",
+    "restore_folder",
+    "serve_at",
+    "warm_up",
+]

@@ -1,7 +1,7 @@
 """
 A plain dataset behind SPARQL: no memories, no ontology, any graph, the default graph too; what `memento serve --bare` serves.
 
-*Guarantees:* it lies in a folder of its own and never opens the memories' store. Queries and updates go the way that they go over
+*Guarantees:* it has a folder for itself and never opens the memories' store. Queries and updates go the way that they go over
 memories: the guard, a worker that can be killed, and one write.
 
 *But:* it has no owners: whoever may ask may read all of it and write all of it. Blank nodes stay what they are.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Literal, Self
@@ -25,30 +24,30 @@ from memento.iris import mint
 from memento.model import Dataset
 from memento.service.graphs import Graphs
 from memento.settings import Settings
-from memento.sparql.asking import Asked, job
-from memento.sparql.change import Errand, GraphStore, is_absolute
-from memento.sparql.description import Statistics
-from memento.sparql.federation import Endpoints
-from memento.sparql.jobs import Answer, Waiting
-from memento.sparql.pool import Pool
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.update.graph_store import GraphStore, WriteRequest, is_absolute
+from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.worker.pool import Pool
 
 
 class Bare(Graphs):
     """The plain dataset of one data folder; a context manager. Methods may be called from many threads."""
 
-    def __init__(self, home: DataFolder, settings: Settings, *, wait_s: float = 0.0) -> None:
+    def __init__(self, datadir: DataFolder, settings: Settings, *, wait_s: float = 0.0) -> None:
         """
         Open it, empty the first time.
 
         Args:
-            home: the data folder, below which the dataset has one of its own.
+            datadir: the data folder, below which the dataset has one for itself.
             wait_s: seconds to wait for another process that has it open.
 
         Raises:
             FolderInUse: another process has it open.
             GraphError: the store cannot be opened.
         """
-        self.datadir = DataFolder(home.bare)
+        self.datadir = DataFolder(datadir.bare)
         self.settings = settings
         self.tokens = Tokens(self.datadir.tokens)
         self.datadir.acquire("memento serve --bare", wait_s)
@@ -59,102 +58,73 @@ class Bare(Graphs):
             self.datadir.release()
             raise
         self._workers = Pool(self._snapshots, settings.sparql)
-        self._statistics = Statistics(self._workers)
-        self._endpoints = Endpoints.of(settings.sparql)
+        self._endpoints = Endpoints.from_settings(settings.sparql)
         self._writing = threading.Lock()
+        super().__init__(Statistics(self._workers), OWNER.caller, may_write=True)
 
-    def seen_by(self, access: Access) -> Self:
-        """The same for everybody who gets in, which are programs of this machine."""
+    def admit(self, access: Access) -> Self:
+        """Return the dataset for a caller: the same for all who get in, which are programs of this machine."""
         if access != OWNER:
             raise Forbidden("a plain dataset knows no tokens: send none")
         return self
 
-    def query(
-        self,
-        sparql: str,
-        *,
-        accept: str = "",
-        timeout_s: float | None = None,
-        default_graphs: Sequence[str] | None = None,
-        named_graphs: Sequence[str] | None = None,
-    ) -> tuple[bytes, str]:
-        """The answer to a query over the whole dataset, and its media type; without any dataset given, FROM is the query's own."""
-        answer = self.answer(
-            Asked(
-                sparql=sparql,
-                accept=accept,
-                default_graphs=tuple(default_graphs) if default_graphs else None,
-                named_graphs=tuple(named_graphs) if named_graphs else None,
-            ),
-            timeout_s=timeout_s,
-        )
-        try:
-            return b"".join(answer.chunks), answer.media
-        finally:
-            answer.close()
-
     def answer(
         self,
-        asked: Asked,
+        query: QueryRequest,
         *,
         timeout_s: float | None = None,
-        namespace: str | None = None,
-        waiting: Waiting | None = None,
+        namespace: str | None,
+        waiting: WaitingClient | None = None,
     ) -> Answer:
-        """The same as it comes; see `Memento.answer`."""
-        self._unspaced(namespace)
-        sparql, limits = self._endpoints.asked(asked.sparql, self.settings.limits)
-        found = job(replace(asked, sparql=sparql), None, limits)
-        return self._workers.run(found, caller=OWNER.caller, timeout_s=timeout_s, waiting=waiting)
+        """Run a query over the whole dataset; without any dataset given, FROM is the query's own."""
+        self._refuse_namespace(namespace)
+        sparql, limits = self._endpoints.answer_services(query.sparql, self.settings.limits)
+        found = prepare_query(replace(query, sparql=sparql), None, limits)
+        return self._workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
 
     def named_graph(self, name: str, address: str) -> str:
-        """The graph at the end of an address: an IRI itself, or else the whole address."""
+        """Return the graph at the end of an address: an IRI itself, or else the whole address."""
         return name if is_absolute(name) else address
 
     def fresh_graph(self, address: str) -> str:
-        """An address below the graph store's own."""
+        """Return an address below the graph store's own."""
         return f"{address.rstrip('/')}/{mint('graph').rpartition(':')[2]}"
 
     @property
-    def _caller(self) -> str:
-        return OWNER.caller
-
-    @property
-    def _may_write(self) -> bool:
-        return True
-
-    @property
-    def _store(self) -> GraphStore:
+    def store(self) -> GraphStore:
+        """Return the graphs, whoever asks."""
         return GraphStore(self._graph, self._workers, self.settings.limits, self._writing)
 
-    def _dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
-        self._unspaced(namespace)
+    def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
+        """Return all of it."""
+        self._refuse_namespace(namespace)
         return Dataset()
 
-    def _errand(
+    def write_request(
         self,
         namespace: str | None,
         *,
         base: str | None = None,
         timeout_s: float | None = None,
-        waiting: Waiting | None = None,
-    ) -> Errand:
-        return Errand(
-            dataset=self._dataset(namespace, "write"),
-            caller=self._caller,
-            commit=self._graph.amend,
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
+        """Return a request that writes straight to the store."""
+        return WriteRequest(
+            dataset=self.dataset(namespace, "write"),
+            caller=self.caller,
+            commit=self._graph.apply_delta,
             base=base,
             timeout_s=timeout_s,
             waiting=waiting,
         )
 
     @staticmethod
-    def _unspaced(namespace: str | None) -> None:
+    def _refuse_namespace(namespace: str | None) -> None:
         if namespace is not None:
             raise InputError("a plain dataset has no namespaces: name a graph")
 
     def warm_up(self) -> None:
-        """Nothing has to be loaded; here as a process that serves asks for it."""
+        """Do nothing; a process that serves asks for it."""
 
     def serve_at(self, address: str) -> None:
         """Have workers ready, and tell other processes where this one answers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memento.backends import Backends
-from memento.errors import InputError, NotFound
+from memento.errors import InputError
 from memento.iris import IRI, MEM, TYPE, policy_iri
 from memento.model import Change, Scope
 
@@ -17,15 +17,6 @@ def read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
         rows = parts.graph.select("library/policies", [graph])
         found |= {str(row["name"]): str(row["expression"]) for row in rows}
     return dict(sorted(found.items()))
-
-
-def find_policy(name: str, scope: Scope, parts: Backends) -> str:
-    """Find the expression of a policy; raise `NotFound`, with the names there are."""
-    found = read_policies(scope, parts)
-    if name not in found:
-        known = ", ".join(found) or "none yet"
-        raise NotFound(f"there is no policy {name[:100]!r} in the namespace {scope.namespace!r}: there are {known}")
-    return found[name]
 
 
 def keep_policy(name: str, expression: str, scope: Scope, parts: Backends) -> IRI:

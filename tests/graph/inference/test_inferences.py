@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento import assets
-from memento.graph.binding import query
+from memento.graph.binding import load_query
 from memento.graph.inference.inferences import Inferences
-from memento.graph.inference.stated import RULES, sentence
+from memento.graph.inference.rules import RULES, describe_rule
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, MEM, RDF, data_iri
 from memento.model import Inferred, Scope
@@ -37,7 +37,7 @@ class World:
     def __init__(self, said: str = "", most: int = 10_000) -> None:
         self.graph = Oxigraph()
         self.inferences = Inferences(self.graph, most)
-        self.graph.after_write = self.inferences.touched
+        self.graph.after_write = self.inferences.note_write
         with self.graph.reading() as store:
             self.store = store
         self.say(said)
@@ -80,7 +80,7 @@ class World:
 
     def _touched(self, quads: Iterable[ox.Quad]) -> None:
         subjects = (quad.subject for quad in quads)
-        self.inferences.touched([IRI(one.value if isinstance(one, ox.NamedNode) else str(one)) for one in subjects])
+        self.inferences.note_write([IRI(one.value if isinstance(one, ox.NamedNode) else str(one)) for one in subjects])
 
 
 def _short(term: str) -> str:
@@ -324,7 +324,7 @@ def by_queries(world: World) -> set[tuple[str, str, str]]:
     )
     store.load(assets.read("ontology/rules.ttl"), ox.RdfFormat.TURTLE)
     stated = set(store)
-    texts = [query(name).text for name in dict.fromkeys(RULES.values()) if "CONSTRUCT" in query(name).text]
+    texts = [load_query(name).text for name in dict.fromkeys(RULES.values()) if "CONSTRUCT" in load_query(name).text]
     size = -1
     while size != len(store):
         size = len(store)
@@ -366,7 +366,7 @@ def test_contradictions_are_what_the_query_of_their_rule_finds(changes: list[tup
     for _, triple in changes:
         world.say(triple)
     world.inferred()
-    select = query("inference/functional").text
+    select = load_query("inference/functional").text
     found = {(subject, predicate) for subject, predicate, *_ in world.asked(select)}
     told = "SELECT ?s ?p { ?c a mem:Contradiction ; rdf:subject ?s ; rdf:predicate ?p }"
 
@@ -374,4 +374,4 @@ def test_contradictions_are_what_the_query_of_their_rule_finds(changes: list[tup
 
 
 def test_every_rule_has_a_sentence() -> None:
-    assert all(sentence(rule).endswith(".") for rule in RULES)
+    assert all(describe_rule(rule).endswith(".") for rule in RULES)

@@ -13,7 +13,7 @@ from memento.errors import Forbidden
 from memento.graph.shapes import violations
 from memento.iris import data_iri
 from memento.model import Scope
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import InferenceSettings
 
 COMPANY = data_iri("local", "company")
@@ -28,7 +28,7 @@ SELECT ?name { <urn:memento:user:local> ex:affiliatedWith ?who . ?who mem:name ?
 
 def declare(memento: Memento, turtle: str = AXIOMS) -> None:
     """Put a document into the free graph of the company."""
-    memento._parts.graph.load(turtle.encode(), COMPANY)
+    memento.service.stores.graph.load(turtle.encode(), COMPANY)
 
 
 def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[list[str]]:
@@ -61,10 +61,10 @@ def test_what_is_forgotten_or_erased_carries_nothing_any_more(memento: Memento, 
     assert rows(memento, WHO)
     memento.forget(memory, erase=erase)
     if erase:  # at once, and not when somebody asks
-        assert list(memento._parts.graph.lines(Scope().inferred)) == []
+        assert list(memento.service.stores.graph.match(graph=Scope().inferred)) == []
 
     assert rows(memento, WHO) == []
-    assert list(memento._parts.graph.lines(Scope().inferred)) == []
+    assert list(memento.service.stores.graph.match(graph=Scope().inferred)) == []
 
 
 def test_what_an_invalidation_took_comes_back_with_what_is_undone(memento: Memento) -> None:
@@ -90,7 +90,7 @@ def test_a_proof_leads_to_the_memory_and_its_note(memento: Memento) -> None:
     )
 
     assert told == [[noted.memories[0], noted.note]]
-    assert violations(memento._parts.graph.quads(Scope().inferred)) == []
+    assert violations(memento.service.stores.graph.quads(Scope().inferred)) == []
 
 
 def test_a_memory_of_another_namespace_is_no_premise_in_main(memento: Memento) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import OFFLINE
 from doors import serving
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 from doors import serving, shim_of, text_of
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.key_tools import DIRECT_RECALL, TOOLS
-from memento.service import Memento
+from memento.python import Memento
 
 Json = dict[str, Any]
 Call = Callable[..., Awaitable[Json]]
@@ -136,7 +136,7 @@ def test_the_group_has_twelve_tools_and_the_thirteenth_behind_its_flag(
     monkeypatch.setenv("MEMENTO_TOOLS", "keys")
     with serving(memento) as address:
         twelve = listed(address)
-    memento.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
     memento.remember("Tea is served at four.", ["tea"])
     with serving(memento) as address:
         thirteen = listed(address)

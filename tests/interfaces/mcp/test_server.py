@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,7 +20,9 @@ from doors import serving, text_of
 from memento.access import Access
 from memento.errors import GraphError
 from memento.interfaces.mcp import catalogue
-from memento.service import Memento
+from memento.operations.care import Status
+from memento.python import Memento
+from memento.service import HANDLERS, Context
 from memento.time import now
 
 Era = Literal["auto", "legacy"]
@@ -197,13 +199,13 @@ def test_an_unexpected_failure_says_nothing_of_the_inside(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("canary")
 
-    monkeypatch.setattr(Memento, "status", broken)
+    monkeypatch.setitem(cast("dict[Any, Any]", HANDLERS), Status, broken)
     assert "canary" not in failed(address, "memento_status")
 
     def down(*_: object, **__: object) -> None:
         raise GraphError("the store refused")
 
-    monkeypatch.setattr(Memento, "status", down)
+    monkeypatch.setitem(cast("dict[Any, Any]", HANDLERS), Status, down)
     assert failed(address, "memento_status") == "the store refused"
 
 
@@ -291,13 +293,13 @@ def test_a_call_that_takes_long_shows_progress_to_the_newer_era(
     from time import sleep
 
     monkeypatch.setattr("memento.interfaces.mcp.server.BEAT_S", 0.05)
-    quick = Memento.status
+    quick = HANDLERS[Status]
 
-    def slow(self: Memento, *, namespace: str | None = None) -> object:
+    def slow(operation: Status, context: Context) -> object:
         sleep(0.3)
-        return quick(self, namespace=namespace)
+        return quick(operation, context)
 
-    monkeypatch.setattr(Memento, "status", slow)
+    monkeypatch.setitem(cast("dict[Any, Any]", HANDLERS), Status, slow)
     beats: list[float] = []
 
     async def call() -> None:
@@ -410,7 +412,7 @@ def test_each_role_gets_what_it_may_and_nothing_of_another(memento: Memento) -> 
         if right:
             tenant = "rival" if role == "other" else "local"
             tokens[role] = memento.tokens.create(role, tenant=tenant, namespaces=[], right=right, at=now())  # type: ignore[arg-type]
-    memento.seen_by(Access(tenant="rival", right="write")).note(f"I live in {canary}.")
+    memento.with_access(Access(tenant="rival", right="write")).note(f"I live in {canary}.")
 
     async def ask(address: str, role: str) -> dict[str, bool]:
         headers = {"Authorization": f"Bearer {tokens[role]}"} if role in tokens else {"X-Forwarded-For": "10.0.0.7"}

@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 from conftest import OFFLINE
 from doors import serving, shim_of, text_of
 from memento.interfaces.mcp.sexpr_tools import AT_PRESENT, NAME
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 
 @pytest.fixture

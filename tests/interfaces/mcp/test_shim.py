@@ -22,7 +22,7 @@ from conftest import OFFLINE
 from doors import serving, shim_of, text_of
 from memento.datadir import DataFolder
 from memento.interfaces.mcp import catalogue
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import TOOL_GROUPS
 
 Era = Literal["auto", "legacy"]

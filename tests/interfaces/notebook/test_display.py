@@ -24,7 +24,7 @@ from memento.model import (
     Source,
     Timeline,
 )
-from memento.service import Memento
+from memento.python import Memento
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=y>"
 AT = datetime(2024, 1, 8, 9, tzinfo=UTC)

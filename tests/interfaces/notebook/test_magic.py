@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from conftest import OFFLINE
 from doors import serving
 from memento.interfaces.notebook import Triples
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 
 QUERY = "PREFIX mem: <http://purl.org/memento/> SELECT ?memory ?content { ?memory a mem:Memory ; mem:content ?content }"
 

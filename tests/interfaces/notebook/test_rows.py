@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from memento.errors import MissingPart
-from memento.interfaces.notebook.rows import Rows, rows_of
+from memento.interfaces.notebook.answers import Rows, parse_rows
 from memento.iris import IRI, MEM, XSD
 
 
@@ -26,7 +26,7 @@ def literal(value: str, datatype: str | None = None, language: str | None = None
 def rows(**columns: list[dict[str, str] | None]) -> Rows:
     lines = zip(*columns.values(), strict=True)
     bindings = [{name: cell for name, cell in zip(columns, line, strict=True) if cell} for line in lines]
-    found = rows_of(json.dumps({"head": {"vars": list(columns)}, "results": {"bindings": bindings}}).encode())
+    found = parse_rows(json.dumps({"head": {"vars": list(columns)}, "results": {"bindings": bindings}}).encode())
     assert isinstance(found, Rows)
     return found
 
@@ -105,7 +105,7 @@ def test_no_rows_are_a_frame_with_columns() -> None:
 def test_an_ask_is_a_truth_and_slices_are_rows() -> None:
     found = rows(n=[literal(str(number), XSD.integer) for number in range(60)])
 
-    assert rows_of(b'{"head": {}, "boolean": true}') is True
+    assert parse_rows(b'{"head": {}, "boolean": true}') is True
     assert len(found[10:20]) == 10
     assert "60 rows, the first 50 of them" in found._repr_html_()
 

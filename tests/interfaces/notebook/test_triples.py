@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from memento import assets
 from memento.interfaces.notebook import Rows, Triples, answer
-from memento.interfaces.notebook.drawing import drawn
-from memento.interfaces.notebook.triples import triples_of
+from memento.interfaces.notebook.answers import draw_triples, parse_triples
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Value
-from memento.service import Memento
+from memento.python import Memento
 
 EVIL = "</text><script>alert(1)</script>"
 
@@ -72,7 +71,7 @@ def test_a_large_graph_is_a_table() -> None:
 
 
 def test_text_in_a_drawing_stays_text_and_nothing_comes_from_elsewhere() -> None:
-    svg = drawn([(IRI("urn:a"), MEM.content, EVIL), (IRI("urn:a"), IRI(f"urn:{EVIL}"), IRI(f"urn:{EVIL}"))])
+    svg = draw_triples([(IRI("urn:a"), MEM.content, EVIL), (IRI("urn:a"), IRI(f"urn:{EVIL}"), IRI(f"urn:{EVIL}"))])
     names = {one.tag for one in ElementTree.fromstring(svg).iter()}
 
     assert names == {"svg", "title", "g", "rect", "text", "path"}
@@ -87,18 +86,18 @@ triples = st.tuples(names, st.sampled_from([MEM.about, MEM.content, MEM.invalida
 @settings(max_examples=60, deadline=None)
 @given(st.lists(triples, max_size=25))
 def test_boxes_never_overlap_whatever_circles_there_are(found: list[tuple[IRI, IRI, Value]]) -> None:
-    svg = drawn(found)
+    svg = draw_triples(found)
     placed = boxes(svg)
 
     for number, (x, y, width, height) in enumerate(placed):
         for other_x, other_y, other_width, other_height in placed[number + 1 :]:
             beside = x + width <= other_x or other_x + other_width <= x
             assert beside or y + height <= other_y or other_y + other_height <= y
-    assert svg == drawn(found)
+    assert svg == draw_triples(found)
 
 
 def test_triples_keep_what_they_were_read_from() -> None:
     data = b'<urn:a> <urn:b> "x" .\n<urn:a> <urn:c> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
 
-    assert triples_of(data).values == ((IRI("urn:a"), IRI("urn:b"), "x"), (IRI("urn:a"), IRI("urn:c"), 3))
-    assert triples_of(data).data == data
+    assert parse_triples(data).values == ((IRI("urn:a"), IRI("urn:b"), "x"), (IRI("urn:a"), IRI("urn:c"), 3))
+    assert parse_triples(data).data == data

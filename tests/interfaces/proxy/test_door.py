@@ -12,8 +12,10 @@ import pytest
 from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Recollection
+from memento.operations.recall import Recall
 from memento.retrieval.render import tokens
-from memento.service import Memento
+from memento.service import Context
+from memento.service.handlers.recall import peek
 from memento.time import now
 from proxied import Proxied, in_front_of
 from upstream import Upstream
@@ -205,13 +207,12 @@ def test_an_answer_that_is_begun_by_the_client_still_gets_memories(proxied: Prox
 
 def test_the_question_is_what_the_person_wrote(proxied: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    glimpse = Memento.glimpse
 
-    def overheard(self: Memento, question: str, **how: Any) -> Recollection:
-        asked.append(question)
-        return glimpse(self, question, **how)
+    def overheard(operation: Recall, context: Context) -> Recollection:
+        asked.append(operation.question)
+        return peek(operation, context)
 
-    monkeypatch.setattr(Memento, "glimpse", overheard)
+    monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", overheard)
     echo = "<memento>\n<query>Do I like tea?</query>\n</memento>\n\nWhere do I work? <system-reminder>Be brief.</system-reminder>"
     sent(proxied, CHAT, {"messages": [{"role": "user", "content": echo}]})
     blocks = [
@@ -260,7 +261,7 @@ def test_a_stranger_needs_a_token_beside_the_key_of_the_provider(proxied: Proxie
     elsewhere = {"REMOTE_ADDR": "10.0.0.7"}
     key = {"Authorization": "Bearer sk-1"}
     before = len(proxied.upstream.requests)
-    with create_app(proxied.memento).test_client() as client:
+    with create_app(proxied.memento.service).test_client() as client:
         refused = client.post(path, json={"messages": [ASKED]}, headers=key, environ_base=elsewhere)
         assert len(proxied.upstream.requests) == before
         admitted = client.post(
@@ -290,7 +291,7 @@ def test_a_recall_that_takes_too_long_is_left_behind(
     with in_front_of(provider, tmp_path, deadline_ms=20) as hasty:
         hasty.memento.note("I live in Lisbon.")
         held = threading.Event()
-        monkeypatch.setattr(Memento, "glimpse", lambda *_, **__: held.wait(10))
+        monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", lambda *_, **__: held.wait(10))
 
         assert sent(hasty, CHAT, body) == ("timeout", body)
         held.set()
@@ -305,7 +306,7 @@ def test_a_recall_that_fails_leaves_the_request_and_the_earlier_blocks(
     with in_front_of(provider, tmp_path) as proxied:
         proxied.memento.note("I live in Lisbon.")
         _, first = sent(proxied, CHAT, {"messages": [ASKED]})
-        monkeypatch.setattr(Memento, "glimpse", broken)
+        monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", broken)
         later = [
             ASKED,
             {"role": "assistant", "content": "In Lisbon."},

@@ -17,7 +17,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ProxySettings
 from proxied import Proxied, in_front_of
 from upstream import Upstream, streamed
@@ -220,7 +220,7 @@ def test_memento_does_not_ask_itself(tmp_path: Path) -> None:
     knobs = ProxySettings(openai_base_url="http://localhost:6366/v1")
     memento = open_memento(tmp_path, configured=replace(OFFLINE, proxy=knobs))
     assert isinstance(memento, Memento)
-    with memento, create_app(memento).test_client() as client:
+    with memento, create_app(memento.service).test_client() as client:
         answer = client.get("/v1/models", base_url="http://127.0.0.1:6366")
 
     assert answer.status_code == 400

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from memento.access import Access
 from memento.interfaces.web.app import create_app
-from memento.service import Memento
+from memento.python import Memento
 from memento.settings import ProxySettings
 from memento.time import now
 
@@ -46,6 +46,10 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/map"): (READ, {}),
     ("POST", "/memory/sexpr"): ((401, 403, 200, 200, 200), {"json": {"expression": '(remember "USER likes tea.")'}}),
     ("GET", "/memory/entities"): (READ, {}),
+    ("GET", "/memory/items"): (READ, {"query_string": {"query": "Lisbon"}}),
+    ("GET", "/memory/items/<path:iri>"): ((401, 200, 200, 200, 404), {}),
+    ("GET", "/memory/policies"): (READ, {}),
+    ("POST", "/memory/policies/<path:name>"): ((401, 403, 200, 200, 200), {"json": {"expression": "(stats)"}}),
     ("GET", "/memory/openapi.json"): (READ, {}),
     ("GET", "/memory/status"): (READ, {}),
     ("GET", "/memory/timeline"): (READ, {"query_string": {"subject": "me"}}),
@@ -147,17 +151,17 @@ TABLE = {
 def doors(memento: Memento) -> Iterator[tuple[FlaskClient, dict[str, dict[str, str]], str]]:
     """The application, the headers of each role, and a memory of the tenant `local`."""
     nowhere = ProxySettings(openai_base_url="", anthropic_base_url="", ollama_base_url="")
-    memento.settings = replace(memento.settings, proxy=nowhere)
+    memento.service.settings = replace(memento.settings, proxy=nowhere)
     rights = {"reader": "read", "writer": "write", "admin": "admin"}
     tokens = {
         role: memento.tokens.create(role, tenant="local", namespaces=[], right=right, at=now())  # type: ignore[arg-type]
         for role, right in rights.items()
     }
     tokens["other"] = memento.tokens.create("other", tenant="rival", namespaces=[], right="admin", at=now())
-    memento.seen_by(Access(tenant="rival", right="write")).note(f"I live in {CANARY}.")
+    memento.with_access(Access(tenant="rival", right="write")).note(f"I live in {CANARY}.")
     [iri] = memento.note("I live in Lisbon.").memories
     headers = {role: {"Authorization": f"Bearer {token}"} for role, token in tokens.items()} | {"nobody": {}}
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         yield client, headers, iri
 
 
@@ -204,7 +208,7 @@ def test_a_narrow_token_neither_reads_nor_writes_another_namespace(memento: Meme
     token = memento.tokens.create("narrow", tenant="local", namespaces=["work"], right="write", at=now())
     memento.note("I live in Lisbon.")
     headers = {"X-Memento-Token": token}
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         wrote = client.post("/memory/notes", json={"content": "My boss is Ana."}, headers=headers)
         refused = client.post("/memory/notes", json={"content": "I am tall.", "namespace": "main"}, headers=headers)
         listed = client.get("/memory/list", headers=headers).text
@@ -218,7 +222,7 @@ def test_a_narrow_token_neither_reads_nor_writes_another_namespace(memento: Meme
 
 def test_a_wrong_token_is_refused_even_here_and_never_repeated(memento: Memento) -> None:
     secret = "mem_canary-of-a-secret"
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         answer = client.get("/memory/status", headers={"Authorization": f"Bearer {secret}"})
 
     assert answer.status_code == 401

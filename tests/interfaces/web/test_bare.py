@@ -19,7 +19,9 @@ from memento.interfaces.cli import main
 from memento.interfaces.web.bare import create_bare_app
 from memento.iris import IRI
 from memento.service.bare import Bare
+from memento.service.handlers.graphs import read_whole
 from memento.settings import Settings
+from memento.sparql.query.prepare import QueryRequest
 
 TURTLE = b'<urn:s> <urn:p> "in a graph of any name" .'
 ALL = "SELECT ?g ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
@@ -44,12 +46,12 @@ def rows(web: FlaskClient, sparql: str, **dataset: str) -> list[str]:
 
 
 def test_it_is_empty_the_first_time_and_keeps_what_it_is_given(bare: Bare, tmp_path: Path) -> None:
-    assert bare.query(ALL, accept="text/csv")[0] == b"g,o\r\n"
+    assert read_whole(bare.answer(QueryRequest(sparql=ALL, accept="text/csv"), namespace=None))[0] == b"g,o\r\n"
     bare._graph.load(TURTLE, IRI("http://example.org/any"))
     bare.close()
 
     with Bare(DataFolder(tmp_path), Settings()) as again:
-        assert b"any name" in again.query(ALL, accept="text/csv")[0]
+        assert b"any name" in read_whole(again.answer(QueryRequest(sparql=ALL, accept="text/csv"), namespace=None))[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare"]
 
 

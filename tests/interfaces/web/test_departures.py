@@ -13,7 +13,7 @@ import pytest
 
 from conftest import OFFLINE
 from doors import serving
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from siege.watched import children
 
 LONG = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(9)) + " }"

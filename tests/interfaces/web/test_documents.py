@@ -17,10 +17,8 @@ from archive.test_rdf_import import everything
 from conftest import OFFLINE
 from doors import serving
 from memento.archive import rdf_export
-from memento.client import Client
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
-from memento.graph.exact import Exact
-from memento.service import Memento, open_memento
+from memento.python import Client, Memento, open_memento
 from memento.time import now
 
 
@@ -42,7 +40,7 @@ def test_a_client_exports_and_imports_as_the_memory_itself_does(
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
         assert isinstance(copy, Memento)
         copy.import_rdf(tmp_path / name)
-        assert everything(copy._parts) == everything(memento._parts)
+        assert everything(copy.service.stores) == everything(memento.service.stores)
     again = client.import_rdf(tmp_path / name, progress=lambda done, total: seen.append((done, total)))
 
     assert replace(there, file=here.file, bytes=here.bytes) == here
@@ -79,7 +77,7 @@ def test_a_document_over_the_limit_is_refused_also_when_it_is_packed(
     client: Client, memento: Memento, tmp_path: Path
 ) -> None:
     limits = replace(memento.settings.limits, document_bytes=10_000)
-    memento.settings = replace(memento.settings, limits=limits)
+    memento.service.settings = replace(memento.settings, limits=limits)
     (tmp_path / "long.nq.gz").write_bytes(gzip.compress(b"# " + b"x" * 20_000))
     with serving(memento) as address, pytest.raises(TooLong):
         Client(address).import_rdf(tmp_path / "long.nq.gz")
@@ -130,7 +128,7 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     own = ("urn:row", "urn:says", "urn:memento:data:local:own")
     row, says, graph = map(ox.NamedNode, own)
     long = (ox.Quad(row, says, ox.Literal(f"{number} {'x' * 2000}"), graph) for number in range(6000))
-    Exact(memento._parts.graph).extend(long, [])
+    memento.service.stores.graph.extend(long, [])
     connection = http.client.HTTPConnection(client.address.removeprefix("http://"))
     connection.request("GET", "/memory/export?format=nquads")
     answer = connection.getresponse()

@@ -12,8 +12,8 @@ import pytest
 
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, graph_iri
-from memento.service import Memento
-from memento.sparql.media import DOCUMENTS, GRAPHS
+from memento.python import Memento
+from memento.sparql.query.prepare import DOCUMENT_MEDIA, GRAPH_MEDIA
 from memento.time import now
 
 MAIN, COMPANY = graph_iri("local", "main"), data_iri("local", "company")
@@ -25,7 +25,7 @@ SD, VOID = "http://www.w3.org/ns/sparql-service-description#", "http://rdfs.org/
 
 @pytest.fixture
 def web(memento: Memento) -> Iterator[Any]:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         yield client
 
 
@@ -146,7 +146,7 @@ def test_a_form_brings_several_documents(web: Any) -> None:
     assert web.put("/sparql/graphs/company", data={"a": "text"}, content_type="multipart/form-data").status_code == 400
 
 
-@pytest.mark.parametrize("media", GRAPHS)
+@pytest.mark.parametrize("media", GRAPH_MEDIA)
 def test_a_graph_comes_and_goes_in_every_media_type(web: Any, media: str) -> None:
     web.put("/sparql/graphs/company", data=b'<urn:a> <urn:b> "x"@en-GB , 1.5 , <urn:c> .', content_type="text/turtle")
     body = web.get("/sparql/graphs/company", headers={"Accept": media})
@@ -159,7 +159,7 @@ def test_a_graph_comes_and_goes_in_every_media_type(web: Any, media: str) -> Non
 def test_a_media_type_that_is_not_known_is_named_with_those_that_are(web: Any) -> None:
     for sent in ({"content_type": "text/foo"}, {"content_type": "text/turtle; charset=latin-1"}, {}):
         assert web.put("/sparql/graphs/company", data=b"<urn:a> <urn:b> 1 .", **sent).status_code == 415
-    assert DOCUMENTS[0] in web.put("/sparql/graphs/company", data=b"x").json["error"]["message"]
+    assert DOCUMENT_MEDIA[0] in web.put("/sparql/graphs/company", data=b"x").json["error"]["message"]
     web.put("/sparql/graphs/company", **ONE)
     assert web.get("/sparql/graphs/company", headers={"Accept": "image/png"}).status_code == 406
     assert web.patch("/sparql/graphs/company").status_code == 405
@@ -187,8 +187,8 @@ def test_one_graph_is_named_and_by_an_iri(web: Any, parameters: str) -> None:
 
 
 def test_a_document_that_is_too_long_is_refused_before_it_is_read(web: Any, memento: Memento) -> None:
-    memento.settings = replace(memento.settings, limits=replace(memento.settings.limits, graph_bytes=100))
-    with create_app(memento).test_client() as few:
+    memento.service.settings = replace(memento.settings, limits=replace(memento.settings.limits, graph_bytes=100))
+    with create_app(memento.service).test_client() as few:
         assert few.put("/sparql/graphs/company", data=b" " * 200, content_type="text/turtle").status_code == 413
         assert few.put("/sparql/graphs/company", data=b" " * 100_000, content_type="text/turtle").status_code == 413
 
@@ -218,7 +218,7 @@ def test_the_endpoint_describes_itself_and_the_graphs_that_the_caller_sees(web: 
         (part, f"{VOID}distinctSubjects", "1"),
         (part, f"{VOID}properties", "1"),
     } <= found
-    for media in GRAPHS:
+    for media in GRAPH_MEDIA:
         assert web.get("/sparql", headers={"Accept": media}).mimetype == media
     assert web.get("/sparql", headers={"Accept": "image/png"}).status_code == 406
 

@@ -9,7 +9,7 @@ from typing import Any
 from memento import __version__, telemetry
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
-from memento.service import Memento
+from memento.python import Memento
 from memento.time import now
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened
@@ -18,7 +18,7 @@ STRANGER = {"REMOTE_ADDR": "10.0.0.7"}
 
 
 def test_strangers_learn_whether_it_is_up_and_no_more(memento: Memento) -> None:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         ways: list[dict[str, Any]] = [
             {"environ_base": STRANGER},
             {"headers": {"X-Memento-Token": "mem_wrong"}},
@@ -35,7 +35,7 @@ def test_strangers_learn_whether_it_is_up_and_no_more(memento: Memento) -> None:
 def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
     memento.note("I live in Lisbon.", namespace="work")
     token = memento.tokens.create("reader", tenant="local", namespaces=["work"], right="read", at=now())
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         here = client.get("/health").json
         there = client.get("/health", environ_base=STRANGER, headers={"Authorization": f"Bearer {token}"}).json
     status = memento.status()
@@ -64,12 +64,12 @@ def test_what_waits_is_counted_in_every_namespace_and_a_store_that_fails_changes
     with (
         ScriptedModel(script) as model,
         opened(tmp_path, model, retries=1000, retry_wait_s=60.0) as memento,
-        create_app(memento).test_client() as client,
+        create_app(memento.service).test_client() as client,
     ):
         memento.note("I live in Lisbon.", namespace="work")
         memento.warm_up()
         well = client.get("/health")
-        memento._parts.graph.close()
+        memento.service.stores.graph.close()
         broken = client.get("/health")
 
     assert (well.status_code, json.loads(well.data)["pending"]) == (200, 1)
@@ -80,7 +80,7 @@ def test_it_is_as_openapi_says(memento: Memento) -> None:
     page = json.loads(openapi.page())
     answers = page["paths"]["/health"]["get"]["responses"]
     schema = page["components"]["schemas"]["Health"]
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         here, there = client.get("/health").json, client.get("/health", environ_base=STRANGER).json
 
     assert set(answers) == {"200", "503"}

@@ -9,12 +9,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from memento.interfaces.web.app import create_app
-from memento.service import Memento
+from memento.python import Memento
 
 
 @pytest.fixture
 def web(memento: Memento) -> FlaskClient:
-    return create_app(memento).test_client()
+    return create_app(memento.service).test_client()
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_energies_fade_and_what_has_none_is_archived_and_brought_back(web: Flask
     foreseen = web.post("/memory/archive", json={"dry_run": True}).get_json()
 
     assert faded["half_life"] == 14
-    assert foreseen == {"memories": [], "dry_run": True}
-    assert web.post("/memory/archive", json={}).get_json() == {"memories": [], "dry_run": False}
+    assert foreseen == {"memories": [], "dry_run": True, "contents": {}}
+    assert web.post("/memory/archive", json={}).get_json() == {"memories": [], "dry_run": False, "contents": {}}
     assert web.post(at(told[0], "unarchive"), json={}).status_code == 404
 
 
@@ -64,7 +64,7 @@ def test_energies_fade_and_what_has_none_is_archived_and_brought_back(web: Flask
         ("/memory/associations", {"source": "urn:a"}, 400, "target"),
         ("/memory/associations", {"source": "urn:a", "target": "urn:b", "weight": "heavy"}, 400, "weight"),
         ("/memory/associations", {"source": "urn:a", "target": "urn:b"}, 404, "no current memory <urn:a>"),
-        ("/memory/activate", {}, 400, "seeds must be a list"),
+        ("/memory/activate", {}, 400, "seeds is missing"),
         ("/memory/activate", {"seeds": []}, 400, "at least one memory"),
         ("/memory/activate", {"seeds": ["urn:a"], "speed": 3}, 400, "speed"),
         ("/memory/decay", {"half_life_days": -1}, 400, "above 0, not -1"),

@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from conftest import OFFLINE
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.time import now
 
 load_all_checks()
@@ -35,7 +35,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     with opened:
         opened.note("I live in Lisbon.")
         token = opened.tokens.create("asker", tenant="local", namespaces=[], right="admin", at=now())
-        made = create_app(opened)
+        made = create_app(opened.service)
         made.config["TOKEN"] = {"Authorization": f"Bearer {token}"}
         yield made
 

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from conftest import OFFLINE
 from doors import serving
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ServerSettings, Settings, SparqlSettings
 from memento.time import now
 

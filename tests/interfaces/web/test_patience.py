@@ -14,7 +14,7 @@ import pytest
 from conftest import OFFLINE
 from doors import serving
 from memento.interfaces.web import patience
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import ServerSettings
 
 THREADS = 4

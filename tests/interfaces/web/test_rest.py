@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -16,12 +16,14 @@ from memento.codec import decode
 from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Noted, Recollection
-from memento.service import Memento, open_memento
+from memento.operations.recall import Recall
+from memento.python import Memento, open_memento
+from memento.service import HANDLERS
 
 
 @pytest.fixture
 def web(memento: Memento) -> Iterator[FlaskClient]:
-    with create_app(memento).test_client() as client:
+    with create_app(memento.service).test_client() as client:
         yield client
 
 
@@ -30,7 +32,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """An empty memory for requests that change nothing."""
     opened = open_memento(tmp_path_factory.mktemp("empty"), configured=OFFLINE)
     assert isinstance(opened, Memento)
-    with opened, create_app(opened).test_client() as client:
+    with opened, create_app(opened.service).test_client() as client:
         yield client
 
 
@@ -285,10 +287,10 @@ def test_a_failing_store_is_503_and_a_bug_is_500_without_its_inside(
         return recall
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memento, "recall", failing(GraphError("the store is full")))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Recall, failing(GraphError("the store is full")))
         assert "full" in error_of(web.get("/memory/recall?query=x"), 503)
         caplog.clear()
-        patch.setattr(Memento, "recall", failing(ValueError("secret")))
+        patch.setitem(cast("dict[Any, Any]", HANDLERS), Recall, failing(ValueError("secret")))
         assert "secret" not in error_of(web.get("/memory/recall?query=x"), 500)
     assert [record.message for record in caplog.records] == ["web.broken"]
 

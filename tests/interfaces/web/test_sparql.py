@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 from conftest import OFFLINE
 from doors import serving
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento
+from memento.python import Memento, open_memento
 from memento.settings import SparqlSettings
 from memento.time import now
 
@@ -34,7 +34,7 @@ WHERE = (
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     memento = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
     assert isinstance(memento, Memento)
-    with memento, create_app(memento).test_client() as client:
+    with memento, create_app(memento.service).test_client() as client:
         memento.note("I live in Lisbon.")
         memento.note("I collect stamps.", namespace="hobby")
         yield client
@@ -214,7 +214,7 @@ def browsed(tmp_path: Path) -> Iterator[tuple[FlaskClient, dict[str, str]]]:
     memento = open_memento(tmp_path / "home", configured=settings)
     assert isinstance(memento, Memento)
     token = memento.tokens.create("page", tenant="local", namespaces=[], right="read", at=now())
-    with memento, create_app(memento).test_client() as client:
+    with memento, create_app(memento.service).test_client() as client:
         yield client, {"Origin": PAGE, "Authorization": f"Bearer {token}"}
 
 

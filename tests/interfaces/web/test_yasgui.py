@@ -15,8 +15,8 @@ from conftest import OFFLINE
 from memento import assets
 from memento.interfaces.web import yasgui
 from memento.interfaces.web.app import create_app
-from memento.service import Memento, open_memento
-from memento.sparql.examples import EXAMPLES as OF_MEMORY
+from memento.python import Memento, open_memento
+from memento.sparql.query.description import EXAMPLES as OF_MEMORY
 
 ROOT = Path(__file__).parents[3]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
@@ -27,7 +27,7 @@ ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
 def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     memento = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
     assert isinstance(memento, Memento)
-    with memento, create_app(memento).test_client() as client:
+    with memento, create_app(memento.service).test_client() as client:
         memento.note("I live in Tlaloc.")
         yield client
 
@@ -145,7 +145,7 @@ def test_an_example_that_needs_no_iri_finds_something(web: FlaskClient, example:
     answer = web.post("/sparql", data={"query": example.text}, headers={"Accept": "text/csv, application/n-triples"})
 
     assert answer.status_code == 200, answer.text
-    # One asks about a time before these notes; the others have a world of their own in tests/sparql/test_examples.py.
+    # One asks about a time before these notes; the others have a world of their own in tests/sparql/query/test_description.py.
     apart = {"as_of", *(name.partition("/")[2] for name in OF_MEMORY)}
     if not example.sample and example.name not in apart:
         assert answer.text.count("\n") > 1

@@ -1,8 +1,8 @@
 """
 What follows from what is stated, with the reasons: a graph of inferred triples that keeps up with the premises.
 
-*Flow:* `reading` takes axioms and facts out of the store, `axioms` makes rules of the axioms, `closure` draws the conclusions,
-`written` puts them with their proofs into quads, and `inferences` keeps one such graph for each reader and brings it up to date.
+*Flow:* `premises` takes axioms and facts out of the store, `rules` makes rules of the axioms, `closure` draws the conclusions, and
+`inferences` puts them with their proofs into one graph for each reader and brings it up to date.
 
 *Guarantees:* the rules are those of `queries/inference/*.rq`, run until nothing new comes: that is tested. What is stated is never
 inferred as well. A proof never rests on what it proves. No `owl:sameAs` is ever made.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator
 
-from memento.graph.inference.axioms import SAME, SAME_AS, Copied, Fact, Joined, Rule, Rules, Term, Triple, shown
+from memento.graph.inference.rules import SAME, SAME_AS, CopyRule, Fact, JoinRule, Rule, Rules, Term, Triple, triple_of
 
 _WORK = 30
 """Conclusions that may be drawn for each fact that may be derived: most of them are known already."""
@@ -47,7 +47,7 @@ class Closure:
         self._by_head: dict[str, list[Rule]] = defaultdict(list)
         for rule in rules.rules:
             self._by_head[rule.head].append(rule)
-            if isinstance(rule, Copied):
+            if isinstance(rule, CopyRule):
                 self._by_body[rule.body].append((rule, False))
             else:
                 self._by_body[rule.first].append((rule, False))
@@ -59,22 +59,22 @@ class Closure:
         return self._stage.keys()
 
     @property
-    def derived(self) -> int:
+    def derived_count(self) -> int:
         """How many facts are there that were not given."""
         return len(self._stage) - len(self._given)
 
     def values(self, predicate: Term, subject: Term) -> set[Term]:
-        """What is known of a subject by a property."""
+        """Return what is known of a subject by a property."""
         return self._values.get((predicate, subject), set())
 
     def same(self, term: Term) -> set[Term]:
-        """Every name that is stated to mean the same as a term, through others too, and the term itself."""
-        found, left = {term}, [term]
+        """Return every name that is stated to mean the same as a term, through others too, and the term itself."""
+        names, left = {term}, [term]
         while left:
-            fresh = self.values(SAME, left.pop()) - found
-            found |= fresh
+            fresh = self.values(SAME, left.pop()) - names
+            names |= fresh
             left += fresh
-        return found
+        return names
 
     def change(self, gone: Iterable[Fact], come: Iterable[Fact]) -> set[Fact]:
         """
@@ -86,27 +86,27 @@ class Closure:
         self._left = self._most * _WORK
         changed: set[Fact] = set()
         self._remove(gone, changed)
-        self._lead_on(self._give(come, changed), changed)
+        self._derive_from(self._add_given(come, changed), changed)
         return changed
 
     def stage(self, triple: Triple) -> int | None:
-        """How many steps a triple is away from what was given, 0 for what was; None for one that does not follow."""
+        """Return how many steps a triple is away from what was given, 0 for what was; None for one that does not follow."""
         known = [self._stage[fact] for fact in self._facts(triple) if fact in self._stage]
         return min(known) if known else None
 
     def proofs(self, triple: Triple) -> list[tuple[Rule, tuple[Triple, ...]]]:
-        """The rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
+        """Return the rules by which a triple follows and what each was used on; only what does not itself rest on the triple."""
         own = self.stage(triple)
-        found = {
+        proofs = {
             (rule, premises): None
             for fact in self._facts(triple)
             if fact in self._stage
             for rule, facts in self._derivations(fact)
             if rule.name and own is not None and (premises := self._grounds(facts, own)) is not None
         }
-        return sorted(found, key=lambda one: (one[0].name, one[1]))
+        return sorted(proofs, key=lambda one: (one[0].name, one[1]))
 
-    def _give(self, come: Iterable[Fact], changed: set[Fact]) -> list[Fact]:
+    def _add_given(self, come: Iterable[Fact], changed: set[Fact]) -> list[Fact]:
         fresh = []
         for fact in come:
             self._given.add(fact)
@@ -132,12 +132,12 @@ class Closure:
         changed |= shaken
         again = []
         for fact in shaken:
-            if fact not in self._stage and (stage := self._best(fact)) is not None:
+            if fact not in self._stage and (stage := self._lowest_stage(fact)) is not None:
                 self._put(fact, stage)
                 again.append(fact)
-        self._lead_on(again, changed)
+        self._derive_from(again, changed)
 
-    def _lead_on(self, fresh: Iterable[Fact], changed: set[Fact]) -> None:
+    def _derive_from(self, fresh: Iterable[Fact], changed: set[Fact]) -> None:
         waiting = deque(fresh)
         while waiting:
             for head, premises in self._conclusions(waiting.popleft()):
@@ -145,35 +145,35 @@ class Closure:
                 if head not in self._stage:
                     self._put(head, 1 + max(self._stage[one] for one in premises))
                     waiting.append(head)
-            if self.derived > self._most:
+            if self.derived_count > self._most:
                 raise Overflow(f"more than {self._most} facts follow")
 
     def _conclusions(self, fact: Fact) -> Iterator[tuple[Fact, tuple[Fact, ...]]]:
-        """Everything that follows in one step from a fact and others that are there."""
+        """Yield everything that follows in one step from a fact and others that are there."""
         predicate, subject, value = fact
         # Lists: what is drawn from them may be put among them at once.
         for rule, is_second in self._by_body.get(predicate, ()):
-            if isinstance(rule, Copied):
-                if head := _copy(rule, subject, value):
-                    yield self._counted(head, fact)
+            if isinstance(rule, CopyRule):
+                if head := _apply_copy_rule(rule, subject, value):
+                    yield self._count_conclusion(head, fact)
             elif is_second:
                 for first in list(self._subjects.get((rule.first, subject), ())):
-                    yield self._counted((rule.head, first, value), (rule.first, first, subject), fact)
+                    yield self._count_conclusion((rule.head, first, value), (rule.first, first, subject), fact)
             elif not value.startswith('"'):
                 for last in list(self._values.get((rule.second, value), ())):
-                    yield self._counted((rule.head, subject, last), fact, (rule.second, value, last))
+                    yield self._count_conclusion((rule.head, subject, last), fact, (rule.second, value, last))
 
-    def _counted(self, head: Fact, *premises: Fact) -> tuple[Fact, tuple[Fact, ...]]:
+    def _count_conclusion(self, head: Fact, *premises: Fact) -> tuple[Fact, tuple[Fact, ...]]:
         self._left -= 1
         if self._left < 0:
             raise Overflow(f"more than {self._most * _WORK} conclusions are to be drawn")
         return head, premises
 
     def _derivations(self, fact: Fact) -> Iterator[Derivation]:
-        """Every way in which a fact follows in one step from facts that are there."""
+        """Yield every way in which a fact follows in one step from facts that are there."""
         predicate, subject, value = fact
         for rule in self._by_head.get(predicate, ()):
-            if isinstance(rule, Joined):
+            if isinstance(rule, JoinRule):
                 for middle in self._values.get((rule.first, subject), ()):
                     if (last := (rule.second, middle, value)) in self._stage:
                         yield rule, ((rule.first, subject, middle), last)
@@ -185,21 +185,21 @@ class Closure:
                 if body in self._stage:
                     yield rule, (body,)
 
-    def _best(self, fact: Fact) -> int | None:
+    def _lowest_stage(self, fact: Fact) -> int | None:
         stages = [1 + max(self._stage[one] for one in facts) for _, facts in self._derivations(fact)]
         return min(stages) if stages else None
 
     def _facts(self, triple: Triple) -> tuple[Fact, ...]:
-        """The facts that stand for a triple: two for a transitive property."""
+        """Return the facts that stand for a triple: two for a transitive property."""
         subject, predicate, value = triple
-        entered = self.rules.entered(triple)
+        entered = self.rules.fact_of(triple)
         return (entered, (predicate, subject, value)) if predicate in self.rules.edges else (entered,)
 
     def _grounds(self, facts: tuple[Fact, ...], below: int) -> tuple[Triple, ...] | None:
         """Premises as triples, or None when one of them is no earlier than what they are to prove."""
         found: list[Triple] = []
         for fact in facts:
-            triple = shown(fact)
+            triple = triple_of(fact)
             if triple is not None:
                 if (stage := self.stage(triple)) is None or stage >= below:
                     return None
@@ -209,8 +209,8 @@ class Closure:
         return tuple(found)
 
     def _stated_same(self, fact: Fact) -> Triple:
-        _, one, other = fact
-        return (one, SAME_AS, other) if (SAME_AS, one, other) in self._stage else (other, SAME_AS, one)
+        _, first, other = fact
+        return (first, SAME_AS, other) if (SAME_AS, first, other) in self._stage else (other, SAME_AS, first)
 
     def _put(self, fact: Fact, stage: int) -> None:
         predicate, subject, value = fact
@@ -230,7 +230,7 @@ class Closure:
                 del index[key]
 
 
-def _copy(rule: Copied, subject: Term, value: Term) -> Fact | None:
+def _apply_copy_rule(rule: CopyRule, subject: Term, value: Term) -> Fact | None:
     if rule.value is not None:
         return (rule.head, subject, rule.value)
     if not rule.turned:

@@ -1,28 +1,41 @@
 """
-The graphs of inferences of all readers, brought up to date when somebody reads one.
+The graphs of inferences of all readers, brought up to date when somebody reads one: what is inferred, with proofs, as lines to
+write.
 
-A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built anew.
+A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built again.
 Whoever is about to read a graph of inferences calls `refresh`, which looks at those nodes again and writes what is different into
-that graph, so that a query sees what follows from every write before it.
+that graph, so that a query sees what follows from every write before it. Each inferred triple has a statement to point at, and an
+inference for each way in which it follows:
+
+    ex:lisbon ex:partOf ex:europe .
+    <urn:memento:inference:…> a mem:Inference ; mem:rule "prp-trp" ;
+        mem:concludes <urn:memento:statement:…> ; mem:premise <urn:memento:statement:…> , …  .
+    <urn:memento:statement:…> a rdf:Statement ; rdf:subject ex:lisbon ; rdf:predicate ex:partOf ; rdf:object ex:portugal ;
+        mem:statedIn <urn:memento:data:local:places> .
+
+*Guarantees:* what is brought up to date is what would be built from the beginning. When a memory is over, forgotten or erased, what
+rested on it alone goes, however many steps away; what has another proof stays. No blank nodes; the same triple and the same proof
+have the same IRI in every store.
 
 *But:* after a start, and after a change of the axioms, the first reader waits until everything that takes part has been read.
 """
 
 from __future__ import annotations
 
+import heapq
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeVar
 
-from memento.graph.inference.closure import Overflow
-from memento.graph.inference.kin import Kin
-from memento.graph.inference.materialised import Materialised
-from memento.graph.inference.reading import Reader
-from memento.graph.inference.written import Line
-from memento.iris import IRI, data_iri, inferred_iri
+from memento.graph.inference.closure import Closure, Overflow
+from memento.graph.inference.premises import Contribution, PremiseReader, Support
+from memento.graph.inference.rules import SAME_AS, TYPE, Fact, Rules, Term, Triple, rules_of, triple_of
+from memento.iris import IRI, MEM, PROV, RDF, data_iri, inferred_iri
 from memento.model import Inferred, Scope
 
 if TYPE_CHECKING:
@@ -30,17 +43,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_MANY = 20_000
-"""Nodes touched since the last time from which on it is quicker to build anew."""
-_KEPT = 8
+_MOST_TOUCHED = 20_000
+"""Nodes touched since the last time from which on it is quicker to build all again."""
+_MOST_READERS = 8
 """Readers whose facts are kept in memory; a further one lets go of the one that was built first."""
 
 
 @dataclass(slots=True)
-class _Kept:
+class _ReaderEntry:
     """One reader's inferences, None until they are made, and what was touched since."""
 
-    found: Materialised | None
+    found: Materialisation | None
     graphs: tuple[IRI, ...]
     touched: set[IRI] = field(default_factory=set)
     is_stale: bool = False
@@ -56,35 +69,35 @@ class Inferences:
         """
         self._graph = graph
         self._most = most
-        self._kept: dict[IRI, _Kept] = {}
+        self._kept: dict[IRI, _ReaderEntry] = {}
         self._lock = threading.RLock()
         self._noting = threading.Lock()
         self._noted = graph.writes
 
-    def touched(self, nodes: Iterable[IRI] | None) -> None:
+    def note_write(self, nodes: Iterable[IRI] | None) -> None:
         """Take note of what a write touched; None when that may be anything."""
         with self._noting:
             self._noted += 1
             listed = None if nodes is None else list(nodes)
-            for one in self._kept.values():
-                if listed is None or len(one.touched) > _MANY:
-                    one.is_stale, one.touched = True, set()
+            for entry in self._kept.values():
+                if listed is None or len(entry.touched) > _MOST_TOUCHED:
+                    entry.is_stale, entry.touched = True, set()
                 else:
-                    one.touched.update(listed)
+                    entry.touched.update(listed)
 
     def current(self, scope: Scope, now: datetime) -> Inferred:
-        """What is in the graph of inferences of a scope, once it is brought up to date; raises `GraphError`."""
+        """Bring the graph of inferences of a scope up to date and return what is in it; raises `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
-            return _described(scope, self._kept[scope.inferred])
+            return _summarise(scope, self._kept[scope.inferred])
 
     def kin(self, scope: Scope, now: datetime) -> Kin:
-        """What is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        """Return what is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
         with self._lock:
             self.refresh(scope, now)
-            found = self._kept[scope.inferred].found
+            inferences = self._kept[scope.inferred].found
             with self._graph.reading():
-                return found.kin() if found and found.is_complete else Kin()
+                return inferences.kin() if inferences and inferences.is_complete else Kin()
 
     def refresh(self, scope: Scope, now: datetime) -> None:
         """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
@@ -93,21 +106,21 @@ class Inferences:
             with self._noting:
                 if (writes := self._graph.writes) > self._noted:
                     self._noted = writes
-                    for one in self._kept.values():
-                        one.is_stale = True
+                    for entry in self._kept.values():
+                        entry.is_stale = True
                 touched, is_stale = (kept.touched, kept.is_stale) if kept else (set(), True)
                 if kept:
                     kept.touched, kept.is_stale = set(), False
             if kept and not touched and not is_stale and not (kept.found and kept.found.due(now)):
                 return
             try:
-                self._followed(scope, kept, touched, is_stale, now)
+                self._update(scope, kept, touched, is_stale, now)
             except BaseException:
                 self._kept.pop(scope.inferred, None)
                 raise
 
     def forget(self, tenant: str) -> None:
-        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made anew."""
+        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made again."""
         with self._lock:
             for graph in self._graph.graphs():
                 if graph.startswith(inferred_iri(tenant, "")):
@@ -119,7 +132,9 @@ class Inferences:
         with self._lock, self._noting:
             self._kept.clear()
 
-    def _followed(self, scope: Scope, kept: _Kept | None, touched: set[IRI], is_stale: bool, now: datetime) -> None:
+    def _update(
+        self, scope: Scope, kept: _ReaderEntry | None, touched: set[IRI], is_stale: bool, now: datetime
+    ) -> None:
         nodes = {f"<{node}>" if not node.startswith("_:") else node for node in touched}
         graphs = self._sources(scope) if kept is None or is_stale or touched else kept.graphs
         is_new = kept is None or is_stale or graphs != kept.graphs
@@ -141,14 +156,14 @@ class Inferences:
 
     def _build(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> None:
         # Kept before it is read, so that a write in the meantime leaves its note.
-        kept = _Kept(None, graphs)
+        kept = _ReaderEntry(None, graphs)
         with self._noting:
             self._kept.pop(scope.inferred, None)
-            while len(self._kept) >= _KEPT:
+            while len(self._kept) >= _MOST_READERS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[scope.inferred] = kept
         with self._graph.reading() as store:
-            kept.found = Materialised(Reader(store, graphs, scope.memory_graphs), self._most, now)
+            kept.found = Materialisation(PremiseReader(store, graphs, scope.memory_graphs), self._most, now)
             wanted = set(kept.found.follow((), now)[1]) if kept.found.is_complete else set()
         if not kept.found.is_complete:
             logger.warning("inference.given-up", extra={"graph": scope.inferred, "most": self._most})
@@ -166,24 +181,360 @@ class Inferences:
         with self._noting:
             self._noted += 1
 
-    def _is_outdated(self, found: Materialised, nodes: Iterable[str]) -> bool:
+    def _is_outdated(self, inferences: Materialisation, nodes: Iterable[str]) -> bool:
         with self._graph.reading():
-            return found.is_outdated(nodes)
+            return inferences.is_outdated(nodes)
 
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
-        """The graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
+        """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
         free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
         return (*scope.memory_graphs, scope.self_graph, *free)
 
 
-def _described(scope: Scope, kept: _Kept) -> Inferred:
-    found = kept.found
-    if found is None or not found.is_complete:
+def _summarise(scope: Scope, kept: _ReaderEntry) -> Inferred:
+    inferences = kept.found
+    if inferences is None or not inferences.is_complete:
         return Inferred(namespace=scope.namespace, graph=scope.inferred, is_complete=False)
     return Inferred(
         namespace=scope.namespace,
         graph=scope.inferred,
-        triples=found.triples,
-        contradictions=found.contradictions,
-        by_rule=found.by_rule,
+        triples=inferences.triples,
+        contradictions=inferences.contradictions,
+        by_rule=inferences.by_rule,
     )
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_NOTHING = Contribution()
+
+
+class Materialisation:
+    """The inferences of one reader; `is_complete` is False, and there are none, when more follows than is allowed."""
+
+    def __init__(self, reader: PremiseReader, most: int, now: datetime) -> None:
+        self.reader = reader
+        self._axioms = reader.axioms()
+        self.rules: Rules = rules_of(self._axioms)
+        self._axiom_supports = {axiom.triple: supports for axiom, supports in self._axioms.items()}
+        self._closure = Closure(self.rules, most)
+        self._page = ProofGraph()
+        self._kin: Kin | None = None
+        self._said: dict[Term, Contribution] = {}
+        self._stated: dict[Triple, dict[Support, None]] = {}
+        self._from_slots: dict[Triple, dict[tuple[Triple, ...], None]] = {}
+        self._grounds: dict[Triple, dict[Support, int]] = {}
+        self._ends: list[tuple[datetime, Term]] = []
+        self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories whose slot is read as it
+        self.is_complete = True
+        try:
+            self._apply(reader.everything(self.rules, now) if self.rules.read else {})
+        except Overflow:
+            self.is_complete = False
+
+    @property
+    def triples(self) -> int:
+        """How many triples are inferred."""
+        return len(self._page.proofs)
+
+    @property
+    def contradictions(self) -> int:
+        return len(self._page.contradictions)
+
+    @property
+    def by_rule(self) -> dict[str, int]:
+        """Inferences by the name of their rule."""
+        return dict(Counter(proof[0] for proofs in self._page.proofs.values() for proof in proofs))
+
+    def kin(self) -> Kin:
+        """Return what is related to what, kept until that changes."""
+        if self._kin is None:
+            self._kin = kin_of(self._closure.facts, self.reader)
+        return self._kin
+
+    def is_outdated(self, nodes: Iterable[Term]) -> bool:
+        """Tell whether a change to some nodes may have changed the axioms, so that all must be built again."""
+        known = {one.triple[0] for one in self._axioms}
+        return any(node in known or node.startswith("_:") or self.reader.states_axioms(node) for node in nodes)
+
+    def concerns(self, nodes: Iterable[Term], now: datetime) -> bool:
+        """Tell whether some nodes take part, or did."""
+        known = (node in self._said or self.reader.contribution_of(node, self.rules, now) != _NOTHING for node in nodes)
+        return any(known)
+
+    def follow(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
+        """
+        Return the lines to remove and to add after some nodes have changed, or after time has gone by.
+
+        Args:
+            nodes: everything of which something may be stated now that was not before, or no longer.
+
+        Raises:
+            Overflow: more follows than is allowed; this is of no use any more.
+        """
+        if self.rules.read:
+            changed = set(nodes)
+            while self._ends and self._ends[0][0] <= now:
+                changed.add(heapq.heappop(self._ends)[1])
+            changed |= {memory for node in list(changed) for memory in self._leaning.get(node, ())}
+            self._apply(
+                {node: self.reader.contribution_of(node, self.rules, now) for node in changed if node.startswith("<")}
+            )
+        return self._page.take_changes(self._supports)
+
+    def due(self, now: datetime) -> bool:
+        """Tell whether a memory has ended since the last time."""
+        return bool(self._ends) and self._ends[0][0] <= now
+
+    def _apply(self, said: dict[Term, Contribution]) -> None:
+        gone: set[Triple] = set()
+        come: set[Triple] = set()
+        shifted: set[Triple] = set()
+        for node, after in said.items():
+            before = self._said.pop(node, _NOTHING)
+            if before == after:
+                if after is not _NOTHING:
+                    self._said[node] = after
+                continue
+            touched = {one[0] for one in (*before.stated, *after.stated, *before.from_slots, *after.from_slots)}
+            held = {triple for triple in touched if self._holds(triple)}
+            self._withdraw(node, before)
+            self._state(node, after)
+            shifted |= touched | {one[0] for one in (*before.grounds, *after.grounds)}
+            for triple in touched:
+                if self._holds(triple) != (triple in held):
+                    # Several nodes of one change may take a triple away and give it again.
+                    (gone if triple in held else come).add(triple)
+        gone = {triple for triple in gone if not self._holds(triple)}
+        come = {triple for triple in come if self._holds(triple)}
+        if shifted:
+            self._kin = None
+        entered = self.rules.fact_of
+        changed = self._closure.change(map(entered, sorted(gone)), map(entered, sorted(come)))
+        conclusions = {found for fact in changed if (found := triple_of(fact)) is not None}
+        for triple in shifted | conclusions:
+            self._page.prove(triple, self._proofs(triple))
+        self._page.restate(shifted)
+        for predicate, axiom in self.rules.functional.items():
+            for subject in {triple[0] for triple in shifted | conclusions if triple[1] == predicate}:
+                self._page.contradict(subject, predicate, self._different(predicate, subject), axiom)
+
+    def _holds(self, triple: Triple) -> bool:
+        return triple in self._stated or triple in self._from_slots
+
+    def _state(self, node: Term, said: Contribution) -> None:
+        if said == _NOTHING:
+            return
+        self._said[node] = said
+        for triple, support in said.stated:
+            self._stated.setdefault(triple, {})[support] = None
+        for triple, because in said.from_slots:
+            self._from_slots.setdefault(triple, {})[because] = None
+        for triple, support in said.grounds:
+            counted = self._grounds.setdefault(triple, {})
+            counted[support] = counted.get(support, 0) + 1
+        for name in said.names:
+            self._leaning.setdefault(name, set()).add(node)
+        if said.until:
+            heapq.heappush(self._ends, (said.until, node))
+
+    def _withdraw(self, node: Term, said: Contribution) -> None:
+        for triple, support in said.stated:
+            _remove_from(self._stated, triple, support)
+        for triple, because in said.from_slots:
+            _remove_from(self._from_slots, triple, because)
+        for triple, support in said.grounds:
+            counted = self._grounds[triple]
+            counted[support] -= 1
+            if counted[support] <= 0:
+                _remove_from(self._grounds, triple, support)
+        for name in said.names:
+            self._leaning.get(name, set()).discard(node)
+
+    def _proofs(self, triple: Triple) -> tuple[Proof, ...]:
+        """Return every way in which a triple follows; none when it is stated, or is a statement about names."""
+        if triple in self._stated or triple[1] == SAME_AS:
+            return ()
+        told = [("slot", because) for because in self._from_slots.get(triple, ())]
+        derived = [
+            (rule.name, (rule.axiom, *premises) if rule.axiom else premises)
+            for rule, premises in self._closure.proofs(triple)
+        ]
+        return (*sorted(told), *derived)
+
+    def _different(self, predicate: Term, subject: Term) -> list[Term]:
+        """Return the values of a property of a subject, one for each thing: of two names that mean the same, the first."""
+        values: list[Term] = []
+        known: set[Term] = set()
+        for value in sorted(self._closure.values(predicate, subject)):
+            if value not in known:
+                values.append(value)
+                known |= self._closure.same(value)
+        return values
+
+    def _supports(self, triple: Triple) -> list[Support]:
+        supports = [
+            *self._stated.get(triple, ()),
+            *self._grounds.get(triple, ()),
+            *self._axiom_supports.get(triple, ()),
+        ]
+        return list(dict.fromkeys(supports))
+
+
+def _remove_from(table: dict[Triple, dict[K, V]], key: Triple, value: K) -> None:
+    values = table[key]
+    del values[value]
+    if not values:
+        del table[key]
+
+
+Proof = tuple[str, tuple[Triple, ...]]
+"""The name of a rule, and the triples it was used on, its axiom first."""
+
+Line = Triple
+
+_STATEMENT, _INFERENCE, _CONTRADICTION = f"<{RDF.Statement}>", f"<{MEM.Inference}>", f"<{MEM.Contradiction}>"
+_SUBJECT, _PREDICATE, _OBJECT = f"<{RDF.subject}>", f"<{RDF.predicate}>", f"<{RDF.object}>"
+_RULE, _CONCLUDES, _PREMISE = f"<{MEM.rule}>", f"<{MEM.concludes}>", f"<{MEM.premise}>"
+_STATED_IN, _DERIVED_FROM = f"<{MEM.statedIn}>", f"<{PROV.wasDerivedFrom}>"
+
+
+def statement_iri(triple: Triple) -> Term:
+    """Return the IRI of a triple that is spoken of."""
+    return _mint_iri("statement", triple)
+
+
+def inference_iri(triple: Triple, proof: Proof) -> Term:
+    """Return the IRI of one way in which a triple follows."""
+    return _mint_iri("inference", (*triple, proof[0], *(term for premise in proof[1] for term in premise)))
+
+
+def contradiction_iri(subject: Term, predicate: Term, values: Collection[Term]) -> Term:
+    """Return the IRI of several values where there can be one."""
+    return _mint_iri("contradiction", (subject, predicate, *sorted(values)))
+
+
+class ProofGraph:
+    """What is written of one reader's inferences, and what is to be changed about it."""
+
+    def __init__(self) -> None:
+        self.proofs: dict[Triple, tuple[Proof, ...]] = {}
+        self.contradictions: dict[tuple[Term, Term], tuple[frozenset[Term], Triple]] = {}
+        self._spoken_of: Counter[Triple] = Counter()
+        self._described: dict[Triple, tuple[Line, ...]] = {}
+        self._again: set[Triple] = set()
+        self._net: Counter[Line] = Counter()
+
+    def prove(self, triple: Triple, proofs: tuple[Proof, ...]) -> None:
+        """Write how a triple follows, in place of what was written; without a proof it does not."""
+        before = self.proofs.pop(triple, ())
+        if proofs:
+            self.proofs[triple] = proofs
+        if bool(proofs) != bool(before):
+            self._net[triple] += 1 if proofs else -1
+            self._speak_of(triple, 1 if proofs else -1)
+        for sign, some in ((-1, before), (1, proofs)):
+            for proof in some:
+                self._add(_inference_lines(triple, proof), sign)
+                for premise in proof[1]:
+                    self._speak_of(premise, sign)
+
+    def contradict(self, subject: Term, predicate: Term, values: Collection[Term], axiom: Triple | None) -> None:
+        """Write that there are several values where there can be one, in place of what was written; nothing for fewer than two."""
+        before = self.contradictions.pop((subject, predicate), None)
+        if before:
+            self._add_contradiction(subject, predicate, before, -1)
+        if axiom and len(values) > 1:
+            contradiction = frozenset(values), axiom
+            self.contradictions[subject, predicate] = contradiction
+            self._add_contradiction(subject, predicate, contradiction, 1)
+
+    def restate(self, triples: Iterable[Triple]) -> None:
+        """Look at where some triples stand once more."""
+        self._again.update(triples)
+
+    def take_changes(self, supports: Callable[[Triple], Collection[Support]]) -> tuple[list[Line], list[Line]]:
+        """Return the lines to remove and to add since the last call."""
+        for triple in self._again:
+            before = self._described.pop(triple, ())
+            after = _statement_lines(triple, supports(triple)) if self._spoken_of[triple] > 0 else ()
+            if after:
+                self._described[triple] = after
+            else:
+                del self._spoken_of[triple]
+            if after != before:
+                self._add(before, -1)
+                self._add(after, 1)
+        self._again.clear()
+        gone = [line for line, count in self._net.items() if count < 0]
+        come = [line for line, count in self._net.items() if count > 0]
+        self._net.clear()
+        return gone, come
+
+    def _add_contradiction(
+        self, subject: Term, predicate: Term, contradiction: tuple[frozenset[Term], Triple], sign: int
+    ) -> None:
+        values, axiom = contradiction
+        node = contradiction_iri(subject, predicate, values)
+        premises = [axiom, *((subject, predicate, value) for value in sorted(values))]
+        lines = [(node, TYPE, _CONTRADICTION), (node, _SUBJECT, subject), (node, _PREDICATE, predicate)]
+        lines += [(node, _OBJECT, value) for value in values]
+        self._add([*lines, *((node, _PREMISE, statement_iri(premise)) for premise in premises)], sign)
+        for premise in premises:
+            self._speak_of(premise, sign)
+
+    def _speak_of(self, triple: Triple, sign: int) -> None:
+        self._spoken_of[triple] += sign
+        self._again.add(triple)
+
+    def _add(self, lines: Iterable[Line], sign: int) -> None:
+        for line in lines:
+            self._net[line] += sign
+
+
+def _inference_lines(triple: Triple, proof: Proof) -> list[Line]:
+    node = inference_iri(triple, proof)
+    lines = [(node, TYPE, _INFERENCE), (node, _RULE, f'"{proof[0]}"'), (node, _CONCLUDES, statement_iri(triple))]
+    return [*lines, *((node, _PREMISE, statement_iri(one)) for one in dict.fromkeys(proof[1]))]
+
+
+def _statement_lines(triple: Triple, supports: Collection[Support]) -> tuple[Line, ...]:
+    node, (subject, predicate, value) = statement_iri(triple), triple
+    lines = [(node, TYPE, _STATEMENT), (node, _SUBJECT, subject), (node, _PREDICATE, predicate), (node, _OBJECT, value)]
+    for support in supports:
+        lines.append((node, _STATED_IN, support.graph))
+        if support.memory:
+            lines.append((node, _DERIVED_FROM, support.memory))
+    return tuple(sorted(set(lines)))
+
+
+def _mint_iri(kind: str, terms: Iterable[Term]) -> Term:
+    return f"<urn:memento:{kind}:{sha256(' '.join(terms).encode()).hexdigest()[:32]}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Kin:
+    """`beside` has the neighbours of each node in both directions, `names` what a node is called, its labels in any language."""
+
+    beside: Mapping[IRI, frozenset[IRI]] = field(default_factory=dict)
+    names: Mapping[IRI, tuple[str, ...]] = field(default_factory=dict)
+
+
+def kin_of(facts: Iterable[Fact], reader: PremiseReader) -> Kin:
+    """Collect who is related to whom by some facts; texts and classes are nobody's."""
+    beside: dict[IRI, set[IRI]] = {}
+    for fact in facts:
+        triple = triple_of(fact)
+        if triple is None or fact[0].startswith("a ") or not triple[2].startswith("<"):
+            continue
+        first, other = _iri_of(triple[0]), _iri_of(triple[2])
+        if first != other:
+            beside.setdefault(first, set()).add(other)
+            beside.setdefault(other, set()).add(first)
+    names = {node: tuple(reader.names(f"<{node}>")) for node in beside}
+    return Kin({node: frozenset(others) for node, others in beside.items()}, names)
+
+
+def _iri_of(term: Term) -> IRI:
+    return IRI(term[1:-1])

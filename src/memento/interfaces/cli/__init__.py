@@ -1,11 +1,8 @@
 """
 The `memento` command.
 
-*Flow:* `door` (options, exit codes) → `commands`, `documents`, `cases`, `care` → `opened` (a running service, or the folder itself)
-→ JSON → `shown`.
-
-*Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
-service must not wait for their import, nor for the store's.
+*Flow:* `base` (the memory, options, exit codes) → `commands` (a loop over operations; beside it `recall`, `documents`, `cases` …)
+→ JSON → `views`.
 """
 
 from __future__ import annotations
@@ -16,11 +13,10 @@ from memento.interfaces.cli import commands as _commands
 from memento.interfaces.cli import connect as _connect
 from memento.interfaces.cli import documents as _documents
 from memento.interfaces.cli import expressions as _expressions
-from memento.interfaces.cli import keys as _keys
-from memento.interfaces.cli import living as _living
 from memento.interfaces.cli import sparql as _sparql
 from memento.interfaces.cli import tokens as _tokens
-from memento.interfaces.cli.door import main
+from memento.interfaces.cli import walk as _walk
+from memento.interfaces.cli.base import main
 
 __all__ = ["main"]
-_registered = (_care, _cases, _commands, _connect, _documents, _expressions, _keys, _living, _sparql, _tokens)
+_registered = (_commands, _care, _cases, _connect, _documents, _expressions, _sparql, _tokens, _walk)

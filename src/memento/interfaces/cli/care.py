@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memento.errors import FolderInUse
-from memento.interfaces.cli.door import command, common, main
-from memento.interfaces.cli.opened import Chosen, namespace_of, opened, running
+from memento.interfaces.cli.base import Chosen, command, common, main, namespace_of, opened, running
 
 if TYPE_CHECKING:
     from memento.settings import Settings
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--bare", is_flag=True, help="An empty plain dataset behind SPARQL instead, without memories.")
 def served(chosen: Chosen, host: str | None, port: int | None, bare: bool) -> None:
     """Serve the memory over HTTP until stopped."""
-    from memento.client import Client
+    from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
 
     configure_logging()
@@ -43,7 +42,7 @@ def served(chosen: Chosen, host: str | None, port: int | None, bare: bool) -> No
         from memento.interfaces.web.server import asgi, serve
 
         memento.resume()
-        serve(memento, lambda busy: asgi(memento, busy), host or knobs.host, port, _announce)
+        serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, _announce)
 
 
 def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:

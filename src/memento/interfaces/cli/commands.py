@@ -1,219 +1,63 @@
-"""The commands over a memory: read the arguments, ask, print."""
+"""
+The commands that ask one operation: a loop over the table of operations.
+
+A command takes the required arguments of its operation by place, the others as options, with the help, the bounds and the defaults
+of the declaration. `COMMANDS` says where a command is called otherwise than its operation, and how its answer is shown.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from memento.errors import InputError, NotFound
-from memento.interfaces.cli import shown
-from memento.interfaces.cli.door import FAILED, Instant, bar, command, printed
-from memento.interfaces.cli.opened import Chosen, ask, opened
-
-if TYPE_CHECKING:
-    from memento.client import Client
-    from memento.service import Memento
+from memento.interfaces.cli import views
+from memento.interfaces.cli.base import FAILED, GROUPS, Chosen, Instant, ask, common, main, opened, printed
+from memento.operations import TABLE, Field, fields_of
+from memento.operations.base import summary_of
 
 _PATH = re.compile(r"""[^\s<>?"]*(?:[/\\][^\s<>?"]*|\.\w{1,6})""")  # what is meant for the name of a file
 
 
-@command("note")
-@click.argument("text")
-@click.option("--at", type=Instant(), help="When it was said; default now.")
-@click.option("--title", help="What it is about, when the text does not say.")
-@click.option("--speaker", help="Who said it, when it was not you.")
-@click.option("--session", help="The conversation it belongs to.")
-@click.option("--position", type=click.IntRange(0), help="Its place in that conversation, from 0.")
-@click.option("--key", "idempotency_key", help="A retry with the same key is the same note.")
-@click.option("--no-wait", "wait", is_flag=True, default=True, flag_value=False, help="Return as soon as it is kept.")
-def note(chosen: Chosen, text: str, **details: Any) -> None:
-    """Remember TEXT, or standard input when it is -."""
-    with opened(chosen, "note") as memento:
-        answer = ask(memento, "note", content=text_of(text), **details)
-        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """How an option differs from what the declaration of its field makes of it."""
+
+    names: tuple[str, ...] = ()
+    """Its names; default `--` and the field's."""
+    type: click.ParamType[Any] | type | None = None
+    help: str = ""
+    metavar: str | None = None
 
 
-@command("recall")
-@click.argument("question")
-@click.option("-k", type=int, metavar="N", help="Most memories to show.")
-@click.option("--as-of", type=Instant(), help="What was true then.")
-@click.option("--believed-at", type=Instant(), help="What was believed then.")
-@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
-@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
-@click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
-@click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
-)
-def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
-    """The memories that answer QUESTION, best first; none when none is relevant."""
-    details["gate"] = False if no_gate else None
-    with opened(chosen, "recall") as memento:
-        if form and not chosen.as_json:
-            click.echo(_rendered(chosen, memento, form, question, details))
-            return
-        answer = ask(memento, "recall", question=question, **details)
-    printed(chosen, answer, lambda: shown.recollection(answer))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command: what it is called, and how its answer is shown."""
+
+    path: str
+    """Its name, after that of its group."""
+    view: Callable[[Any], str]
+    help: str = ""
+    """Default the first sentence of the operation."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """What is given by place, in this order: field and metavar; default the required fields."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+    """Fields that the command does not offer."""
+    reads: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """What makes of the word that is given the value of a field."""
+    fails_when: Callable[[Any], bool] = field(default=lambda answer: False)
+    """Whether an answer makes the exit code 1."""
 
 
-@command("correct")
-@click.argument("iri")
-@click.argument("text")
-@click.option("--at", type=Instant(), help="Since when that holds; default since the memory did.")
-@click.option("--key", "keys", multiple=True, metavar="KEY", help="Its key instead; may be repeated.")
-def correct(chosen: Chosen, iri: str, text: str, at: datetime | None, keys: tuple[str, ...]) -> None:
-    """Put TEXT, which is right, in the place of the memory IRI."""
-    with opened(chosen, "correct") as memento:
-        answer = ask(memento, "correct", iri=iri, content=text_of(text), at=at, keys=list(keys) or None)
-        printed(chosen, answer, lambda: shown.noted(answer, _contents(memento, answer)))
-
-
-@command("undo")
-@click.argument("iri")
-def undo(chosen: Chosen, iri: str) -> None:
-    """Let the retired memory IRI hold again; or the one that the invalidation IRI retired."""
-    with opened(chosen, "undo") as memento:
-        answer = ask(memento, "undo", iri=iri)
-        contents = {one: shown.content_of(ask(memento, "get", iri=answer[one])) for one in ("restored", "invalidator")}
-    printed(chosen, answer, lambda: shown.undone(contents))
-
-
-@command("sources")
-@click.argument("iri")
-def sources(chosen: Chosen, iri: str) -> None:
-    """Who told the memory IRI, or the memories of a note, and what made them of it."""
-    with opened(chosen, "sources") as memento:
-        answer = ask(memento, "sources", iri=iri)
-    printed(chosen, answer, lambda: shown.sources(answer))
-
-
-@command("note-status")
-@click.argument("iri")
-def note_status(chosen: Chosen, iri: str) -> None:
-    """How far the note IRI has come."""
-    with opened(chosen, "note-status") as memento:
-        answer = ask(memento, "note_status", iri=iri)
-    printed(chosen, answer, lambda: shown.fields(answer))
-
-
-@command("retry")
-def retry(chosen: Chosen) -> None:
-    """Try every note now that is still to be understood."""
-    with opened(chosen, "retry") as memento:
-        answer = ask(memento, "retry")
-    printed(chosen, answer, lambda: shown.tried(answer))
-
-
-@command("get")
-@click.argument("iri")
-def get(chosen: Chosen, iri: str) -> None:
-    """Everything known of a note, a memory, an entity or the user."""
-    with opened(chosen, "get") as memento:
-        answer = ask(memento, "get", iri=iri)
-    printed(chosen, answer, lambda: shown.described(answer))
-
-
-@command("list")
-@click.option("--limit", type=int, default=50, show_default=True, help="Most memories to show.")
-@click.option("--offset", type=int, default=0, help="How many to pass over.")
-@click.option("--past", is_flag=True, help="Also what is over or forgotten.")
-def listed(chosen: Chosen, limit: int, offset: int, past: bool) -> None:
-    """The memories, the latest first."""
-    with opened(chosen, "list") as memento:
-        answer = ask(memento, "list", limit=limit, offset=offset, past=past)
-    printed(chosen, answer, lambda: shown.listing(answer))
-
-
-@command("timeline")
-@click.argument("subject")
-@click.option("--as-of", type=Instant(), help="Only what was true then.")
-@click.option("--believed-at", type=Instant(), help="As far as it was known then.")
-@click.option("--limit", type=int, default=50, show_default=True, help="Most memories to show, the latest.")
-def timeline(chosen: Chosen, subject: str, **details: Any) -> None:
-    """The history of SUBJECT: the name of an entity, an IRI, or `me`."""
-    with opened(chosen, "timeline") as memento:
-        answer = ask(memento, "timeline", subject=subject, **details)
-    printed(chosen, answer, lambda: shown.timeline(answer))
-
-
-@command("forget")
-@click.argument("iri")
-@click.option("--erase", is_flag=True, help="Delete the text too, and the note when nothing else needs it.")
-def forget(chosen: Chosen, iri: str, erase: bool) -> None:
-    """Hide a memory, or the memories of a note or of an agent, from now on."""
-    with opened(chosen, "forget") as memento:
-        answer = ask(memento, "forget", iri=iri, erase=erase)
-    printed(chosen, answer, lambda: shown.forgotten(answer))
-
-
-@command("query")
-@click.argument("sparql")
-@click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
-def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
-    """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
-    rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
-    with opened(chosen, "query") as memento:
-        body, _ = memento.query(text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
-    click.echo(body, nl=not body.endswith(b"\n"))
-
-
-@command("infer")
-def infer(chosen: Chosen) -> None:
-    """How much follows from what the graphs of the namespace state, by the rules it follows by."""
-    with opened(chosen, "infer") as memento:
-        answer = ask(memento, "infer")
-    printed(chosen, answer, lambda: shown.inferred(answer))
-
-
-@command("status")
-def status(chosen: Chosen) -> None:
-    """What the memory holds and how it stands."""
-    with opened(chosen, "status") as memento:
-        answer = ask(memento, "status")
-    printed(chosen, answer, lambda: shown.fields(answer))
-
-
-@command("check")
-def check(chosen: Chosen) -> None:
-    """Read the store to its end, compare indexes and shapes with the graph; exit code 1 when something is wrong."""
-    with opened(chosen, "check") as memento:
-        answer = ask(memento, "check")
-    printed(chosen, answer, lambda: shown.differences(answer))
-    if answer:
-        sys.exit(FAILED)
-
-
-@command("rebuild")
-def rebuild(chosen: Chosen) -> None:
-    """Make every index anew from the graph alone."""
-    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
-        count = memento.rebuild(progress)
-    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
-
-
-def _contents(memento: Memento | Client, answer: Any) -> dict[str, str]:
-    iris = answer["memories"] + answer["invalidated"] + answer["contradicts"]
-    return {iri: shown.content_of(ask(memento, "get", iri=iri)) for iri in iris}
-
-
-def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
-    from zoneinfo import ZoneInfo
-
-    from memento.retrieval.render import as_text, as_xml
-
-    found = memento.recall(question, **details)
-    if form == "text":
-        return as_text(found)
-    return as_xml(found, datetime.now(ZoneInfo(chosen.settings().consolidation.time_zone)).date())
-
-
-def text_of(argument: str) -> str:
-    """The text of an argument, or standard input when it is -; raises `InputError` when that is no text."""
+def read_text(argument: str) -> str:
+    """Return the text of an argument, or standard input when it is -; raise `InputError` when that is no text."""
     if argument != "-":
         return argument
     try:
@@ -222,15 +66,15 @@ def text_of(argument: str) -> str:
         raise InputError(f"standard input is not UTF-8: {error}") from error
 
 
-def text_or_file(argument: str, brackets: str = "{") -> str:
+def read_text_or_file(argument: str, brackets: str = "{") -> str:
     """
-    The text itself, or what is in the file of that name.
+    Return the text itself, or what is in the file of that name.
 
     Args:
         brackets: what no file's name has, and nearly every text.
     """
     if argument == "-" or any(bracket in argument for bracket in brackets):
-        return text_of(argument)
+        return read_text(argument)
     try:
         if Path(argument).is_file():
             return Path(argument).read_text(encoding="utf-8")
@@ -239,3 +83,283 @@ def text_or_file(argument: str, brackets: str = "{") -> str:
     if _PATH.fullmatch(argument):
         raise NotFound(f"there is no file {argument[:80]}")
     return argument
+
+
+_ENDED = Option(type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
+_REPEATED_KEY = Option(
+    names=("--key", "-k"), metavar="KEY", help="A key; may be repeated. Without any its own names do."
+)
+_KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
+_SUCCESS = {"success": True, "fail": False}
+
+COMMANDS: Mapping[str, Command] = {
+    "note": Command(
+        path="note",
+        view=views.show_noted,
+        help="Remember TEXT, or standard input when it is -.",
+        places={"content": "TEXT"},
+        options={
+            "idempotency_key": Option(names=("--key",)),
+            "wait": Option(names=("--no-wait",), help="Return as soon as it is kept."),
+        },
+        reads={"content": read_text},
+    ),
+    "note_status": Command(path="note-status", view=views.show_fields),
+    "retry": Command(path="retry", view=views.show_statuses),
+    "correct": Command(
+        path="correct",
+        view=views.show_noted,
+        help="Put TEXT, which is right, in the place of the memory IRI.",
+        places={"iri": "IRI", "content": "TEXT"},
+        options={"keys": Option(names=("--key",), metavar="KEY", help="Its key instead; may be repeated.")},
+        left_out=frozenset({"types", "related_to"}),
+        reads={"content": read_text},
+    ),
+    "undo": Command(path="undo", view=views.show_undone),
+    "forget": Command(path="forget", view=views.show_forgotten),
+    "sources": Command(path="sources", view=views.show_sources),
+    "get": Command(path="get", view=views.show_described),
+    "list": Command(path="list", view=views.show_listing),
+    "timeline": Command(path="timeline", view=views.show_timeline),
+    "infer": Command(path="infer", view=views.show_inferred),
+    "status": Command(path="status", view=views.show_fields),
+    "check": Command(path="check", view=views.show_differences, fails_when=bool),
+    "remember": Command(
+        path="remember",
+        view=views.show_remembered,
+        help="Keep TEXT under some keys, without a model; standard input when it is -.",
+        places={"content": "TEXT"},
+        options={
+            "keys": _REPEATED_KEY,
+            "types": Option(names=("--type",), metavar="KEY TYPE", help="A key that is a name."),
+            "ttl_s": Option(names=("--ttl",), metavar="SECONDS"),
+            "related_to": Option(names=("--related",), metavar="IRI"),
+            "type": Option(names=("--kind",)),
+            "tags": Option(names=("--tag",)),
+        },
+        reads={"content": read_text},
+    ),
+    "find_keys": Command(path="keys find", view=views.show_keys, options={"k": Option(names=("-k",))}),
+    "read_key": Command(path="keys open", view=views.show_key_page, places={"iri": "KEY"}),
+    "read_memory": Command(path="keys read", view=views.show_memory, places={"iri": "MEMORY"}),
+    "related": Command(path="keys related", view=views.show_related, places={"iri": "MEMORY"}),
+    "recall_memories": Command(path="keys recall", view=views.show_direct_recall, options={"k": Option(names=("-k",))}),
+    "list_memories": Command(path="keys list", view=views.show_memory_rows),
+    "conversation": Command(path="keys conversation", view=views.show_turns),
+    "cleanup_expired": Command(
+        path="keys cleanup",
+        view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names let go.",
+    ),
+    "memory_stats": Command(path="keys stats", view=views.show_fields),
+    "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
+    "feedback": Command(
+        path="living feedback",
+        view=views.show_fields,
+        help="Say that MEMORY helped (success), or that it misled (fail).",
+        places={"iri": "MEMORY", "helped": "OUTCOME"},
+        options={"helped": Option(type=click.Choice(list(_SUCCESS)))},
+        reads={"helped": _SUCCESS.__getitem__},
+    ),
+    "associate": Command(
+        path="living associate",
+        view=lambda answer: f"It leads there with the weight {answer['weight']:.2f}.",
+    ),
+    "trace": Command(
+        path="living trace",
+        view=lambda answer: "\n".join(map(views.show_path, answer)) or "Nothing leads away from it.",
+        places={"iri": "MEMORY"},
+    ),
+    "activate": Command(
+        path="living activate",
+        view=lambda answer: "\n".join(map(views.show_active, answer)),
+        places={"seeds": "MEMORY..."},
+    ),
+    "decay": Command(
+        path="living decay",
+        view=lambda answer: f"Faded until {answer['until']}, by half in {answer['half_life']:g} days.",
+        options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
+    ),
+    "archive": Command(path="living archive", view=views.show_archived),
+    "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
+    "list_cases": Command(path="cases list", view=views.show_cases),
+    "retrieve_cases": Command(
+        path="cases retrieve", view=views.show_cases_found, options={"k": Option(names=("-k",), metavar="N")}
+    ),
+    "reward_cases": Command(
+        path="cases reward",
+        view=views.show_credited,
+        options={"outcome": _ENDED},
+        left_out=frozenset({"single"}),
+    ),
+    "complete_case": Command(path="cases complete", view=views.show_completed, options={"outcome": _ENDED}),
+    "forget_case": Command(path="cases forget", view=lambda iri: f"Forgot {iri}."),
+    "prune_cases": Command(
+        path="cases prune",
+        view=lambda gone: f"{len(gone):,} cases let go.",
+        places={},
+        options={"keep": Option(metavar="N")},
+    ),
+    "plan_task": Command(
+        path="cases plan",
+        view=views.show_planned,
+        options={
+            "steps": Option(names=("--step",), metavar="TEXT", help="A step of your own plan; may be repeated."),
+            "k": Option(names=("-k",), metavar="N"),
+        },
+    ),
+    "execute_task": Command(
+        path="cases run",
+        view=views.show_executed,
+        help="Carry out the task RUN with the tools of [executor]; exit code 1 unless it is done.",
+        options={
+            "uncertain": Option(type=click.Choice(["ask", "repeat", "skip"])),
+            "complete": Option(names=("--no-complete",), help="Leave the verdict to you."),
+        },
+        fails_when=lambda answer: answer["ending"] != "done",
+    ),
+    "task_runs": Command(
+        path="cases runs", view=views.show_runs, options={"state": Option(type=click.Choice(["pending", "done"]))}
+    ),
+    "list_tools": Command(path="cases tools", view=views.show_tools),
+    "navigate_cases": Command(
+        path="cases view",
+        view=views.show_view,
+        options={
+            "zoom": Option(type=click.Choice(["case", "subtask", "community"])),
+            "tilt": Option(type=click.Choice(["embedding", "keyword", "graph", "temporal"])),
+        },
+    ),
+    "case_metrics": Command(path="cases metrics", view=views.show_metrics),
+    "case_status": Command(path="cases status", view=views.show_numbers),
+}
+"""The commands that differ from what their operation makes of them by itself."""
+
+BY_HAND = frozenset(
+    {
+        *("recall", "query", "update", "get_graph", "put_graph", "post_graph", "delete_graph"),
+        *("export", "import_rdf", "backup", "restore", "rebuild", "manifest", "evaluate"),
+        *("add_cases", "get_case", "task_run", "start_case", "record_step"),
+        *("recall_items", "get_item", "policies", "set_policy"),
+    }
+)
+"""
+Operations whose commands stand in `documents`, `sparql`, `expressions` and `cases`: files, streams, formats, and commands that ask
+several. `start_case` and `record_step` are steps of `memento cases record`; items and policies are asked by expressions.
+"""
+
+
+def register_all() -> None:
+    """Add a command for every operation that has none by hand."""
+    for name, operation in TABLE.items():
+        if "cli" not in operation.absent and name not in BY_HAND:
+            _register(name, COMMANDS.get(name) or Command(path=name.replace("_", "-"), view=_show_plainly))
+
+
+def _register(name: str, command: Command) -> None:
+    operation = TABLE[name]
+    declared = {
+        one: of for one, of in fields_of(operation).items() if one != "namespace" and one not in command.left_out
+    }
+    places = command.places
+    if not places and name not in ("prune_cases",):
+        places = {one: one.upper() for one, of in declared.items() if of.is_required}
+    parameters: list[click.Parameter] = [
+        _argument(declared[one], metavar, command.options.get(one, Option())) for one, metavar in places.items()
+    ]
+    parameters += [_option(of, command.options.get(one, Option())) for one, of in declared.items() if one not in places]
+
+    def run(chosen: Chosen, /, **values: Any) -> None:
+        for one, read in command.reads.items():
+            values[one] = read(values[one])
+        arguments = {one: _as_argument(declared[one], value) for one, value in values.items()}
+        with opened(chosen, command.path) as memento:
+            answer = ask(memento, name, **arguments)
+        printed(chosen, answer, lambda: command.view(answer))
+        if command.fails_when(answer):
+            sys.exit(FAILED)
+
+    group, _, leaf = command.path.rpartition(" ")
+    callback = common(click.pass_obj(run))
+    made = click.Command(
+        leaf,
+        callback=callback,
+        params=[*parameters, *reversed(getattr(callback, "__click_params__", []))],
+        help=command.help or f"{summary_of(operation)}.",
+    )
+    (GROUPS[group] if group else main).add_command(made)
+
+
+def _argument(declared: Field, metavar: str, option: Option) -> click.Argument:
+    return click.Argument(
+        [declared.name],
+        metavar=metavar,
+        type=option.type or _type_of(declared),
+        nargs=-1 if declared.is_list else 1,
+        required=True,
+    )
+
+
+def _option(declared: Field, option: Option) -> click.Option:
+    name = declared.name.replace("_", "-")
+    help = option.help or _sentence(declared.description)
+    if declared.type is bool and not declared.is_optional:
+        names = option.names or (f"--no-{name}" if declared.default else f"--{name}",)
+        return click.Option(
+            [*names, declared.name], is_flag=True, default=declared.default, flag_value=not declared.default, help=help
+        )
+    shows_default = declared.default not in (None, (), "", 0, 0.0)
+    is_pair = declared.name == "types"
+    return click.Option(
+        [*(option.names or (f"--{name}",)), declared.name],
+        type=(str, _KEY_TYPE) if is_pair else option.type or _type_of(declared),
+        metavar=option.metavar,
+        multiple=declared.is_list or is_pair,
+        required=declared.is_required,
+        default=None if declared.is_list or is_pair else declared.default,
+        show_default=shows_default,
+        help=help,
+    )
+
+
+def _type_of(declared: Field) -> Any:
+    if declared.choices:
+        return click.Choice(declared.choices)
+    if declared.schema.get("format") == "date-time":
+        return Instant()
+    least, most = declared.least, declared.most
+    has_bounds = least is not None or most is not None
+    if declared.type is int:
+        first, last = (None if one is None else int(one) for one in (least, most))
+        return click.IntRange(first, last) if has_bounds else click.INT
+    if declared.type is float:
+        return click.FloatRange(least, most) if has_bounds else click.FLOAT
+    return click.BOOL if declared.type is bool else click.STRING
+
+
+def _as_argument(declared: Field, value: Any) -> Any:
+    """Return what an operation takes: None for an option that was not given."""
+    if declared.name == "types":
+        return dict(value) or None
+    if declared.is_list:
+        return list(value) or None
+    return value
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _show_plainly(answer: Any) -> str:
+    """Show the answer of an operation without a view: fields by name, rows a line each."""
+    if isinstance(answer, dict):
+        return views.show_fields(answer) if answer else "Nothing here yet."
+    if isinstance(answer, list):
+        rows = [
+            "  ".join(views.clean(str(value)) for value in row.values()) if isinstance(row, dict) else str(row)
+            for row in answer
+        ]
+        return "\n".join(rows) or "Nothing here yet."
+    return str(answer)
+
+
+register_all()

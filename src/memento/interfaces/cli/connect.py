@@ -13,9 +13,8 @@ from pathlib import Path
 import click
 
 from memento.errors import InputError
+from memento.interfaces.cli.base import Chosen, command, running
 from memento.interfaces.cli.clients import CLIENTS, USUAL, Snippet, filled, page
-from memento.interfaces.cli.door import command
-from memento.interfaces.cli.opened import Chosen, running
 
 
 @command("connect")

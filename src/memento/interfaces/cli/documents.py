@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from memento.interfaces.cli.door import bar, command, main, printed
-from memento.interfaces.cli.opened import Chosen, ask, opened, running
+from memento.interfaces.cli.base import Chosen, ask, bar, command, main, opened, printed, running
 
 _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntriples", ".rdf", ".owl")
 
@@ -43,9 +42,9 @@ def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str
         _merged(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
-    from memento.intake.portable import rows
+    from memento.intake import read_rows
 
-    listed = rows(file)
+    listed = read_rows(file)
     with opened(chosen, "import") as memento, bar("Importing") as progress:
         answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
     printed(
@@ -84,7 +83,7 @@ def restore(chosen: Chosen, folder: Path | None) -> None:
         answer = ask(client, "restore", folder=_whole(folder))
     else:
         from memento.codec import plain
-        from memento.service import restored
+        from memento.python import restore_folder as restored
 
         wait_s = chosen.settings().server.lock_wait_s
         answer = plain(restored(chosen.folder.path, _whole(folder), wait_s=wait_s))
@@ -98,6 +97,14 @@ def restore(chosen: Chosen, folder: Path | None) -> None:
     )
 
 
+@command("rebuild")
+def rebuild(chosen: Chosen) -> None:
+    """Make every index anew from the graph alone."""
+    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
+        count = memento.rebuild(progress)
+    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
+
+
 @main.group("ontology")
 def ontology() -> None:
     """The vocabulary."""
@@ -106,17 +113,17 @@ def ontology() -> None:
 @ontology.command("docs")
 def docs() -> None:
     """The page docs/ontology.md."""
-    from memento.ontology.page import page
+    from memento.ontology.reference import write_page
 
-    click.echo(page(), nl=False)
+    click.echo(write_page(), nl=False)
 
 
 @ontology.command("context")
 def context() -> None:
     """The JSON-LD context, ontology/context.jsonld."""
-    from memento.ontology.context import file
+    from memento.ontology.reference import write_context
 
-    click.echo(file(), nl=False)
+    click.echo(write_context(), nl=False)
 
 
 def _merged(chosen: Chosen, file: Path, **details: Any) -> None:

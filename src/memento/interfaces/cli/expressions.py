@@ -1,23 +1,45 @@
-"""The commands of the small language, and the map of the memory."""
+"""The commands with several formats: recall, the map, s-expressions."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memento.errors import InputError, MementoError
-from memento.interfaces.cli import shown
-from memento.interfaces.cli.commands import text_or_file
-from memento.interfaces.cli.door import command, printed
-from memento.interfaces.cli.opened import Chosen, ask, opened
+from memento.interfaces.cli import views
+from memento.interfaces.cli.base import Chosen, Instant, ask, command, opened, printed
+from memento.interfaces.cli.commands import read_text_or_file
 
 if TYPE_CHECKING:
-    from memento.client import Client
-    from memento.service import Memento
+    from memento.python import Client, Memento
 
 HELP = """An expression goes over several lines until its last bracket closes, as (recall "tea"). q ends."""
+
+
+@command("recall")
+@click.argument("question")
+@click.option("-k", type=int, metavar="N", help="Most memories to show.")
+@click.option("--as-of", type=Instant(), help="What was true then.")
+@click.option("--believed-at", type=Instant(), help="What was believed then.")
+@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
+@click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
+@click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
+)
+def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
+    """The memories that answer QUESTION, best first; none when none is relevant."""
+    details["gate"] = False if no_gate else None
+    with opened(chosen, "recall") as memento:
+        if form and not chosen.as_json:
+            click.echo(_rendered(chosen, memento, form, question, details))
+            return
+        answer = ask(memento, "recall", question=question, **details)
+    printed(chosen, answer, lambda: views.show_recollection(answer))
 
 
 @command("eval-sexpr")
@@ -33,7 +55,7 @@ def evaluated(chosen: Chosen, expression: str | None, verbs: bool) -> None:
     if expression is None:
         raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
     with opened(chosen, "eval-sexpr") as memento:
-        answer = ask(memento, "evaluate", expression=text_or_file(expression, "(;"), namespace=chosen.namespace)
+        answer = ask(memento, "evaluate", expression=read_text_or_file(expression, "(;"), namespace=chosen.namespace)
     printed(chosen, answer, lambda: answer["text"])
 
 
@@ -61,7 +83,7 @@ def manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
             click.echo(draw_manifest(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
             return
         answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
-    printed(chosen, answer, lambda: "\n".join(map(shown.clean, answer["text"].splitlines())))
+    printed(chosen, answer, lambda: "\n".join(map(views.clean, answer["text"].splitlines())))
 
 
 def _with_history() -> None:
@@ -121,3 +143,14 @@ def is_open(text: str) -> bool:
             case "code", ")":
                 depth -= 1
     return state in ("text", "escape") or depth > 0
+
+
+def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+    from zoneinfo import ZoneInfo
+
+    from memento.retrieval.render import as_text, as_xml
+
+    found = memento.recall(question, **details)
+    if form == "text":
+        return as_text(found)
+    return as_xml(found, datetime.now(ZoneInfo(chosen.settings().consolidation.time_zone)).date())

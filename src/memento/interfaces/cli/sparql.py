@@ -1,4 +1,4 @@
-"""The commands that write by SPARQL: an update, and whole graphs in and out."""
+"""The commands in SPARQL: queries, updates, and whole graphs in and out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING
 import click
 
 from memento.errors import InputError
-from memento.interfaces.cli.commands import text_or_file
-from memento.interfaces.cli.door import command, common, main, printed
-from memento.interfaces.cli.opened import Chosen, opened
+from memento.interfaces.cli.base import Chosen, command, common, main, opened, printed
+from memento.interfaces.cli.commands import read_text_or_file
 
 if TYPE_CHECKING:
     from memento.model import Changed
+
+
+@command("query")
+@click.argument("sparql")
+@click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
+def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
+    """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
+    rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
+    with opened(chosen, "query") as memento:
+        body, _ = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+    click.echo(body, nl=not body.endswith(b"\n"))
 
 
 @command("update")
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
 def update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
     """Do what a SPARQL update says: the text itself, a file that holds it, or - for standard input."""
     with opened(chosen, "update") as memento:
-        _told(chosen, memento.update(text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace))
+        _told(chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace))
 
 
 @main.group("graph")
@@ -95,7 +105,7 @@ def _called(name: str) -> str:
     """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
     from memento.access import OWNER
     from memento.iris import data_iri
-    from memento.sparql.change import is_absolute
+    from memento.sparql.update.graph_store import is_absolute
 
     return name if is_absolute(name) else data_iri(OWNER.tenant, name)
 
@@ -108,6 +118,6 @@ def _document(file: str) -> bytes:
 
 
 def _media(file: str) -> str:
-    from memento.sparql.media import SUFFIXES
+    from memento.sparql.query.prepare import SUFFIXES
 
     return SUFFIXES.get(Path(file).suffix.lower(), "text/turtle")

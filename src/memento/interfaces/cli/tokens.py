@@ -6,8 +6,7 @@ import json
 
 import click
 
-from memento.interfaces.cli.door import common, main
-from memento.interfaces.cli.opened import Chosen
+from memento.interfaces.cli.base import Chosen, common, main
 
 
 @main.group("token")

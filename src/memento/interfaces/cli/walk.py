@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import click
 
 from memento.errors import MementoError
-from memento.interfaces.cli import walked
+from memento.interfaces.cli import views
+from memento.interfaces.cli.base import Chosen, ask, command, opened
 
 HELP = "A number goes there, b goes back, q ends; anything else is a new question."
 
@@ -65,20 +67,32 @@ class Walk:
 
     def _keys(self, query: str) -> Place:
         found = self._asked("find_keys", query=query, k=self._k)
-        return Place(walked.keys(found), [self._to_key(one["key"]) for one in found["keys"]])
+        return Place(views.show_keys(found), [self._to_key(one["key"]) for one in found["keys"]])
 
     def _to_key(self, key: str, offset: int = 0) -> Way:
         def page() -> Place:
             found = self._asked("read_key", iri=key, offset=offset)
             ways = [self._to_memory(one["memory"], key) for one in found["memories"]]
             more = [self._to_key(key, found["next_offset"])] if found["next_offset"] else []
-            return Place(walked.page(found), [*ways, *more])
+            return Place(views.show_key_page(found), [*ways, *more])
 
         return page
 
     def _to_memory(self, memory: str, via: str) -> Way:
         def opened() -> Place:
             found = self._asked("read_memory", iri=memory, via=via)
-            return Place(walked.memory(found), [self._to_key(one["key"]) for one in found["keys"]])
+            return Place(views.show_memory(found), [self._to_key(one["key"]) for one in found["keys"]])
 
         return opened
+
+
+@command("walk")
+@click.argument("query", required=False)
+@click.option("-k", type=click.IntRange(1, 20), default=8, show_default=True, help="Most keys to show.")
+def walk(chosen: Chosen, query: str | None, k: int) -> None:
+    """Walk from QUERY to keys, from a key to memories, from a memory to further keys; asks at each step where to go."""
+    with opened(chosen, "walk") as memento:
+        if chosen.as_json:
+            click.echo(json.dumps(ask(memento, "find_keys", query=query or "", k=k), ensure_ascii=False))
+        else:
+            Walk(lambda method, **given: ask(memento, method, **given), k).go(query)

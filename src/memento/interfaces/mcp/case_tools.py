@@ -11,20 +11,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
-from memento.model import (
-    CaseMetrics,
-    CasesFound,
-    CaseShown,
-    Completed,
-    Credited,
-    Doubt,
-    Executed,
-    Outcome,
-    Planned,
-    TaskRun,
-    ToolCall,
-)
+from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
+from memento.model import Completed, Outcome, ToolCall
+from memento.operations import cases, plans
 
 Domain = Annotated[str | None, Meta(description="A bank of cases by its name; default that of the namespace.")]
 Verdict = Annotated[Outcome | None, Meta(description="How the task ended.")]
@@ -57,13 +46,6 @@ limit; calling it again goes on from there. When it says that a call may have ha
 `uncertain`."""
 
 
-class RetrieveArguments(Arguments, frozen=True, kw_only=True):
-    task: Annotated[str, Meta(description="The task, in the words of whoever set it.")]
-    k: Annotated[int | None, Meta(description="Most cases to follow, and most to avoid; default 4.")] = None
-    explore: Annotated[bool, Meta(description="Draw the cases by chance, the better ones more often.")] = False
-    domain: Domain = None
-
-
 class RecordArguments(Arguments, frozen=True, kw_only=True):
     task: Annotated[str, Meta(description="The task, in the words of whoever set it.")]
     plan: Annotated[str, Meta(description="What was done, as numbered steps.")]
@@ -74,56 +56,6 @@ class RecordArguments(Arguments, frozen=True, kw_only=True):
     reason: Annotated[str | None, Meta(description="Why the verdict is what it is.")] = None
     calls: Annotated[tuple[ToolCall, ...], Meta(description="Calls of tools that were made, in their order.")] = ()
     domain: Domain = None
-
-
-class RewardArguments(Arguments, frozen=True, kw_only=True):
-    retrieval: Annotated[str, Meta(description="As memento_case_retrieve named it.")]
-    outcome: Verdict = None
-    reward: Reward = None
-    score: Score = None
-    domain: Domain = None
-
-
-class GetArguments(Arguments, frozen=True, kw_only=True):
-    iri: Annotated[str, Meta(description="A case, as a retrieval named it.")]
-    domain: Domain = None
-
-
-class PlanArguments(Arguments, frozen=True, kw_only=True):
-    task: Annotated[str, Meta(description="What is to be done.")]
-    steps: Annotated[
-        tuple[str, ...], Meta(description="Your own plan, by steps; default a model's or that of a case.")
-    ] = ()
-    retrieval: Annotated[
-        str | None,
-        Meta(description="The memento_case_retrieve that your steps were made of; its cases share the reward."),
-    ] = None
-    domain: Domain = None
-
-
-class RunArguments(Arguments, frozen=True, kw_only=True):
-    run: Annotated[str, Meta(description="The run that memento_case_plan made.")]
-    uncertain: Annotated[
-        Doubt, Meta(description="What to do about a call that may have happened before: ask, repeat or skip.")
-    ] = "ask"
-    domain: Domain = None
-
-
-class StandArguments(Arguments, frozen=True, kw_only=True):
-    run: Annotated[str, Meta(description="The run that memento_case_plan made.")]
-    domain: Domain = None
-
-
-class MetricsArguments(Arguments, frozen=True, kw_only=True):
-    domain: Domain = None
-
-
-def retrieve(reach: Reach, asked: RetrieveArguments) -> Told:
-    """The cases for a task."""
-    found = reach.memory.retrieve_cases(
-        asked.task, k=asked.k, explore=asked.explore, domain=asked.domain, namespace=reach.namespace
-    )
-    return Told(answer=found)
 
 
 def record(reach: Reach, asked: RecordArguments) -> Told:
@@ -146,58 +78,27 @@ def record(reach: Reach, asked: RecordArguments) -> Told:
     return Told(answer=done)
 
 
-def reward(reach: Reach, asked: RewardArguments) -> Told:
-    """Tell what a task earned."""
-    told = reach.memory.reward_cases(
-        asked.retrieval,
-        asked.outcome,
-        reward=asked.reward,
-        score=asked.score,
-        domain=asked.domain,
-        namespace=reach.namespace,
-    )
-    return Told(answer=told)
-
-
-def get(reach: Reach, asked: GetArguments) -> Told:
-    """Everything about one case."""
-    return Told(answer=reach.memory.get_case(asked.iri, domain=asked.domain, namespace=reach.namespace))
-
-
-def plan(reach: Reach, asked: PlanArguments) -> Told:
-    """Plan a task."""
-    made = reach.memory.plan_task(
-        asked.task, steps=asked.steps, retrieval=asked.retrieval, domain=asked.domain, namespace=reach.namespace
-    )
-    return Told(answer=made)
-
-
-def run(reach: Reach, asked: RunArguments) -> Told:
-    """Carry a plan out."""
-    done = reach.memory.execute_task(
-        asked.run, uncertain=asked.uncertain, domain=asked.domain, namespace=reach.namespace
-    )
-    return Told(answer=done)
-
-
-def stand(reach: Reach, asked: StandArguments) -> Told:
-    """How far a task has come."""
-    return Told(answer=reach.memory.task_run(asked.run, domain=asked.domain, namespace=reach.namespace))
-
-
-def metrics(reach: Reach, asked: MetricsArguments) -> Told:
-    """How well the cases do."""
-    return Told(answer=reach.memory.case_metrics(domain=asked.domain, namespace=reach.namespace))
-
+_DOMAIN = Argument(field="domain", description="A bank of cases by its name; default that of the namespace.")
+_VERDICT = {
+    "outcome": Argument(field="outcome", description="How the task ended."),
+    "reward": Argument(field="reward", description="What it earned, from -0.2 to 1, instead of an outcome."),
+    "score": Argument(field="score", description="How good a judge found it, from 0 to 1."),
+}
+_RUN = Argument(field="run", description="The run that memento_case_plan made.")
 
 TOOLS = (
-    Tool(
-        name="memento_case_retrieve",
-        title="Cases for a task",
-        description=RETRIEVE,
-        arguments=RetrieveArguments,
-        answer=CasesFound,
-        run=retrieve,
+    tool_over(
+        cases.RetrieveCases,
+        "memento_case_retrieve",
+        "Cases for a task",
+        RETRIEVE,
+        {
+            "task": Argument(field="task", description="The task, in the words of whoever set it."),
+            "k": Argument(field="k", description="Most cases to follow, and most to avoid; default 4."),
+            "explore": Argument(field="explore"),
+            "domain": _DOMAIN,
+        },
+        reads_only=False,
         repeats_harmlessly=True,
     ),
     Tool(
@@ -208,61 +109,69 @@ TOOLS = (
         answer=Completed,
         run=record,
     ),
-    Tool(
-        name="memento_case_reward",
-        title="Tell what came of it",
-        description=REWARD,
-        arguments=RewardArguments,
-        answer=Credited,
-        run=reward,
+    tool_over(
+        cases.RewardCases,
+        "memento_case_reward",
+        "Tell what came of it",
+        REWARD,
+        {
+            "retrieval": Argument(field="retrieval", description="As memento_case_retrieve named it."),
+            **_VERDICT,
+            "domain": _DOMAIN,
+        },
         repeats_harmlessly=True,
     ),
-    Tool(
-        name="memento_case_get",
-        title="One case",
-        description="Everything about one case: task, plan, reward, verdicts, and the steps it took.",
-        arguments=GetArguments,
-        answer=CaseShown,
-        run=get,
-        reads_only=True,
-        repeats_harmlessly=True,
+    tool_over(
+        cases.GetCase,
+        "memento_case_get",
+        "One case",
+        "Everything about one case: task, plan, reward, verdicts, and the steps it took.",
+        {"iri": Argument(field="case", description="A case, as a retrieval named it."), "domain": _DOMAIN},
     ),
-    Tool(
-        name="memento_case_plan",
-        title="Plan a task",
-        description=PLAN,
-        arguments=PlanArguments,
-        answer=Planned,
-        run=plan,
+    tool_over(
+        plans.PlanTask,
+        "memento_case_plan",
+        "Plan a task",
+        PLAN,
+        {
+            "task": Argument(field="task"),
+            "steps": Argument(
+                field="steps", description="Your own plan, by steps; default a model's or that of a case."
+            ),
+            "retrieval": Argument(
+                field="retrieval",
+                description="The memento_case_retrieve that your steps were made of; its cases share the reward.",
+            ),
+            "domain": _DOMAIN,
+        },
     ),
-    Tool(
-        name="memento_case_run",
-        title="Carry out a plan",
-        description=RUN,
-        arguments=RunArguments,
-        answer=Executed,
-        run=run,
-        destroys=True,
+    tool_over(
+        plans.ExecuteTask,
+        "memento_case_run",
+        "Carry out a plan",
+        RUN,
+        {
+            "run": _RUN,
+            "uncertain": Argument(
+                field="uncertain",
+                description="What to do about a call that may have happened before: ask, repeat or skip.",
+            ),
+            "domain": _DOMAIN,
+        },
         reaches_out=True,
     ),
-    Tool(
-        name="memento_case_progress",
-        title="How far a task has come",
-        description="A planned task with its steps and what came of each.",
-        arguments=StandArguments,
-        answer=TaskRun,
-        run=stand,
-        reads_only=True,
-        repeats_harmlessly=True,
+    tool_over(
+        plans.TaskRun,
+        "memento_case_progress",
+        "How far a task has come",
+        "A planned task with its steps and what came of each.",
+        {"run": _RUN, "domain": _DOMAIN},
     ),
-    Tool(
-        name="memento_case_metrics",
-        title="How well cases do",
-        description="Rankings, success rate, execution accuracy, the learning curve and the cost of the cases of a domain.",
-        arguments=MetricsArguments,
-        answer=CaseMetrics,
-        run=metrics,
-        reads_only=True,
-        repeats_harmlessly=True,
+    tool_over(
+        cases.CaseMetrics,
+        "memento_case_metrics",
+        "How well cases do",
+        "Rankings, success rate, execution accuracy, the learning curve and the cost of the cases of a domain.",
+        {"domain": _DOMAIN},
     ),
 )

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from memento.interfaces.mcp.key_arguments import (
-    BatchArguments,
-    BatchItem,
-    ConversationArguments,
-    CorrectArguments,
-    DirectArguments,
-    ListArguments,
-    MemoryArguments,
-    NamespaceArguments,
-    ReadKeyArguments,
-    ReadMemoryArguments,
-    RecallArguments,
-    RememberArguments,
-)
-from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
+from msgspec import Meta
+
+from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI
 from memento.keys.given import sanitised
-from memento.model import (
-    BatchRow,
-    Cleaned,
-    DirectRecall,
-    FoundKeys,
-    KeyPage,
-    MemoryRow,
-    MemoryStats,
-    Noted,
-    OpenedMemory,
-    Related,
-    Remembered,
-    ToRemember,
-    TurnRow,
-)
+from memento.model import BatchRow, KeyType, MemoryRow, Noted, Remembered, ToRemember, TurnRow
+from memento.operations import keys as operations
 
 RECALL = """The keys that a question leads to: words and names under which memories lie, never the memories themselves.
 
@@ -84,6 +58,15 @@ DIRECT = """The memories for a question at once, by words, meaning and hops over
 An empty answer means that nothing relevant is known."""
 
 
+Namespace = Annotated[str | None, Meta(description="The namespace; default that of the connection.")]
+Types = Annotated[
+    dict[str, KeyType] | None,
+    Meta(description="Which keys are names: key → name or proper_noun, found by spelling alone; others are concepts."),
+]
+Key = Annotated[str, Meta(description="The `key` of a row that recall or read_memory gave, or an entity.")]
+Memory = Annotated[str, Meta(description="The `memory` of a row that read_key gave.")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected:
     """What took the place of a memory."""
@@ -122,29 +105,48 @@ class Batch:
     results: tuple[BatchRow, ...]
 
 
-def recall(reach: Reach, asked: RecallArguments) -> Told:
-    """Keys."""
-    return Told(answer=reach.memory.find_keys(asked.query, k=asked.top_k, namespace=asked.namespace or reach.namespace))
+class MemoryArguments(Arguments, frozen=True, kw_only=True):
+    memory_id: Memory
+    namespace: Namespace = None
 
 
-def read_key(reach: Reach, asked: ReadKeyArguments) -> Told:
-    """Where a key leads."""
-    page = reach.memory.read_key(
-        asked.key_id,
-        query=asked.query,
-        limit=asked.limit,
-        offset=asked.offset,
-        namespace=asked.namespace or reach.namespace,
-    )
-    return Told(answer=page)
+class RememberArguments(Arguments, frozen=True, kw_only=True):
+    content: Annotated[str, Meta(description="What to remember, one self-contained fact.")]
+    keys: Annotated[list[str] | str, Meta(description="Names and short phrases that lead to it.")]
+    key_types: Types = None
+    ttl_seconds: Annotated[float | None, Meta(description="Seconds after which it is forgotten.")] = None
+    related_to: Annotated[list[str] | None, Meta(description="Memories to link it to.")] = None
+    source: Annotated[
+        dict[str, str] | None, Meta(description="Where it comes from: `session` and `tool`, by name.")
+    ] = None
+    namespace: Namespace = None
 
 
-def read_memory(reach: Reach, asked: ReadMemoryArguments) -> Told:
-    """One memory."""
-    opened = reach.memory.read_memory(
-        asked.memory_id, via=asked.via_key_id, past=asked.past, namespace=asked.namespace or reach.namespace
-    )
-    return Told(answer=opened)
+class BatchItem(Arguments, frozen=True, kw_only=True):
+    """One text of a batch; the fields are those of remember."""
+
+    content: str
+    keys: list[str] | str
+    key_types: dict[str, KeyType] | None = None
+    ttl_seconds: float | None = None
+    related_to: list[str] | None = None
+    source: dict[str, str] | None = None
+
+
+class BatchArguments(Arguments, frozen=True, kw_only=True):
+    items: Annotated[
+        list[BatchItem], Meta(description="Texts with their keys, as remember takes them.", max_length=100)
+    ]
+    namespace: Namespace = None
+
+
+class CorrectArguments(Arguments, frozen=True, kw_only=True):
+    memory_id: Memory
+    content: Annotated[str, Meta(description="What is right.")]
+    keys: Annotated[list[str] | None, Meta(description="Its keys; default those there are, as far as they fit.")] = None
+    key_types: Types = None
+    related_to: Annotated[list[str] | None, Meta(description="The memories it is linked to; default as before.")] = None
+    namespace: Namespace = None
 
 
 def remember(reach: Reach, asked: RememberArguments) -> Told:
@@ -185,56 +187,10 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
     return Told(answer=told)
 
 
-def related(reach: Reach, asked: MemoryArguments) -> Told:
-    """The neighbours of a memory."""
-    return Told(answer=reach.memory.related(asked.memory_id, namespace=asked.namespace or reach.namespace))
-
-
 def forget(reach: Reach, asked: MemoryArguments) -> Told:
     """Hide a memory."""
     gone = reach.memory.forget(asked.memory_id, namespace=asked.namespace or reach.namespace)
     return Told(answer=Deleted(deleted=True, memories=gone.memories))
-
-
-def get_conversation(reach: Reach, asked: ConversationArguments) -> Told:
-    """What was said."""
-    turns = reach.memory.conversation(asked.session_id, turn=asked.turn, namespace=asked.namespace or reach.namespace)
-    return Told(answer=Turns(turns=turns))
-
-
-def list_memories(reach: Reach, asked: ListArguments) -> Told:
-    """A page of memories."""
-    rows = reach.memory.list_memories(
-        limit=asked.limit, offset=asked.offset, namespace=asked.namespace or reach.namespace
-    )
-    return Told(answer=Rows(memories=rows))
-
-
-def cleanup_expired(reach: Reach, asked: NamespaceArguments) -> Told:
-    """Let go of what is over."""
-    return Told(answer=reach.memory.cleanup_expired(namespace=asked.namespace or reach.namespace))
-
-
-def memory_stats(reach: Reach, asked: NamespaceArguments) -> Told:
-    """Counts."""
-    return Told(answer=reach.memory.memory_stats(namespace=asked.namespace or reach.namespace))
-
-
-def recall_memories(reach: Reach, asked: DirectArguments) -> Told:
-    """Memories at once."""
-    found = reach.memory.recall_memories(
-        asked.query,
-        k=asked.top_k,
-        hops=asked.hops,
-        expand=asked.expand,
-        least_share=asked.min_rel_score,
-        least_depth=asked.min_depth,
-        min_score=asked.min_score,
-        gate_z=asked.min_z,
-        key_gate=asked.min_key_gate,
-        namespace=asked.namespace or reach.namespace,
-    )
-    return Told(answer=found)
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -250,43 +206,130 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
     )
 
 
-def _tool(
-    run: Callable[[Reach, Any], Told],
-    title: str,
-    description: str,
-    arguments: type[Arguments],
-    answer: type,
-    *,
-    reads: bool = False,
-    destroys: bool = False,
-) -> Tool:
-    return Tool(
-        name=run.__name__,
-        title=title,
-        description=description,
-        arguments=arguments,
-        answer=answer,
-        run=run,
-        reads_only=reads,
-        destroys=destroys,
-        repeats_harmlessly=True,
-    )
+_KEY = Argument(field="iri", description="The `key` of a row that recall or read_memory gave, or an entity.")
+_MEMORY = Argument(field="iri", description="The `memory` of a row that read_key gave.")
 
-
-# What a full read does to depth and links is bookkeeping: what is remembered stays as it is, so it counts as reading.
 TOOLS = (
-    _tool(recall, "Find keys", RECALL, RecallArguments, FoundKeys, reads=True),
-    _tool(read_key, "Read a key", READ_KEY, ReadKeyArguments, KeyPage, reads=True),
-    _tool(read_memory, "Read a memory", READ_MEMORY, ReadMemoryArguments, OpenedMemory, reads=True),
-    _tool(remember, "Remember under keys", REMEMBER, RememberArguments, Remembered),
-    _tool(correct, "Correct a memory", CORRECT, CorrectArguments, Corrected),
-    _tool(related, "Related memories", RELATED, MemoryArguments, Related, reads=True),
-    _tool(forget, "Forget a memory", FORGET, MemoryArguments, Deleted, destroys=True),
-    _tool(get_conversation, "Read a conversation", CONVERSATION, ConversationArguments, Turns, reads=True),
-    _tool(list_memories, "List memories", LIST, ListArguments, Rows, reads=True),
-    _tool(remember_batch, "Remember several texts", BATCH, BatchArguments, Batch),
-    _tool(cleanup_expired, "Clean up", CLEANUP, NamespaceArguments, Cleaned),
-    _tool(memory_stats, "Count memories", STATS, NamespaceArguments, MemoryStats, reads=True),
+    tool_over(
+        operations.FindKeys,
+        "recall",
+        "Find keys",
+        RECALL,
+        {
+            "query": Argument(field="query", description="A short noun phrase, or a question."),
+            "top_k": Argument(field="k", description="Most keys."),
+        },
+        takes_namespace=True,
+    ),
+    tool_over(
+        operations.ReadKey,
+        "read_key",
+        "Read a key",
+        READ_KEY,
+        {
+            "key_id": _KEY,
+            "query": Argument(field="query"),
+            "limit": Argument(field="limit", description="Most memories of this page."),
+            "offset": Argument(field="offset", description="The next_offset of the page before."),
+        },
+        takes_namespace=True,
+    ),
+    # What a full read does to depth and links is bookkeeping: what is remembered stays as it is, so it counts as reading.
+    tool_over(
+        operations.ReadMemory,
+        "read_memory",
+        "Read a memory",
+        READ_MEMORY,
+        {
+            "memory_id": _MEMORY,
+            "via_key_id": Argument(field="via", description="The key that led here."),
+            "past": Argument(field="past", description="Also what was superseded or is over."),
+        },
+        takes_namespace=True,
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="remember",
+        title="Remember under keys",
+        description=REMEMBER,
+        arguments=RememberArguments,
+        answer=Remembered,
+        run=remember,
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="correct",
+        title="Correct a memory",
+        description=CORRECT,
+        arguments=CorrectArguments,
+        answer=Corrected,
+        run=correct,
+        repeats_harmlessly=True,
+    ),
+    tool_over(operations.Related, "related", "Related memories", RELATED, {"memory_id": _MEMORY}, takes_namespace=True),
+    Tool(
+        name="forget",
+        title="Forget a memory",
+        description=FORGET,
+        arguments=MemoryArguments,
+        answer=Deleted,
+        run=forget,
+        destroys=True,
+        repeats_harmlessly=True,
+    ),
+    tool_over(
+        operations.Conversation,
+        "get_conversation",
+        "Read a conversation",
+        CONVERSATION,
+        {
+            "session_id": Argument(field="session", description="The name of the conversation."),
+            "turn": Argument(field="turn", description="A place in it, counted from 0."),
+        },
+        wrap=(Turns, "turns"),
+        takes_namespace=True,
+    ),
+    tool_over(
+        operations.ListMemories,
+        "list_memories",
+        "List memories",
+        LIST,
+        {
+            "limit": Argument(field="limit", description="Most memories of this page."),
+            "offset": Argument(field="offset"),
+        },
+        wrap=(Rows, "memories"),
+        takes_namespace=True,
+    ),
+    Tool(
+        name="remember_batch",
+        title="Remember several texts",
+        description=BATCH,
+        arguments=BatchArguments,
+        answer=Batch,
+        run=remember_batch,
+        repeats_harmlessly=True,
+    ),
+    tool_over(operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}, takes_namespace=True),
+    tool_over(operations.MemoryStats, "memory_stats", "Count memories", STATS, {}, takes_namespace=True),
 )
-DIRECT_RECALL = _tool(recall_memories, "Recall memories", DIRECT, DirectArguments, DirectRecall, reads=True)
+DIRECT_RECALL = tool_over(
+    operations.RecallMemories,
+    "recall_memories",
+    "Recall memories",
+    DIRECT,
+    {
+        "query": Argument(field="query", description="The question."),
+        "top_k": Argument(field="k", description="Most memories."),
+        "expand": Argument(field="expand"),
+        "hops": Argument(field="hops"),
+        "min_rel_score": Argument(field="least_share"),
+        "min_score": Argument(field="min_score", description="Best cosine below which there is no answer."),
+        "min_z": Argument(field="gate_z", description="By how much the best cosine must stand out."),
+        "min_key_gate": Argument(field="key_gate", description="Cosine of a key that is answer enough."),
+        "min_depth": Argument(field="least_depth"),
+    },
+    takes_namespace=True,
+    repeats_harmlessly=True,
+)
 """The thirteenth tool, listed where the setting `keys.direct` is on."""

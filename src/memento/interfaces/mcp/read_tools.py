@@ -13,9 +13,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from memento.errors import TooMuch
-from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
+from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI
-from memento.model import NoteRef, Recalled, Retired, Status, Timeline
+from memento.model import NoteRef, Recalled, Retired
+from memento.operations.care import Status
+from memento.operations.recall import Timeline
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
 replaced; best first.
@@ -57,20 +59,9 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     ] = None
 
 
-class TimelineArguments(Arguments, frozen=True, kw_only=True):
-    subject: Annotated[str, Meta(description="The name of an entity, the IRI of a memory, entity or note, or `me`.")]
-    as_of: Annotated[str | None, Meta(description="Only what was true then, ISO 8601.")] = None
-    believed_at: Annotated[str | None, Meta(description="As far as it was known then, ISO 8601.")] = None
-    limit: Annotated[int, Meta(description="Most memories; the latest are kept.", ge=1)] = 50
-
-
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
     query: Annotated[str, Meta(description="A SELECT, ASK, CONSTRUCT or DESCRIBE query with its prefixes.")]
     limit: Annotated[int, Meta(description="Most rows to return.", ge=1, le=1000)] = ROWS
-
-
-class StatusArguments(Arguments, frozen=True, kw_only=True):
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,25 +115,13 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
     return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))
 
 
-def timeline(reach: Reach, asked: TimelineArguments) -> Told:
-    """The history of a subject."""
-    return Told(
-        answer=reach.memory.timeline(
-            asked.subject,
-            as_of=asked.as_of,
-            believed_at=asked.believed_at,
-            limit=asked.limit,
-            namespace=reach.namespace,
-        )
-    )
-
-
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
-    from memento.sparql.asking import Asked  # the shim lists this tool and must not wait for the store
+    from memento.service.handlers.graphs import TenantGraphs  # the shim lists this tool and must not wait for the store
+    from memento.sparql.query.prepare import QueryRequest
 
-    answer = reach.memory.answer(
-        Asked(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
+    answer = TenantGraphs(reach.memory.context).answer(
+        QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
     try:
         if answer.media == "text/turtle":
@@ -209,11 +188,6 @@ def _bounded(chunks: Iterable[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def status(reach: Reach, asked: StatusArguments) -> Told:
-    """How the service stands."""
-    return Told(answer=reach.memory.status(namespace=reach.namespace))
-
-
 def _found(one: Recalled) -> Found:
     return Found(
         iri=one.iri,
@@ -238,15 +212,19 @@ TOOLS = (
         reads_only=True,
         repeats_harmlessly=True,
     ),
-    Tool(
-        name="memento_timeline",
-        title="History",
-        description=TIMELINE,
-        arguments=TimelineArguments,
-        answer=Timeline,
-        run=timeline,
-        reads_only=True,
-        repeats_harmlessly=True,
+    tool_over(
+        Timeline,
+        "memento_timeline",
+        "History",
+        TIMELINE,
+        {
+            "subject": Argument(
+                field="subject", description="The name of an entity, the IRI of a memory, entity or note, or `me`."
+            ),
+            "as_of": Argument(field="as_of", description="Only what was true then, ISO 8601."),
+            "believed_at": Argument(field="believed_at", description="As far as it was known then, ISO 8601."),
+            "limit": Argument(field="limit", description="Most memories; the latest are kept."),
+        },
     ),
     Tool(
         name="memento_sparql",
@@ -258,14 +236,5 @@ TOOLS = (
         reads_only=True,
         repeats_harmlessly=True,
     ),
-    Tool(
-        name="memento_status",
-        title="Status",
-        description=STATUS,
-        arguments=StatusArguments,
-        answer=Status,
-        run=status,
-        reads_only=True,
-        repeats_harmlessly=True,
-    ),
+    tool_over(Status, "memento_status", "Status", STATUS, {}),
 )

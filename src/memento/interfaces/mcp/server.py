@@ -33,7 +33,9 @@ from memento.errors import MementoError, Unauthorised
 from memento.interfaces.mcp import catalogue, prompts, resources
 from memento.interfaces.mcp.results import QUESTION, asked, can_ask, failed, result
 from memento.interfaces.mcp.tools import Ask, Reach, Tool
-from memento.service import Memento
+from memento.python import Memento
+from memento.service import Service
+from memento.service.handlers.recall import manifest_text
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +70,8 @@ class Door:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shows_map = "sexpr" in groups
         if self._shows_map:
-            memento.on_redrawn(self._redrawn)
-            memento.manifest_text()  # so that there is one when a client asks for the tools
+            memento.service.maps.redrawn.append(self._redrawn)
+            manifest_text(memento.context, None)  # so that there is one when a client asks for the tools
         # As many calls at once as the rest of the service answers.
         self._threads = anyio.CapacityLimiter(memento.settings.server.threads)
 
@@ -114,7 +116,7 @@ class Door:
         """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
         reach = self._reach(context)
         text = await anyio.to_thread.run_sync(
-            lambda: reach.memory.manifest_text(namespace=reach.namespace), limiter=self._threads
+            lambda: manifest_text(reach.memory.context, reach.namespace), limiter=self._threads
         )
         return mcp.ListToolsResult.model_validate(catalogue.with_map(self._lists["tools/list"], text))
 
@@ -220,13 +222,14 @@ class Door:
                 await self._bus.publish(ResourceUpdated(uri=uri))
 
 
-def app(memento: Memento) -> ASGI:
+def app(service: Service) -> ASGI:
     """
     The application at `PATH`; it has a lifespan, which must run, and does not close the memory.
 
     Raises:
         SettingsError: `MEMENTO_TOOLS` names an unknown group.
     """
+    memento = Memento(service)
     door = Door(memento)
     server = door.server()
     most = 2 * memento.settings.limits.text_bytes + 65_536
@@ -264,7 +267,7 @@ def _admitted(memento: Memento, scope: Any, headers: Headers) -> Memento:
     """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
     address, _ = scope.get("client") or ("", 0)
     caller = Caller(address=address, method=scope["method"], headers=headers)
-    return memento.seen_by(admit(caller, memento.tokens, required=memento.settings.server.token_required))
+    return memento.with_access(admit(caller, memento.service.tokens, required=memento.settings.server.token_required))
 
 
 async def _living(managers: tuple[StreamableHTTPSessionManager, ...], receive: Any, send: Any) -> None:

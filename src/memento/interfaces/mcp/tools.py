@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from memento.codec import decode, plain, schema_of_iri
 from memento.errors import InputError
+from memento.operations import Operation, fields_of
+from memento.operations.base import answer_type, complete
 
 if TYPE_CHECKING:
-    from memento.service import Memento
+    from memento.python import Memento
 
 Json = dict[str, Any]
 
@@ -27,7 +30,7 @@ class Reach:
     """What a call reaches: the memory as its caller may see it, and the namespace that the request names."""
 
     memory: Memento
-    namespace: str | None = None
+    namespace: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,85 @@ class Tool:
         return decode(self.arguments, dict(given), lax=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """How an argument of a tool differs from the field of the operation that it stands for."""
+
+    field: str
+    description: str = ""
+    """In words for a model; default those of the declaration."""
+    default: Any = msgspec.NODEFAULT
+    """Where a tool's differs from the operation's."""
+
+
+NAMESPACE = Argument(field="namespace", description="The namespace; default that of the connection.")
+
+
+def tool_over(
+    operation: type[Operation[Any]],
+    name: str,
+    title: str,
+    description: str,
+    arguments: Mapping[str, Argument],
+    *,
+    wrap: tuple[type, str] | None = None,
+    takes_namespace: bool = False,
+    reads_only: bool | None = None,
+    repeats_harmlessly: bool | None = None,
+    reaches_out: bool = False,
+) -> Tool:
+    """
+    Make a tool of an operation: its types, bounds and defaults under the tool's names, with the tool's words.
+
+    Args:
+        arguments: those that the tool has, by name; a field that is not among them keeps its default.
+        wrap: a noun and its field, for an answer that is a tuple: a tool answers with an object.
+        reads_only, repeats_harmlessly: default as the operation says.
+    """
+    complete(operation)
+    declared = fields_of(operation)
+    offered = {**arguments, **({"namespace": NAMESPACE} if takes_namespace else {})}
+    members: list[tuple[str, Any, Any]] = []
+    for argument, how in offered.items():
+        of = declared[how.field]
+        bounds = Meta(ge=of.least, le=of.most, extra_json_schema=dict(of.schema) or None)
+        value: Any = Annotated[of.type, bounds]
+        hint: Any = Annotated[
+            value | None if of.is_optional else value, Meta(description=how.description or _sentence(of.description))
+        ]
+        default = how.default
+        if default is msgspec.NODEFAULT and not of.is_required:
+            default = of.default
+        members.append((argument, hint, default))
+    kind: Any = msgspec.defstruct(
+        f"{operation.__name__}Arguments", members, bases=(Arguments,), frozen=True, kw_only=True, module=__name__
+    )
+
+    def run(reach: Reach, asked: Any) -> Told:
+        given = {how.field: getattr(asked, argument) for argument, how in offered.items()}
+        given["namespace"] = given.get("namespace") or reach.namespace
+        answer = reach.memory.call(operation(**given))
+        return Told(answer=wrap[0](**{wrap[1]: answer}) if wrap else answer)
+
+    is_reading = operation.right == "read" and not operation.is_destructive
+    return Tool(
+        name=name,
+        title=title,
+        description=description,
+        arguments=kind,
+        answer=wrap[0] if wrap else answer_type(operation),
+        run=run,
+        reads_only=is_reading if reads_only is None else reads_only,
+        destroys=operation.is_destructive,
+        repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,
+        reaches_out=reaches_out,
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def schema(of: type) -> Json:
     """The JSON Schema of a noun or of arguments, an object at its root."""
     made = msgspec.json.schema(of, schema_hook=schema_of_iri)
@@ -111,8 +193,8 @@ def schema(of: type) -> Json:
 
 def described(arguments: type[Arguments], name: str) -> str:
     """The sentence of an argument."""
-    (meta,) = get_type_hints(arguments, include_extras=True)[name].__metadata__
-    return str(meta.description)
+    metas = get_type_hints(arguments, include_extras=True)[name].__metadata__
+    return str(next(one.description for one in reversed(metas) if isinstance(one, Meta) and one.description))
 
 
 def structured(answer: object) -> Json:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
 
-from memento.client import Client
 from memento.errors import InputError, MementoError
-from memento.interfaces.notebook.answered import answer
-from memento.interfaces.notebook.rows import Rows
-from memento.service import Memento, open_memento
+from memento.interfaces.notebook.answers import Rows, answer
+from memento.python import Client, Memento, open_memento
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -30,7 +28,7 @@ def load(shell: InteractiveShell) -> None:
     def sparql(line: str, cell: str) -> object:
         """Answer the SPARQL query of the cell: a DataFrame, a truth, or a drawing of triples."""
         try:
-            return _shown(line, cell, shell.user_ns)
+            return _run_cell(line, cell, shell.user_ns)
         except MementoError as error:
             raise UsageError(str(error)) from error
 
@@ -38,18 +36,18 @@ def load(shell: InteractiveShell) -> None:
     register(sparql, magic_kind="cell", magic_name="sparql")
 
 
-def _shown(line: str, cell: str, names: dict[str, Any]) -> object:
-    chosen = _options().parse_args(shlex.split(line))
-    with _memory(chosen, names) as memento:
-        found = answer(memento, cell, namespace=chosen.namespace)
-    shown = found.to_frame(short=chosen.short) if isinstance(found, Rows) else found
+def _run_cell(line: str, cell: str, names: dict[str, Any]) -> object:
+    chosen = _build_options().parse_args(shlex.split(line))
+    with _open_memory(chosen, names) as memento:
+        result = answer(memento, cell, namespace=chosen.namespace)
+    display = result.to_frame(short=chosen.short) if isinstance(result, Rows) else result
     if chosen.into:
-        names[chosen.into] = shown
+        names[chosen.into] = display
         return None
-    return shown
+    return display
 
 
-def _options() -> _Options:
+def _build_options() -> _Options:
     options = _Options(prog="%%sparql", add_help=False, allow_abbrev=False)
     where = options.add_mutually_exclusive_group()
     where.add_argument("--memory", metavar="VARIABLE", default="memento")
@@ -61,8 +59,8 @@ def _options() -> _Options:
     return options
 
 
-def _memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractContextManager[Memento | Client]:
-    """The memory that a cell asks: the notebook's own stays open."""
+def _open_memory(chosen: argparse.Namespace, names: dict[str, Any]) -> AbstractContextManager[Memento | Client]:
+    """Return the memory that a cell asks: the notebook's own stays open."""
     if chosen.url:
         return Client(chosen.url)
     if chosen.home:

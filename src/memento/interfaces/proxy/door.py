@@ -11,15 +11,16 @@ from flask import Blueprint, Request, Response, request
 from werkzeug.exceptions import HTTPException
 
 from memento import telemetry
+from memento.backends import Keeper
 from memento.errors import InputError, MementoError
 from memento.interfaces.proxy.dialects import DIALECTS
 from memento.interfaces.proxy.enrich import Enriched, Enricher
 from memento.interfaces.proxy.relay import Headers, Relay
 from memento.interfaces.proxy.sticky import Sticky
 from memento.interfaces.proxy.upstreams import Protocol, Upstream, protocol_of, target, told, upstreams
-from memento.interfaces.web.asked import memory
 from memento.interfaces.web.departures import presence_of, scope_of
-from memento.service import Memento
+from memento.interfaces.web.requests import context
+from memento.service import Service
 
 PROXIED = ("/v1/", "/api/")
 """Where Authorization is the key of a model provider."""
@@ -31,13 +32,13 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 class Proxy:
     """The addresses below `/v1` and `/api`."""
 
-    def __init__(self, memento: Memento) -> None:
-        knobs = memento.settings.proxy
+    def __init__(self, service: Service) -> None:
+        knobs = service.settings.proxy
         self._upstreams = upstreams(knobs)
-        self._relay = Relay(knobs.connect_s, memento.settings.server.threads)
-        self._sticky = Sticky(memento.datadir, knobs.blocks)
+        self._relay = Relay(knobs.connect_s, service.settings.server.threads)
+        self._sticky = Sticky(service.datadir, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
-        memento.add_keeper(self._sticky.forget, self.close, self._sticky.clear)
+        service.stores.keepers.append(Keeper(self._sticky.forget, self.close, self._sticky.clear))
 
     def blueprint(self) -> Blueprint:
         """The routes; every path of a provider is served."""
@@ -95,7 +96,7 @@ class Proxy:
         if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
             return Enriched(body, "skipped")
         namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
-        return self._enricher.enriched(body, dialect, memory(), namespace)
+        return self._enricher.enriched(body, dialect, context(), namespace)
 
     def _upstream(self, protocol: Protocol) -> Upstream:
         upstream = self._upstreams.get(protocol)

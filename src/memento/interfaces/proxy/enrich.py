@@ -23,8 +23,10 @@ from memento.interfaces.proxy.human import asked, is_utility
 from memento.interfaces.proxy.spans import Unreadable, spliced
 from memento.interfaces.proxy.sticky import Block, Sticky
 from memento.model import Recalled, Recollection, Retired
+from memento.operations.recall import Recall
 from memento.retrieval.render import fitted
-from memento.service import Memento
+from memento.service import Context
+from memento.service.handlers.recall import peek
 from memento.settings import ProxySettings
 
 logger = logging.getLogger(__name__)
@@ -53,10 +55,10 @@ class Enricher:
         self._sticky, self._knobs = sticky, knobs
         self._recalls = ThreadPoolExecutor(knobs.recalls, thread_name_prefix="recall")
 
-    def enriched(self, body: bytes, dialect: Dialect, memento: Memento, namespace: str | None) -> Enriched:
+    def enriched(self, body: bytes, dialect: Dialect, context: Context, namespace: str | None) -> Enriched:
         """The request with its blocks; the same bytes where it has none or cannot be read."""
         try:
-            scope = memento.scope(namespace)
+            scope = context.scope(namespace)
             conversation = read(body, dialect, f"{scope.tenant} {scope.namespace}")
         except Unreadable:
             return Enriched(body, "skipped")
@@ -66,7 +68,7 @@ class Enricher:
             return Enriched(body, "skipped")
         try:
             blocks = self._sticky.get([turn.key for turn in conversation.turns])
-            state, current = self._current(conversation, blocks, memento, namespace)
+            state, current = self._current(conversation, blocks, context, namespace)
             return Enriched(
                 _with_blocks(body, conversation, blocks, dialect), state, current.memories if current else 0
             )
@@ -78,7 +80,7 @@ class Enricher:
         self._recalls.shutdown(wait=False, cancel_futures=True)
 
     def _current(
-        self, conversation: Conversation, blocks: dict[bytes, Block], memento: Memento, namespace: str | None
+        self, conversation: Conversation, blocks: dict[bytes, Block], context: Context, namespace: str | None
     ) -> tuple[State, Block | None]:
         """The block of the last turn, put among the others, and how it came about."""
         turn = conversation.turns[-1]
@@ -88,7 +90,7 @@ class Enricher:
         is_recent = known is not None and 0 <= time.time() - known.made < self._knobs.repeat_s
         if known and is_recent and known.behind == turn.place.behind:
             return "ok", known
-        future = self._recalls.submit(self._recalled, turn, memento, namespace)
+        future = self._recalls.submit(self._recalled, turn, context, namespace)
         try:
             found = future.result(self._knobs.deadline_ms / 1000)
         except TimeoutError:
@@ -103,12 +105,12 @@ class Enricher:
         blocks[turn.key] = block
         return "ok", block
 
-    def _recalled(self, turn: Turn, memento: Memento, namespace: str | None) -> tuple[Block, set[str]] | None:
+    def _recalled(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
         began = time.time()
-        found = memento.glimpse(asked(turn.said), namespace=namespace)
+        found = peek(Recall(asked(turn.said), namespace=namespace), context)
         if not found.memories:
             return None
-        today = datetime.now(ZoneInfo(memento.settings.consolidation.time_zone)).date()
+        today = datetime.now(ZoneInfo(context.settings.consolidation.time_zone)).date()
         instructions = INSTRUCTIONS if self._knobs.instructions else ""
         shown, text = fitted(found, today, self._knobs.block_tokens, instructions)
         if not shown.memories:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from memento.interfaces.web.asked import memory, namespace
+from memento.interfaces.web.requests import graphs, namespace
 
 ENDPOINT = "/sparql"
 
@@ -20,12 +20,12 @@ class Descriptions:
 
     def void(self) -> Response:
         """How much the graphs hold that the caller sees."""
-        return _said(*memory().void(_endpoint(), accept=_accepted(), namespace=namespace()))
+        return _said(*graphs().void(_endpoint(), accept=_accepted(), namespace=namespace()))
 
 
 def described() -> Response:
     """What the endpoint is, in the RDF that Accept likes best."""
-    return _said(*memory().description(_endpoint(), accept=_accepted(), namespace=namespace()))
+    return _said(*graphs().description(_endpoint(), accept=_accepted(), namespace=namespace()))
 
 
 def _said(body: bytes, media: str) -> Response:

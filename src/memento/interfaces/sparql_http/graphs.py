@@ -18,11 +18,11 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
 from memento.interfaces.sparql_http.query import rendered
-from memento.interfaces.web.asked import memory, namespace
 from memento.interfaces.web.departures import Presence, presence_of
-from memento.interfaces.web.rest import answered
-from memento.sparql.change import Sent
-from memento.sparql.media import DOCUMENTS, SUFFIXES
+from memento.interfaces.web.requests import graphs, namespace
+from memento.interfaces.web.rest import respond
+from memento.sparql.query.prepare import DOCUMENT_MEDIA, SUFFIXES
+from memento.sparql.update.graph_store import SentDocument
 
 METHODS = ("GET", "PUT", "POST", "DELETE")
 MULTIPART = "multipart/form-data"
@@ -41,7 +41,7 @@ class Graphs:
 
     def get(self, name: str = "") -> Response:
         """The triples of a graph in the media type that Accept likes best."""
-        answer = memory().graph_answer(
+        answer = graphs().read(
             _graph(name),
             accept=request.headers.get("Accept", ""),
             namespace=namespace(),
@@ -51,16 +51,16 @@ class Graphs:
 
     def put(self, name: str = "") -> Response:
         """Let a graph hold what comes, and nothing else: 201 when there was none."""
-        changed = memory().uploaded(_sent(), _graph(name), replaces=True, **_more())
-        return answered(changed, 201 if changed.is_new else 200)
+        changed = graphs().upload(_sent(), _graph(name), replaces=True, **_more())
+        return respond(changed, 201 if changed.is_new else 200)
 
     def post(self, name: str = "") -> Response:
         """Add what comes to a graph, or to a new one where none is named: 201 and its address when there was none."""
         fresh = None
         if not name and not {"graph", "default"} & request.args.keys():
-            fresh = memory().fresh_graph(request.base_url)
-        changed = memory().uploaded(_sent(), fresh or _graph(name), replaces=False, **_more())
-        response = answered(changed, 201 if changed.is_new else 200)
+            fresh = graphs().fresh_graph(request.base_url)
+        changed = graphs().upload(_sent(), fresh or _graph(name), replaces=False, **_more())
+        response = respond(changed, 201 if changed.is_new else 200)
         if fresh:
             at = f"{request.base_url.rstrip('/')}/"
             response.headers["Location"] = fresh if fresh.startswith(at) else at + quote(fresh, safe="")
@@ -68,7 +68,7 @@ class Graphs:
 
     def delete(self, name: str = "") -> Response:
         """Take a graph away."""
-        return answered(memory().dropped(_graph(name), **_more()))
+        return respond(graphs().drop(_graph(name), **_more()))
 
 
 def _graph(name: str) -> str | None:
@@ -78,7 +78,7 @@ def _graph(name: str) -> str | None:
     if name:
         if named or is_default:
             raise InputError("name the graph by the address or by a parameter, not by both")
-        return memory().named_graph(name, request.base_url)
+        return graphs().named_graph(name, request.base_url)
     if len(named) + is_default != 1:
         raise InputError("name one graph: ?graph= with its IRI, ?default, or /sparql/graphs/ and its IRI or name")
     return None if is_default else named[0]
@@ -94,27 +94,27 @@ def _more() -> _More:
     return {"base": request.base_url, "namespace": namespace(), "waiting": presence_of(request.environ)}
 
 
-def _sent() -> Sequence[Sent]:
+def _sent() -> Sequence[SentDocument]:
     """The documents of the request: its body, or each part of a form."""
     if request.mimetype != MULTIPART:
         _utf8(request.mimetype_params.get("charset"))
-        return [Sent(content=request.stream, media=_media(request.mimetype))]
+        return [SentDocument(content=request.stream, media=_media(request.mimetype))]
     parts = [part for _, part in request.files.items(multi=True)]
     if not parts or request.form:
         raise InputError("send each document as a part of the form with a file name and a media type")
-    return [Sent(content=part.stream, media=_of_part(part)) for part in parts]
+    return [SentDocument(content=part.stream, media=_of_part(part)) for part in parts]
 
 
 def _of_part(part: FileStorage) -> str:
     _utf8(part.mimetype_params.get("charset"))
     by_name = SUFFIXES.get(PurePosixPath(part.filename or "").suffix.lower(), "")
-    return _media(part.mimetype if part.mimetype in DOCUMENTS else by_name or part.mimetype)
+    return _media(part.mimetype if part.mimetype in DOCUMENT_MEDIA else by_name or part.mimetype)
 
 
 def _media(media: str) -> str:
-    if media not in DOCUMENTS:
+    if media not in DOCUMENT_MEDIA:
         raise UnsupportedMediaType(
-            f"{media or 'a document without Content-Type'} is not read here: send one of {', '.join(DOCUMENTS)}"
+            f"{media or 'a document without Content-Type'} is not read here: send one of {', '.join(DOCUMENT_MEDIA)}"
         )
     return media
 

@@ -16,11 +16,11 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import Forbidden, InputError, MementoError
 from memento.interfaces.sparql_http.cors import Cors
-from memento.interfaces.web.asked import memory, namespace
 from memento.interfaces.web.departures import Presence, presence_of, scope_of
+from memento.interfaces.web.requests import graphs, namespace
 from memento.settings import SparqlSettings
-from memento.sparql.asking import Asked
-from memento.sparql.jobs import Answer
+from memento.sparql.query.prepare import QueryRequest
+from memento.sparql.worker.jobs import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Sparql:
         if asked is None:
             return self._described()
         waiting = presence_of(request.environ)
-        return rendered(memory().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
+        return rendered(graphs().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
 
 
 def rendered(answer: Answer) -> Response:
@@ -98,7 +98,7 @@ def fields() -> Fields:
     return found
 
 
-def _asked(given: Fields) -> Asked | None:
+def _asked(given: Fields) -> QueryRequest | None:
     """The query of the request and its dataset, None for a GET without one; raises for an update."""
     if "update" in given or request.mimetype == "application/sparql-update":
         raise Forbidden("this endpoint only answers queries: send an update to /sparql/update")
@@ -112,7 +112,7 @@ def _asked(given: Fields) -> Asked | None:
         return None
     default, named = given.get("default-graph-uri", ()), given.get("named-graph-uri", ())
     has_dataset = bool(default or named)
-    return Asked(
+    return QueryRequest(
         sparql=sparql,
         accept=request.headers.get("Accept", ""),
         default_graphs=tuple(default) if has_dataset else None,

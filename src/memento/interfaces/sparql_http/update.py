@@ -7,10 +7,10 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.errors import InputError
 from memento.interfaces.sparql_http.query import Fields, base, fields, text_of, timeout_s
-from memento.interfaces.web.asked import memory, namespace
 from memento.interfaces.web.departures import presence_of
-from memento.interfaces.web.rest import answered
-from memento.sparql.plan import Using
+from memento.interfaces.web.requests import graphs, namespace
+from memento.interfaces.web.rest import respond
+from memento.sparql.update.parse import Using
 
 DIRECT, FORM = "application/sparql-update", "application/x-www-form-urlencoded"
 OF_QUERIES = ("query", "default-graph-uri", "named-graph-uri")
@@ -28,7 +28,7 @@ class Updates:
     def update(self) -> Response:
         """Do what an update says; the answer counts quads."""
         given = fields()
-        changed = memory().updated(
+        changed = graphs().update(
             _text(given),
             Using(default=tuple(given.get("using-graph-uri", ())), named=tuple(given.get("using-named-graph-uri", ()))),
             base=base(),
@@ -36,7 +36,7 @@ class Updates:
             namespace=namespace(),
             waiting=presence_of(request.environ),
         )
-        return answered(changed)
+        return respond(changed)
 
 
 def _text(given: Fields) -> str:

@@ -1,5 +1,5 @@
 """
-The Flask application over a `Memento`: every HTTP door, and one translation of errors for all of them.
+The Flask application over a service: every HTTP interface, and one translation of errors for all of them.
 
 *Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
 gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
@@ -26,17 +26,17 @@ from memento.interfaces.sparql_http.description import Descriptions, described
 from memento.interfaces.sparql_http.graphs import Graphs
 from memento.interfaces.sparql_http.query import Sparql
 from memento.interfaces.sparql_http.update import Updates
-from memento.interfaces.web.asked import Parameters, namespace
-from memento.interfaces.web.asked import memory as asked_memory
-from memento.interfaces.web.cases import CaseRest
+from memento.interfaces.web import openapi, rest
 from memento.interfaces.web.documents import IMPORT as DOCUMENT
 from memento.interfaces.web.documents import Documents
-from memento.interfaces.web.keys import KeyRest
-from memento.interfaces.web.living import LivingRest
 from memento.interfaces.web.metrics import exposition
-from memento.interfaces.web.rest import Rest, answered
+from memento.interfaces.web.requests import Parameters, namespace
+from memento.interfaces.web.requests import context as context_of_request
+from memento.interfaces.web.rest import respond
 from memento.interfaces.web.yasgui import FILES, Yasgui
-from memento.service import Memento
+from memento.operations.recall import Manifest
+from memento.service import Context, Service, handle
+from memento.service.handlers.recall import health as health_of
 from memento.settings import LimitsSettings
 
 logger = logging.getLogger(__name__)
@@ -53,13 +53,13 @@ EXPRESSIONS = "/memory/sexpr"
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
-def create_app(memento: Memento) -> Flask:
+def create_app(service: Service) -> Flask:
     """The application; it does not close the memory."""
     app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may hold two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
-    yasgui = Yasgui(memento.settings, lambda: _notice(memento))
+    yasgui = Yasgui(service.settings, lambda: _notice(service))
 
     @app.before_request
     def limited() -> Response | None:
@@ -68,29 +68,26 @@ def create_app(memento: Memento) -> Flask:
         # A browser asks without a token whether a page may send one.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
         if request.path not in OPEN and not is_preflight and not request.path.startswith(FILES):
-            g.memory = _admitted(memento)
-        request.max_content_length = most_bytes(request.path, memento.settings.limits, memento.settings.sexpr.chars)
+            g.context = _admit(service)
+        request.max_content_length = most_bytes(request.path, service.settings.limits, service.settings.sexpr.chars)
         return None
 
     app.register_blueprint(Documents().blueprint())
-    app.register_blueprint(Rest().blueprint())
-    app.register_blueprint(KeyRest().blueprint())
-    app.register_blueprint(LivingRest().blueprint())
-    app.register_blueprint(CaseRest().blueprint())
-    app.register_blueprint(Sparql(memento.settings.sparql, described).blueprint())
+    app.register_blueprint(rest.blueprint())
+    app.register_blueprint(Sparql(service.settings.sparql, described).blueprint())
     app.register_blueprint(Descriptions().blueprint())
     app.register_blueprint(Updates().blueprint())
     app.register_blueprint(Graphs().blueprint())
     app.register_blueprint(yasgui.blueprint())
-    proxy = Proxy(memento)
+    proxy = Proxy(service)
     app.register_blueprint(proxy.blueprint())
-    _add_pages(app, memento, proxy)
+    _add_pages(app, service, proxy)
     add_manners(app)
 
     @app.after_request
     def told(response: Response) -> Response:
-        if memento.degraded:
-            response.headers[DEGRADED] = memento.degraded.brief
+        if service.degraded:
+            response.headers[DEGRADED] = service.degraded.brief
         return response
 
     return app
@@ -136,40 +133,45 @@ def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
     return 2 * max(limits.text_bytes, limits.update_bytes) + 65_536
 
 
-def _add_pages(app: Flask, memento: Memento, proxy: Proxy) -> None:
+def _add_pages(app: Flask, service: Service, proxy: Proxy) -> None:
     @app.get("/")
     def home() -> str:
-        return render_template("home.html", version=__version__, notice=_notice(memento))
+        return render_template("home.html", version=__version__, notice=_notice(service))
 
     @app.get("/map")
     def map_page() -> str:
         Parameters()
-        drawn = asked_memory().manifest(namespace=namespace())
+        drawn = handle(Manifest(namespace=namespace()), context_of_request())
         return render_template(
-            "map.html", manifest=drawn, picture=Markup(draw_manifest(drawn)), notice=_notice(memento)
+            "map.html", manifest=drawn, picture=Markup(draw_manifest(drawn)), notice=_notice(service)
         )  # which escapes what is shown
 
     @app.get("/health")
     def health() -> Response:
-        status = 200 if memento.ready else 503
+        status = 200 if service.stores.warm else 503
         try:
-            return answered(_admitted(memento).health(proxy.origins), status)
+            return respond(health_of(_admit(service), proxy.origins), status)
         except MementoError:  # whoever asks may know whether it is up, and no more
-            said = "starting" if status == 503 else "degraded" if memento.degraded else "ok"
-            return answered({"status": said}, status)
+            said = "starting" if status == 503 else "degraded" if service.degraded else "ok"
+            return respond({"status": said}, status)
+
+    @app.get("/memory/openapi.json")
+    def describe_addresses() -> Response:
+        Parameters()
+        return Response(openapi.page(), mimetype="application/json")
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return Response(exposition(g.memory), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(exposition(g.context), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _notice(memento: Memento) -> str | None:
-    return memento.degraded.brief if memento.degraded else None
+def _notice(service: Service) -> str | None:
+    return service.degraded.brief if service.degraded else None
 
 
-def _admitted(memento: Memento) -> Memento:
-    """The memory as the caller may see it; raises `Unauthorised` or `Forbidden`."""
-    return memento.seen_by(admit(caller(), memento.tokens, required=memento.settings.server.token_required))
+def _admit(service: Service) -> Context:
+    """Return the memory as the caller may see it; raise `Unauthorised` or `Forbidden`."""
+    return service.context(admit(caller(), service.tokens, required=service.settings.server.token_required))
 
 
 def caller() -> Caller:
@@ -212,4 +214,4 @@ def _broken(error: Exception) -> Response:
 
 
 def _told(status: int, code: str, message: str) -> Response:
-    return answered({"error": {"code": code, "message": message}}, status)
+    return respond({"error": {"code": code, "message": message}}, status)

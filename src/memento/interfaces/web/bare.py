@@ -17,7 +17,7 @@ from memento.interfaces.sparql_http.query import Sparql
 from memento.interfaces.sparql_http.update import Updates
 from memento.interfaces.web.app import SPARQL, add_manners, caller, most_bytes
 from memento.interfaces.web.departures import App
-from memento.interfaces.web.rest import answered
+from memento.interfaces.web.rest import respond
 from memento.interfaces.web.server import Busy, hosted
 from memento.service.bare import Bare
 
@@ -34,16 +34,16 @@ def create_bare_app(bare: Bare) -> Flask:
     def limited() -> None:
         if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
             may_ask = pages if request.path == SPARQL else ()
-            g.memory = bare.seen_by(admit(caller(), bare.tokens, required=False, pages=may_ask))
+            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
         request.max_content_length = most_bytes(request.path, bare.settings.limits)
 
     @app.get("/health")
     def health() -> Response:
-        return answered({"status": "ok"})
+        return respond({"status": "ok"})
 
     app.register_blueprint(Sparql(bare.settings.sparql, described, needs_token=False).blueprint())
-    for door in (Descriptions(), Updates(), Graphs()):
-        app.register_blueprint(door.blueprint())
+    for protocol in (Descriptions(), Updates(), Graphs()):
+        app.register_blueprint(protocol.blueprint())
     add_manners(app)
     return app
 

@@ -9,9 +9,10 @@ from flask import Blueprint, Response, request
 from memento import assets
 from memento.archive.files import spool
 from memento.errors import InputError
-from memento.interfaces.web.asked import Parameters, json_object, memory, namespace
 from memento.interfaces.web.departures import Presence, presence_of
-from memento.interfaces.web.rest import answered
+from memento.interfaces.web.requests import Parameters, context, namespace
+from memento.interfaces.web.rest import respond
+from memento.service.handlers.documents import export_pieces, take_in
 
 IMPORT = "/memory/import/rdf"
 CONTEXT = "/context.jsonld"
@@ -25,16 +26,15 @@ class Documents:
         routes = Blueprint("documents", __name__)
         routes.get("/memory/export")(self.export)
         routes.post(IMPORT)(self.imported)
-        routes.post("/memory/backup")(self.backup)
-        routes.post("/memory/restore")(self.restore)
-        routes.get(CONTEXT)(self.context)
+        routes.get(CONTEXT)(self.show_terms)
         return routes
 
     def export(self) -> Response:
         """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
         asked = Parameters("format", "vectors", "audit")
-        found = memory().exporting(
+        found = export_pieces(
             asked.text("format") or "trig",
+            context(),
             vectors=asked.flag("vectors"),
             audit=asked.flag("audit"),
             namespace=namespace(),
@@ -51,30 +51,21 @@ class Documents:
         name, encoding = asked.text("name") or "the body", request.headers.get("Content-Encoding", "identity")
         if encoding not in ("identity", "gzip"):
             raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
-        held, most = memory(), memory().settings.limits.document_bytes
-        with spool(request.stream, name, held.datadir.path, is_packed=encoding == "gzip", most=most) as source:
-            merged = held.take_in(
+        held = context()
+        most = held.settings.limits.document_bytes
+        with spool(request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most) as source:
+            merged = take_in(
                 source,
                 name,
                 asked.text("format") or request.mimetype or "nothing",
+                held,
                 data=asked.text("data"),
                 check=asked.flag("check", default=True),
                 namespace=namespace(),
             )
-        return answered(merged)
+        return respond(merged)
 
-    def backup(self) -> Response:
-        """Make a backup on the machine of the service."""
-        Parameters()
-        body = json_object("folder", "keep", "namespace")
-        return answered(memory().backup(body.text("folder"), keep=body.count("keep")), 201)
-
-    def restore(self) -> Response:
-        """Let a backup be the memory."""
-        Parameters()
-        return answered(memory().restore(json_object("folder", "namespace").text("folder")))
-
-    def context(self) -> Response:
+    def show_terms(self) -> Response:
         """What JSON-LD calls the terms of the vocabulary."""
         Parameters()
         return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from memento import telemetry
 from memento.model import CaseMetrics
-from memento.service import Memento
+from memento.operations.cases import CaseMetrics as MeasureCases
+from memento.operations.cases import CaseStatus
+from memento.service import Context, handle
 
 GAUGES = (
     ("cases", "cases kept", "cases"),
@@ -21,9 +23,10 @@ GAUGES = (
 """Name, help and field of `CaseMetrics` for each gauge."""
 
 
-def exposition(memento: Memento) -> str:
-    """The text; a value that is not known yet has no line."""
-    found = [memento.case_metrics(domain=name) for name in memento.case_status().domains]
+def exposition(context: Context) -> str:
+    """Return the text; a value that is not known yet has no line."""
+    domains = handle(CaseStatus(), context).domains
+    found = [handle(MeasureCases(domain=name), context) for name in domains]
     return telemetry.exposition() + "".join(_lines(found))
 
 

@@ -1,256 +1,235 @@
-"""REST: one address for each method of the service. A view reads the request, calls, and renders."""
+"""
+REST: one address for each operation, as its declaration says.
+
+*Flow:* the address and its verb → an operation (`read_operation`) → `service.handle` → a view, or the answer as JSON.
+
+A GET or DELETE takes its arguments from the query string, a POST from a JSON object; those that are part of the address come from
+there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
+from functools import cache
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
 
 from memento.codec import decode, encode
 from memento.errors import InputError
-from memento.intake.portable import Record, note_row, parsed
+from memento.intake import Record, parse_note_row, parse_rows
 from memento.interfaces.picture import draw_manifest
-from memento.interfaces.web import openapi
-from memento.interfaces.web.asked import Parameters, json_object, loaded, memory, namespace
-from memento.model import KeyType, NoteRow
+from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
+from memento.model import Manifest, Noted, Recollection, Remembered
+from memento.operations import TABLE, Operation, check_value, fields_of
+from memento.operations.base import Field, complete, route_of
+from memento.operations.expressions import Evaluate
+from memento.operations.keys import Remember
+from memento.operations.notes import ImportNotes, Note
+from memento.operations.recall import List, Recall
+from memento.operations.recall import Manifest as DrawManifest
 from memento.retrieval.render import as_text, as_xml
+from memento.service import handle
 
-BETTER = ("keys", "types", "related_to")
-NOTE_FIELDS = ("content", "at", "title", "speaker", "session", "position", "idempotency_key")
+Json = dict[str, Any]
+JSON = "json"
+LISTING = "GET /memory"
+"""An address by which the memories may be listed too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Better:
-    """What a correction may say of keys and links."""
+class View:
+    """How an operation answers over HTTP, where JSON with the declared status will not do."""
 
-    keys: tuple[str, ...] | None = None
-    types: dict[str, KeyType] | None = None
-    related_to: tuple[str, ...] | None = None
-
-
-class Rest:
-    """The addresses below `/memory`."""
-
-    def blueprint(self) -> Blueprint:
-        """The routes; the fixed ones win over an IRI."""
-        routes = Blueprint("memory", __name__, url_prefix="/memory")
-        routes.post("/notes")(self.note)
-        routes.get("/notes/<path:iri>/status")(self.note_status)
-        routes.post("/retry")(self.retry)
-        routes.post("/import")(self.imported)
-        routes.get("/recall")(self.recall)
-        routes.get("/list")(self.list)
-        routes.get("/entities")(self.entities)
-        routes.get("/timeline")(self.timeline)
-        routes.get("/inferred")(self.inferred)
-        routes.post("/sexpr")(self.evaluate)
-        routes.get("/manifest")(self.manifest)
-        routes.get("/status")(self.status)
-        routes.get("/check")(self.check)
-        routes.get("/openapi.json")(self.openapi)
-        routes.post("/rebuild")(self.rebuild)
-        routes.get("")(self.list)
-        routes.post("/<path:iri>/correct")(self.correct)
-        routes.post("/<path:iri>/undo")(self.undo)
-        routes.get("/<path:iri>/sources")(self.sources)
-        routes.get("/<path:iri>")(self.get)
-        routes.delete("/<path:iri>")(self.forget)
-        return routes
-
-    def note(self) -> Response:
-        """Remember a note; 201 when something new came of it, 202 when it is kept and still to be understood."""
-        Parameters()
-        body = json_object(*NOTE_FIELDS, "wait", "namespace")
-        row = note_row(body)
-        noted = memory().note(
-            row.content,
-            at=row.at,
-            title=row.title,
-            speaker=row.speaker,
-            session=row.session,
-            position=row.position,
-            idempotency_key=row.idempotency_key or request.headers.get("Idempotency-Key"),
-            wait=body.flag("wait", default=True),
-            namespace=body.text("namespace") or namespace(),
-        )
-        return answered(noted, 202 if noted.pending else 201 if noted.memories else 200)
-
-    def note_status(self, iri: str) -> Response:
-        """How far a note has come."""
-        Parameters()
-        return answered(memory().note_status(iri, namespace=namespace()))
-
-    def retry(self) -> Response:
-        """Try every note now that is still to be understood; what became of each."""
-        Parameters()
-        return answered(memory().retry())
-
-    def correct(self, iri: str) -> Response:
-        """Put a better text in the place of a memory."""
-        Parameters()
-        body = json_object("content", "at", "keys", "types", "related_to", "namespace")
-        told = decode(Better, {n: v for n, v in body.fields.items() if n in BETTER and v is not None})
-        noted = memory().correct(
-            iri,
-            body.required("content"),
-            at=body.instant("at"),
-            keys=told.keys,
-            types=told.types,
-            related_to=told.related_to,
-            namespace=body.text("namespace") or namespace(),
-        )
-        return answered(noted, 201)
-
-    def undo(self, iri: str) -> Response:
-        """Let a retired memory hold again, by its own IRI or that of the invalidation."""
-        Parameters()
-        given = json_object("namespace").text("namespace") if request.content_length else None
-        return answered(memory().undo(iri, namespace=given or namespace()))
-
-    def sources(self, iri: str) -> Response:
-        """Who told a memory, and what made it of the note."""
-        Parameters()
-        return answered(memory().sources(iri, namespace=namespace()))
-
-    def imported(self) -> Response:
-        """Remember many notes: JSON lines, or an object with `rows`."""
-        asked = Parameters("consolidate")
-        consolidate = asked.flag("consolidate", default=True)
-        return answered(
-            memory().import_notes(_rows(request.get_data()), consolidate=consolidate, namespace=namespace())
-        )
-
-    def recall(self) -> Response:
-        """The memories that answer a question, as JSON, as the block for a model, or as a tree for people."""
-        asked = Parameters(
-            "query", "q", "question", "k", "as_of", "believed_at", "profile", "engine", "gate", "explain", "format"
-        )
-        form = asked.choice("format", ("json", "xml", "text"))
-        question = asked.text("query", "q", "question")
-        if question is None:
-            raise InputError("query is missing or empty: ask something (here query=Where+do+I+live)")
-        found = memory().recall(
-            question,
-            k=asked.number("k"),
-            as_of=asked.instant("as_of"),
-            believed_at=asked.instant("believed_at"),
-            profile=asked.text("profile"),
-            engine=asked.text("engine"),
-            gate=asked.flag("gate") if asked.text("gate") else None,
-            explain=asked.flag("explain"),
-            namespace=namespace(),
-        )
-        if form == "json":
-            return answered(found)
-        if form == "text":
-            return Response(as_text(found) + "\n", mimetype="text/plain")
-        today = datetime.now(ZoneInfo(memory().settings.consolidation.time_zone)).date()
-        return Response(as_xml(found, today) + "\n", mimetype="application/xml")
-
-    def list(self) -> Response:
-        """A page of memories, the latest first."""
-        asked = Parameters("limit", "offset", "past")
-        limit, offset = asked.number("limit"), asked.number("offset")
-        return answered(
-            memory().list(
-                limit=50 if limit is None else limit,
-                offset=offset or 0,
-                past=asked.flag("past"),
-                namespace=namespace(),
-            )
-        )
-
-    def entities(self) -> Response:
-        """The entities that most memories are about."""
-        limit = Parameters("limit").number("limit")
-        return answered(memory().entities(limit=10 if limit is None else limit, namespace=namespace()))
-
-    def timeline(self) -> Response:
-        """The history of an entity, the user, a memory or a note."""
-        asked = Parameters("subject", "as_of", "believed_at", "limit")
-        subject, limit = asked.text("subject"), asked.number("limit")
-        if subject is None:
-            raise InputError("subject is missing: ask as /memory/timeline?subject=Google, by IRI, or by the word me")
-        return answered(
-            memory().timeline(
-                subject,
-                as_of=asked.instant("as_of"),
-                believed_at=asked.instant("believed_at"),
-                limit=50 if limit is None else limit,
-                namespace=namespace(),
-            )
-        )
-
-    def get(self, iri: str) -> Response:
-        """Everything known of an IRI."""
-        Parameters()
-        return answered(memory().get(iri, namespace=namespace()))
-
-    def forget(self, iri: str) -> Response:
-        """Hide a memory or the memories of a note; with `erase=true` delete their text."""
-        erase = Parameters("erase").flag("erase")
-        return answered(memory().forget(iri, erase=erase, namespace=namespace()))
-
-    def inferred(self) -> Response:
-        """How much follows from what is stated, once it is brought up to date."""
-        Parameters()
-        return answered(memory().infer(namespace=namespace()))
-
-    def evaluate(self) -> Response:
-        """The values of expressions; as text, the last one as an expression."""
-        form = Parameters("format").choice("format", ("json", "text"))
-        body = json_object("expression", "namespace")
-        found = memory().evaluate(body.required("expression"), namespace=body.text("namespace") or namespace())
-        return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
-
-    def manifest(self) -> Response:
-        """The map of the memory: as an object, in 500 tokens, or as a picture."""
-        asked = Parameters("format", "fresh")
-        form = asked.choice("format", ("json", "text", "svg"))
-        found = memory().manifest(fresh=asked.flag("fresh"), namespace=namespace())
-        if form == "svg":
-            return Response(draw_manifest(found), mimetype="image/svg+xml")
-        return answered(found) if form == "json" else Response(found.text + "\n", mimetype="text/plain")
-
-    def status(self) -> Response:
-        """How the service stands."""
-        Parameters()
-        return answered(memory().status(namespace=namespace()))
-
-    def check(self) -> Response:
-        """Differences between graph and indexes; an empty list when all is well."""
-        Parameters()
-        return answered(memory().check())
-
-    def openapi(self) -> Response:
-        """These addresses, described for programs."""
-        Parameters()
-        return Response(openapi.page(), mimetype="application/json")
-
-    def rebuild(self) -> Response:
-        """Make the indexes anew; how many texts that were."""
-        Parameters()
-        return answered(memory().rebuild())
+    formats: tuple[str, ...] = ()
+    """What the parameter `format` may say beside `json`."""
+    render: Callable[[Any, str], Response]
+    """Makes the response of an answer and a format."""
 
 
-def answered(noun: object, status: int = 200) -> Response:
-    """A noun as a JSON response."""
-    return Response(encode(noun), status=status, mimetype="application/json")
+def _show_noted(noted: Noted, form: str) -> Response:
+    return respond(noted, 202 if noted.pending else 201 if noted.memories else 200)
 
 
-def _rows(data: bytes) -> list[NoteRow]:
-    if request.is_json and isinstance(body := _object(data), dict) and "rows" in body:
+def _show_remembered(remembered: Remembered, form: str) -> Response:
+    return respond(remembered, 200 if remembered.repeated else 201)
+
+
+def _show_recollection(recollection: Recollection, form: str) -> Response:
+    if form == JSON:
+        return respond(recollection)
+    if form == "text":
+        return Response(as_text(recollection) + "\n", mimetype="text/plain")
+    today = datetime.now(ZoneInfo(context().settings.consolidation.time_zone)).date()
+    return Response(as_xml(recollection, today) + "\n", mimetype="application/xml")
+
+
+def _show_manifest(manifest: Manifest, form: str) -> Response:
+    if form == "svg":
+        return Response(draw_manifest(manifest), mimetype="image/svg+xml")
+    return respond(manifest) if form == JSON else Response(manifest.text + "\n", mimetype="text/plain")
+
+
+def _show_values(evaluated: Any, form: str) -> Response:
+    return respond(evaluated) if form == JSON else Response(evaluated.text + "\n", mimetype="text/plain")
+
+
+VIEWS: Mapping[type[Operation[Any]], View] = {
+    Note: View(render=_show_noted),
+    Remember: View(render=_show_remembered),
+    Recall: View(formats=("xml", "text"), render=_show_recollection),
+    DrawManifest: View(formats=("text", "svg"), render=_show_manifest),
+    Evaluate: View(formats=("text",), render=_show_values),
+}
+
+
+def blueprint() -> Blueprint:
+    """Return the addresses of all operations; the fixed ones win over those with an IRI in them."""
+    routes = Blueprint("rest", __name__)
+    for name, operation in TABLE.items():
+        if "rest" not in operation.absent:
+            _add_route(routes, name, operation, operation.route)
+    _add_route(routes, "list_all", List, LISTING)
+    return routes
+
+
+def _add_route(routes: Blueprint, name: str, operation: type[Operation[Any]], route: str) -> None:
+    verb, path = route.split(" ")
+    rule = path.replace("{", "<path:").replace("}", ">")
+    routes.add_url_rule(rule, name, lambda **places: _answer(operation, places), methods=[verb])
+
+
+def _answer(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
+    view = VIEWS.get(operation)
+    form = _read_format(view.formats if view else (), operation)
+    call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
+    answer = handle(call, context())
+    return view.render(answer, form) if view else respond(answer, operation.status)
+
+
+def respond(answer: object, status: int = 200) -> Response:
+    """Return an answer as a JSON response."""
+    return Response(encode(answer), status=status, mimetype="application/json")
+
+
+def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -> Operation[Any]:
+    """
+    Return the operation that the request asks for.
+
+    Raises:
+        InputError: an argument is missing, unknown, of the wrong type, or out of bounds; names it.
+        UnsupportedMediaType: the body says that it is something else than JSON.
+    """
+    declared = _declared(operation)
+    free = {name: field for name, field in declared.items() if name not in places}
+    values = _read_body(operation, free) if route_of(operation)[0] == "POST" else _read_parameters(operation, free)
+    values |= places
+    values["namespace"] = values.get("namespace") or namespace()
+    return build(operation, values)
+
+
+def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operation[Any]:
+    """Return an operation with these arguments, None being none; raises as `read_operation`."""
+    declared = _declared(operation)
+    given = {name: value for name, value in values.items() if value is not None}
+    for name, field in declared.items():
+        if field.is_required and name not in given:
+            names = " or ".join((name, *field.aliases))
+            raise InputError(f"{names} is missing or empty: {field.description or 'it is needed'}")
+        if name in given:
+            check_value(field, given[name])
+            _refuse_unknown_in_rows(field, given[name])
+    return decode(operation, given)
+
+
+@cache
+def _declared(operation: type[Operation[Any]]) -> Mapping[str, Field]:
+    complete(operation)
+    return fields_of(operation)
+
+
+def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> str:
+    """Return the wanted format, and refuse parameters that a POST does not have."""
+    if route_of(operation)[0] == "POST":
+        known = ("format",) if formats else ()
+        extra = ("consolidate",) if operation is ImportNotes else ()
+        return Parameters(*known, *extra).choice("format", (JSON, *formats))
+    return request.args.get("format") or JSON
+
+
+def _read_parameters(operation: type[Operation[Any]], declared: Mapping[str, Field]) -> Json:
+    """Return the arguments in the query string."""
+    formats = VIEWS[operation].formats if operation in VIEWS else ()
+    lists = [name for name, field in declared.items() if field.is_list]
+    names = [alias for name, field in declared.items() for alias in (name, *field.aliases)]
+    parameters = Parameters(*names, *(("format",) if formats else ()), many=lists)
+    if formats:
+        parameters.choice("format", (JSON, *formats))
+    values: Json = {}
+    for name, field in declared.items():
+        if field.is_list:
+            values[name] = parameters.all(name) or None
+        elif field.type is bool:
+            values[name] = parameters.flag(name) if parameters.text(name) else None
+        elif field.type is int:
+            values[name] = parameters.number(name)
+        elif field.type is float:
+            values[name] = parameters.decimal(name)
+        else:
+            values[name] = parameters.text(name, *field.aliases)
+    return values
+
+
+def _read_body(operation: type[Operation[Any]], declared: Mapping[str, Field]) -> Json:
+    """Return the arguments in the JSON object of the body; none at all is an empty object, where nothing is needed."""
+    is_needed = any(field.is_required for field in declared.values())
+    if not is_needed and not request.get_data().strip():
+        return {}
+    values = dict(read_object(*declared).fields)
+    if operation is Note:
+        values["idempotency_key"] = values.get("idempotency_key") or request.headers.get("Idempotency-Key")
+    return values
+
+
+def _refuse_unknown_in_rows(field: Field, value: object) -> None:
+    """Refuse rows with a field that they do not have: what is misspelt is not passed over."""
+    (kind, *_) = get_args(field.type) or (None,)
+    if not (field.is_list or isinstance(value, list)) or not (isinstance(kind, type) and is_dataclass(kind)):
+        return
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise InputError(f"{field.name} must be a list of objects")
+    known = [one.name for one in fields(kind)]
+    for number, row in enumerate(value, start=1):
+        for name in row:
+            if name not in known:
+                raise InputError(
+                    f"{field.name}: row {number} has the unknown field {name[:80]!r}: it may have {', '.join(known)}"
+                )
+
+
+def _read_note_rows() -> ImportNotes:
+    """Return an import of the body: JSON lines, a JSON array, or an object with `rows`."""
+    data = request.get_data()
+    consolidate = Parameters("consolidate").flag("consolidate", default=True)
+    if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
-        return [note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1)]
-    return parsed(data, "the body", "json")
+        notes = tuple(parse_note_row(Record(f"row {number}", row)) for number, row in enumerate(rows, start=1))
+    else:
+        notes = tuple(parse_rows(data, "the body", "json"))
+    return ImportNotes(notes, consolidate, namespace=namespace())
 
 
-def _object(data: bytes) -> object:
-    """The body as one JSON value, or None where it is several lines of JSON."""
+def _load_object(data: bytes) -> object:
+    """Return the body as one JSON value, or None where it is several lines of JSON."""
     try:
-        return loaded(data)
+        return load_json(data)
     except InputError:
         return None
+
+
+_CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {ImportNotes: _read_note_rows}
+"""The operations whose body is no JSON object of their arguments."""

@@ -22,7 +22,7 @@ from memento.interfaces.mcp import server as mcp
 from memento.interfaces.web.app import create_app
 from memento.interfaces.web.departures import App, watched
 from memento.interfaces.web.patience import Impatient
-from memento.service import Memento
+from memento.service import Service
 
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
 
@@ -71,7 +71,10 @@ class _Answer:
 class Served(Protocol):
     """What a process serves: a memory, or a plain dataset."""
 
-    tokens: Tokens
+    @property
+    def tokens(self) -> Tokens:
+        """Who may ask from elsewhere."""
+        ...
 
     def warm_up(self) -> None:
         """Load what the first request would wait for; raises `MementoError`."""
@@ -166,9 +169,9 @@ def _address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def asgi(memento: Memento, busy: Busy) -> App:
+def asgi(service: Service, busy: Busy) -> App:
     """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
-    return _composed(mcp.app(memento), hosted(create_app(memento), busy, memento.settings.server.threads))
+    return _composed(mcp.app(service), hosted(create_app(service), busy, service.settings.server.threads))
 
 
 def hosted(app: Flask, busy: Busy, threads: int) -> App:

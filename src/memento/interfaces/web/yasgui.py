@@ -20,8 +20,8 @@ from flask import Blueprint, Response, render_template, request, url_for
 from werkzeug.exceptions import NotFound
 
 from memento import __version__, assets, settings
-from memento.graph.binding import query
-from memento.sparql.examples import EXAMPLES as OF_MEMORY
+from memento.graph.binding import load_query
+from memento.sparql.query.description import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
 FILES = f"/static{ADDRESS}/"
@@ -125,7 +125,7 @@ class Yasgui:
             notice=self._notice(),
             address=ADDRESS,
             examples=examples(),
-            terms=query("library/terms").text,
+            terms=load_query("library/terms").text,
             prefixes=json.dumps(prefixes()),
             limits=self._settings.limits,
             sparql=self._settings.sparql,
@@ -162,7 +162,7 @@ def prefixes() -> dict[str, str]:
 
 
 def _example(name: str) -> Example:
-    title, *rest = query(name).text.splitlines(keepends=True)
+    title, *rest = load_query(name).text.splitlines(keepends=True)
     body = "".join(line for line in rest if not re.match(r"# (in|out|used by): ", line))
     return Example(name=name.partition("/")[2], title=title.removeprefix("#").strip(), text=body)
 

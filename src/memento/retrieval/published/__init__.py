@@ -6,8 +6,9 @@ The phases with the constants of the first published design, for comparison: `--
 
 from __future__ import annotations
 
+from memento.graph.store import Store
 from memento.model import Scope, Scored
-from memento.ports import Graph, Vectors
+from memento.ports import Vectors
 from memento.retrieval.published.anchor import anchor
 from memento.retrieval.published.distill import distill
 from memento.retrieval.published.expand import expand
@@ -22,7 +23,7 @@ def chosen(
     asked: Vectors,
     view: View,
     k: int,
-    graph: Graph,
+    graph: Store,
     scope: Scope,
     settings: Settings,
     watch: Stopwatch,

@@ -9,9 +9,10 @@ from typing import cast
 
 import numpy as np
 
+from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scored
-from memento.ports import Graph, Vectors
+from memento.ports import Vectors
 from memento.search.view import View
 from memento.settings import AnchorSettings
 
@@ -20,7 +21,7 @@ def anchor(
     seeds: Sequence[Scored[int]],
     asked: Vectors,
     view: View,
-    graph: Graph,
+    graph: Store,
     readable: Sequence[IRI],
     user: IRI,
     knobs: AnchorSettings,

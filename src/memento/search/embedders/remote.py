@@ -17,7 +17,7 @@ import numpy as np
 
 from memento.breaker import Breaker
 from memento.errors import EmbeddingError
-from memento.llm.endpoint import UNFIT, Endpoint, Limits, said
+from memento.llm.endpoint import UNFIT, Endpoint, Limits, error_message
 from memento.ports import Vectors
 from memento.rank.similarity import unit
 from memento.settings import EmbeddingSettings
@@ -101,7 +101,7 @@ class Remote:
             answer = self._endpoint.post(path, body, retries=self._retries, until=until)
             if answer.status not in UNFIT:
                 return self._checked(answer.body, len(texts))
-            why = said(answer.body)
+            why = error_message(answer.body)
             if not (self._shortens and "dimension" in why.lower()):
                 fix = "; if a text is too long for the model, lower max_chars of [embedding]"
                 raise EmbeddingError(self._endpoint.complaint(answer.status, why) + fix)

@@ -1,0 +1,266 @@
+"""Cases from first to last: make them of finished tasks, show them, hide or erase them, and let the least valuable go.
+
+*Guarantees:* cases, their vectors and their places in the bank come in one atomic write. Forgotten cases are hidden and stay in the
+graph; erased and pruned ones are gone with all that is theirs. A domain never loses its only case to pruning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import numpy as np
+
+from memento.backends import Backends
+from memento.cases import runs
+from memento.cases.bank import Entry, embed_tasks
+from memento.cases.credit import compute_reward, reconcile_reward
+from memento.cases.domain import Domain, Writer
+from memento.cases.runs import StoredRun
+from memento.errors import NotFound
+from memento.graph.mapping import quads
+from memento.graph.store import Row
+from memento.iris import IRI, MEM, cases_iri, mint, parse_iri
+from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
+from memento.model.cases import State
+from memento.search.vectors import digest
+from memento.settings import CasesSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCase:
+    """A case with its quads, not yet written."""
+
+    case: Case
+    task: str
+    quads: tuple[Quad, ...]
+
+
+def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, knobs: CasesSettings) -> NewCase:
+    """Make a case of a row; raises `InputError` when its outcome is none, or its reward out of range or against its outcome."""
+    reward = reconcile_reward(row.reward, row.outcome) if row.reward is not None else None
+    if reward is None and row.outcome is not None:
+        reward = compute_reward(row.outcome, knobs)
+    state = State(iri=mint("state"), content=row.task)
+    action = Action(iri=mint("action"), content=row.plan)
+    case = Case(
+        iri=mint("case"),
+        state=state.iri,
+        action=action.iri,
+        at=row.at or now,
+        created_at=now if row.at else None,
+        reward=reward,
+        about=tuple(about),
+        derived_from=tuple(IRI(one) for one in row.derived_from),
+    )
+    nodes: list[Node] = [state, action, case]
+    return NewCase(case=case, task=row.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
+
+
+def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, graph: IRI) -> NewCase:
+    """Make the case of a run that ends, with its verdict."""
+    way = kept.trajectory
+    action = way.action if way.action and plan == kept.plan else mint("action")
+    case = Case(
+        iri=mint("case"),
+        state=way.state,
+        action=action,
+        at=verdict.at,
+        reward=verdict.reward,
+        about=way.about,
+        derived_from=way.derived_from,
+        trajectory=way.iri,
+    )
+    judged = Reward(
+        iri=mint("reward"),
+        case=case.iri,
+        value=verdict.reward,
+        at=verdict.at,
+        outcome=verdict.outcome,
+        efficiency=verdict.efficiency,
+        score=verdict.score,
+        reason=verdict.reason,
+    )
+    nodes: list[Node] = [case, judged]
+    if action != way.action:
+        nodes.append(Action(iri=action, content=plan))
+    return NewCase(case=case, task=kept.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
+
+
+def save_cases(
+    cases: Sequence[NewCase], more: Change, domain: Domain, writer: Writer, operation: str = "cases.add"
+) -> None:
+    """
+    Write cases, and with them whatever else belongs into the same write.
+
+    Raises:
+        EmbeddingError: a task cannot be embedded; nothing was written.
+        GraphError: the store refused; nothing was written.
+    """
+    if not cases:
+        return
+    vectors = embed_tasks([one.task for one in cases], writer.parts)
+    written = Change(tuple(quad for one in cases for quad in one.quads)) + more
+    writer.write(written, operation, [one.case.iri for one in cases])
+    marks = [(one.case.iri, digest(one.task), row) for one, row in zip(cases, vectors, strict=True)]
+    writer.parts.indexes.file.write_states(marks)
+    domain.bank.put(
+        [
+            Entry(iri=one.case.iri, task=one.task, at=one.case.at, reward=one.case.reward, about=one.case.about)
+            for one in cases
+        ],
+        vectors,
+    )
+
+
+def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
+    """Describe one case in full, a forgotten one too; raises `NotFound`."""
+    cases = _load_cases([parse_iri(case)], domain, name, parts, steps=True)
+    if not cases:
+        raise NotFound(f"there is no case <{case}> in this domain")
+    return cases[0]
+
+
+def list_cases(limit: int, offset: int, domain: Domain, name: str, parts: Backends) -> tuple[CaseShown, ...]:
+    """List a page of the cases of a domain, the latest finished first."""
+    bank = domain.bank
+    rows = np.flatnonzero(bank.alive)
+    latest = rows[np.lexsort((-rows, -bank.at[rows]))][offset : offset + limit]
+    return _load_cases([bank.iris[row] for row in latest], domain, name, parts, steps=False)
+
+
+def _load_cases(
+    iris: Sequence[IRI], domain: Domain, name: str, parts: Backends, *, steps: bool
+) -> tuple[CaseShown, ...]:
+    if not iris:
+        return ()
+    rows = {row["case"]: row for row in parts.graph.select("cases/listed", [domain.graph], case=iris)}
+    links: dict[Any, list[Row]] = {}
+    for row in parts.graph.select("cases/linked", [domain.graph], case=iris):
+        links.setdefault(row["case"], []).append(row)
+    return tuple(_to_case(rows[iri], links.get(iri, []), domain, name, parts, steps) for iri in iris if iri in rows)
+
+
+def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: Backends, steps: bool) -> CaseShown:
+    iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
+    place = domain.bank.row(iri)
+    uses = int(domain.bank.uses[place]) if place is not None else 0
+    steps_taken: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).to_task_run("").steps if way and steps else ()
+    return CaseShown(
+        iri=iri,
+        task=str(row["task"]),
+        plan=str(row["plan"]),
+        domain=name,
+        at=cast(datetime, row["at"]),
+        reward=cast("float | None", row.get("reward")),
+        q=cast("float | None", row.get("q")),
+        earned=float(domain.bank.reward_sums[place]) / uses if place is not None and uses else None,
+        uses=uses,
+        about=tuple(cast(IRI, link["about"]) for link in links if "about" in link),
+        derived_from=tuple(cast(IRI, link["derivedFrom"]) for link in links if "derivedFrom" in link),
+        trajectory=way,
+        steps=steps_taken,
+        verdicts=tuple(_to_verdict(link) for link in links if "reward" in link),
+        expired_at=cast("datetime | None", row.get("expiredAt")),
+    )
+
+
+def _to_verdict(row: Row) -> Verdict:
+    return Verdict(
+        reward=float(str(row["reward"])),
+        at=cast(datetime, row["at"]),
+        outcome=cast(Any, row.get("outcome")),
+        efficiency=cast("float | None", row.get("efficiency")),
+        score=cast("float | None", row.get("score")),
+        reason=cast("str | None", row.get("reason")),
+    )
+
+
+_AT_ONCE = 200  # cases whose quads are read together
+
+
+def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
+    """Hide a case from every retrieval from now on; raises `NotFound`. Doing it twice changes nothing."""
+    iri = parse_iri(case)
+    rows = writer.parts.graph.select("cases/listed", [domain.graph], case=iri)
+    if not rows:
+        raise NotFound(f"there is no case <{case}> in this domain")
+    if "expiredAt" not in rows[0]:
+        writer.write(Change(((iri, MEM.expiredAt, writer.at, domain.graph),)), "cases.forget", [iri])
+        domain.bank.drop(iri)
+    return iri
+
+
+def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad, ...]:
+    """Load every quad of some cases, or trajectories of runs, and of all that is theirs alone."""
+    quads: dict[Quad, None] = {}
+    for begin in range(0, len(cases), _AT_ONCE):
+        rows = parts.graph.select("cases/traces", [domain], case=cases[begin : begin + _AT_ONCE])
+        for row in rows:
+            quads[(cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain)] = None
+    return tuple(quads)
+
+
+def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
+    """Delete cases with every copy of their texts, and learn again without them; those that are not there are passed over."""
+    gone = load_quads(cases, domain.graph, writer.parts)
+    if not gone:
+        return
+    writer.parts.erasing()
+    writer.write(Change(removes=gone), "cases.erase", list(cases))
+    drop_traces(gone, writer.parts)
+    domain.learner.discard()
+    writer.domains.invalidate(domain.graph)
+
+
+def drop_traces(gone: Sequence[Quad], parts: Backends) -> None:
+    """Remove what is kept elsewhere of erased cases: their vectors, those of their texts, and snapshots of the store."""
+    parts.snapshots.drop()
+    parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
+    parts.embedder.discard([str(value) for _, predicate, value, _ in gone if predicate == MEM.content])
+
+
+def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tuple[tuple[IRI, ...], tuple[Quad, ...]]:
+    """
+    Find the cases of a tenant that were made with some memories or notes, and every quad of them and of such runs under way.
+
+    *Because:* a plan or a result may tell what a memory said, and nobody can say whether it does.
+    """
+    graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
+    rows = parts.graph.select("cases/derived", graphs, node=nodes) if graphs and nodes else []
+    by_graph: dict[IRI, list[IRI]] = {}
+    for row in rows:
+        by_graph.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
+    gone = tuple(quad for graph, some in by_graph.items() for quad in load_quads(some, graph, parts))
+    return tuple(dict.fromkeys(cast(IRI, row["case"]) for row in rows if "case" in row)), gone
+
+
+def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:
+    """
+    Find the cases over the limit, the least valuable first: mean Q times what is left of it after so many half-lives.
+
+    A case that was never ranked counts by its own reward, one that nobody has judged by one half.
+    """
+    bank = domain.bank
+    over = len(bank) - max(knobs.limit, 1)
+    if over <= 0:
+        return []
+    rows = np.flatnonzero(bank.alive)
+    own = np.where(np.isnan(bank.reward[rows]), 0.5, np.clip(bank.reward[rows], 0, 1))
+    worth = np.where(np.isnan(bank.q[rows]), own, bank.q[rows])
+    age_days = np.maximum(now_ms - bank.at[rows], 0) / 86_400_000
+    value = worth * 0.5 ** (age_days / knobs.half_life_days)
+    return [bank.iris[row] for row in rows[np.lexsort((rows, value))][:over]]
+
+
+def prune_cases(domain: Domain, knobs: CasesSettings, writer: Writer) -> tuple[IRI, ...]:
+    """Let the least valuable cases go until the domain keeps its limit; returns them."""
+    going = find_least_valuable(domain, knobs, writer.at.timestamp() * 1000)
+    if going:
+        gone = load_quads(going, domain.graph, writer.parts)
+        writer.write(Change(removes=gone), "cases.prune", going)
+        writer.parts.indexes.file.write_states([], sorted({quad[0] for quad in gone}))
+        for iri in going:
+            domain.bank.drop(iri)
+    return tuple(going)

@@ -1,0 +1,573 @@
+"""
+The five questions of consolidation put to a language model.
+
+*Flow:* `show_…` writes a question as JSON with short ids, a prompt of `llm/prompts/` stands before it, the forms are what the model
+fills in, `parse_…` checks the answer; rules add the slots that they see in it.
+
+*Guarantees:* at most five questions a note, and no more tokens than the budget. What a model says is never trusted: ids are those
+it was shown, counts and order are those of the question. Nothing that an answer says raises an error: an unknown id, a missing or
+a doubled decision concerns that decision alone.
+
+*Because:* a model copies `m3` without a fault and a 50-character IRI with some; and an id that was never shown means nothing.
+Models word facts freely, and slots are what recall and a later note go by; where rules see none, nothing is added.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from memento import assets
+from memento.consolidation.agents import (
+    USER,
+    Account,
+    Add,
+    Agents,
+    Candidate,
+    Decision,
+    Draft,
+    Existing,
+    Extraction,
+    Hypotheses,
+    Invalidate,
+    Mention,
+    Resolution,
+    Resolved,
+    Skip,
+    Target,
+)
+from memento.consolidation.rules import RuleAgents
+from memento.consolidation.settle import is_user
+from memento.errors import ModelError
+from memento.iris import IRI
+from memento.llm.chat import chats_of
+from memento.model import AgentKind, EntityKind, Mode, Note, User
+from memento.ports import Chat, Prompt
+from memento.search.found import content_hash
+from memento.settings import ModelSettings
+from memento.time import iso, utc
+
+F = TypeVar("F", bound=BaseModel)
+
+_CHARS_PER_TOKEN = 4
+_GUESSES = 3
+
+
+class ModelAgents:
+    """Answers for one note by asking a model; may be asked from two threads."""
+
+    kind: AgentKind = "model"
+
+    def __init__(self, chats: Mapping[str, Chat], rules: RuleAgents, tokens: int = 0) -> None:
+        """
+        Args:
+            chats: the model for each of `QUESTIONS`.
+            rules: tell which slot a fact fills, so that rules and models understand each other's memories.
+            tokens: most tokens that the note may cost; 0 sets no bound.
+        """
+        self._chats = chats
+        self._rules = rules
+        self._budget = tokens
+        self.name = chats["resolve_memories"].name  # the model that decides; the other questions may go to others
+        self._lock = threading.Lock()
+        self._calls = self._tokens = 0
+
+    def account(self) -> Account:
+        """Return questions and tokens so far."""
+        with self._lock:
+            return Account(calls=self._calls, tokens=self._tokens, prompts=digest_prompts())
+
+    def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
+        """Ask what the note names, never the user, and what it says of the user's life."""
+        answer = self._ask("extract_entities", show_note(note, user), Entities)
+        return parse_extraction(answer, user)
+
+    def resolve_entities(
+        self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
+    ) -> Resolved:
+        """Ask for one resolution for each mention; nothing is asked when nothing is known that they could be."""
+        if biography is None and not any(candidates for _, candidates in mentions):
+            return parse_resolutions(EntityChoices(entities=[]), mentions, user)
+        answer = self._ask("resolve_entities", show_entities(mentions, biography, user), EntityChoices)
+        return parse_resolutions(answer, mentions, user)
+
+    def hypothesise(self, memories: Sequence[Existing]) -> Hypotheses:
+        """Ask for three guesses of each kind at most."""
+        answer = self._ask("hypothesise", show_memories(memories), Guesses)
+        return Hypotheses(
+            semantic=tuple(text for text in answer.semantic if text.strip())[:_GUESSES],
+            state_change=tuple(text for text in answer.stateChange if text.strip())[:_GUESSES],
+        )
+
+    def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+        """Ask for the facts of the note, with the slots that rules see in them; none when it states none."""
+        answer = self._ask("extract_memories", show_note_with_names(note, mentions, user), Facts)
+        return [add_slots(one, note, mentions, user, self._rules) for one in parse_drafts(answer, note, mentions)]
+
+    def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
+        """Ask for one decision for each draft; nothing is asked when nothing is known."""
+        if not existing:
+            return parse_decisions(MemoryChoices(memories=[]), drafts, existing, note)
+        answer = self._ask("resolve_memories", show_comparison(drafts, existing, note), MemoryChoices)
+        return place_in_history(parse_decisions(answer, drafts, existing, note), existing, note, self._rules)
+
+    def _ask(self, question: str, text: str, form: type[F]) -> F:
+        """
+        Ask one question.
+
+        Raises:
+            ModelError: the model failed, or the budget of the note is used up.
+        """
+        system = assets.read_prompt(question)
+        with self._lock:
+            expected = self._tokens + (len(system) + len(text)) // _CHARS_PER_TOKEN
+            if self._budget and expected > self._budget:
+                raise ModelError(
+                    f"the note would cost more than {self._budget} tokens: {self._tokens} are spent before {question}; "
+                    "raise model.tokens_per_note or split the note"
+                )
+            self._calls += 1
+        try:
+            reply = self._chats[question].answer(Prompt(system=system, user=text), form)
+        except ModelError as error:
+            self._add_tokens(error.tokens_in + error.tokens_out)
+            raise
+        self._add_tokens(reply.tokens_in + reply.tokens_out)
+        return reply.value
+
+    def _add_tokens(self, tokens: int) -> None:
+        with self._lock:
+            self._tokens += tokens
+
+
+class Models:
+    """Makes the agents of each note, all on the same connections."""
+
+    def __init__(self, settings: ModelSettings, rules: RuleAgents) -> None:
+        self._chats = chats_of(settings)
+        self._rules = rules
+        self._tokens = settings.tokens_per_note
+
+    def __call__(self) -> Agents:
+        return ModelAgents(self._chats, self._rules, self._tokens)
+
+    def close(self) -> None:
+        """Let go of the connections; calling it twice is harmless."""
+        for chat in self._chats.values():
+            chat.close()
+
+
+QUESTIONS = ("extract_entities", "resolve_entities", "hypothesise", "extract_memories", "resolve_memories")
+
+
+@cache
+def digest_prompts() -> str:
+    """Return the SHA-256 over all prompts, in hexadecimal."""
+    return sha256("\0".join(assets.read_prompt(question) for question in QUESTIONS).encode()).hexdigest()
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+"""Text for which a model may write null."""
+
+
+class Form(BaseModel):
+    """Fields have the names that the prompts use; what is beyond them is passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class NamedEntity(Form):
+    name: str
+    type: EntityKind
+    description: Text = ""
+    isWellKnown: bool = False
+    aliases: list[str] = Field(default_factory=list)
+
+
+class Entities(Form):
+    """What a note names."""
+
+    entities: list[NamedEntity]
+    userBiographicalFacts: str | None = None
+
+
+class EntityChoice(Form):
+    id: str
+    action: Literal["CREATE", "MATCH"]
+    matchedEntityId: str | None = None
+    updateDescription: str | None = None
+    reason: Text = ""
+
+
+class DescriptionUpdate(Form):
+    newDescription: Text = ""
+    shouldUpdate: bool
+    reason: Text = ""
+
+
+class EntityChoices(Form):
+    """Which known thing each named one is."""
+
+    entities: list[EntityChoice]
+    userDescriptionUpdate: DescriptionUpdate | None = None
+
+
+class Guesses(Form):
+    """Memories that may exist."""
+
+    semantic: list[str] = Field(default_factory=list)
+    stateChange: list[str] = Field(default_factory=list)
+
+
+class Fact(Form):
+    content: str
+    aboutEntities: list[str] = Field(default_factory=list)
+    validAt: str | None = None
+    eventAt: str | None = None
+    corrects: bool = False
+
+
+class Facts(Form):
+    """The facts of a note."""
+
+    memories: list[Fact]
+
+
+class Ending(Form):
+    existingMemoryId: str
+    reason: Text = ""
+    isCorrection: bool = False
+
+
+class MemoryChoice(Form):
+    id: str
+    action: Literal["ADD", "SKIP", "INVALIDATE"]
+    duplicateOf: str | None = None
+    invalidates: list[Ending] = Field(default_factory=list)
+    reason: Text = ""
+
+
+class MemoryChoices(Form):
+    """What becomes of each new fact."""
+
+    memories: list[MemoryChoice]
+
+
+def short_id(prefix: str, place: int) -> str:
+    """
+    >>> short_id("m", 0)
+    'm1'
+    """
+    return f"{prefix}{place + 1}"
+
+
+def show_note(note: Note, user: User) -> str:
+    return _to_json({"note": note.content, **_show_user(user)})
+
+
+def show_entities(mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User) -> str:
+    """Show entities as e1, e2, …; the candidates of e1 are e1.1, e1.2, …"""
+    entities = [
+        {
+            "id": short_id("e", place),
+            "name": mention.name,
+            "type": mention.kind,
+            "description": mention.description,
+            "candidates": [
+                {
+                    "id": f"{short_id('e', place)}.{number}",
+                    "name": candidate.entity.name,
+                    "type": candidate.entity.kind,
+                    "description": candidate.entity.description,
+                    "similarity": round(candidate.similarity, 2),
+                }
+                for number, candidate in enumerate(candidates, start=1)
+            ],
+        }
+        for place, (mention, candidates) in enumerate(mentions)
+    ]
+    return _to_json({"entities": entities, "userFacts": biography, "userDescription": user.description})
+
+
+def show_memories(found: Sequence[Existing]) -> str:
+    return _to_json({"memories": [_show_existing(one) for one in found]})
+
+
+def show_note_with_names(note: Note, mentions: Sequence[Mention], user: User) -> str:
+    at = f"{iso(note.at)} ({note.at:%A})"
+    return _to_json(
+        {"note": note.content, "at": at, "entities": [mention.name for mention in mentions], **_show_user(user)}
+    )
+
+
+def show_comparison(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> str:
+    """Show new facts as n1, n2, …; existing ones as m1, m2, …"""
+    new = [
+        {
+            "id": short_id("n", place),
+            "content": draft.content,
+            "about": list(draft.about),
+            "since": iso(draft.valid_at or note.at),
+        }
+        for place, draft in enumerate(drafts)
+    ]
+    known = [{"id": short_id("m", place), **_show_existing(one)} for place, one in enumerate(existing)]
+    return _to_json({"at": iso(note.at), "new": new, "existing": known})
+
+
+def _show_existing(one: Existing) -> dict[str, Any]:
+    until = {"until": iso(one.memory.invalid_at)} if one.memory.invalid_at else {}
+    return {"content": one.memory.content, "about": list(one.about), "since": iso(one.memory.valid_at), **until}
+
+
+def _show_user(user: User) -> dict[str, str]:
+    """Show the name, when it is known and says something."""
+    return {} if not user.name or user.name.casefold() == USER.casefold() else {"user": user.name}
+
+
+def _to_json(shown: dict[str, Any]) -> str:
+    return json.dumps(shown, ensure_ascii=False, indent=1)
+
+
+_CALLED = re.compile(
+    rf"\b{USER}(?:['’]s\s+(?:first\s+)?name\s+is|\s+is\s+(?:called|named)|\s+goes\s+by(?:\s+the\s+name(?:\s+of)?)?)\s+"
+    r"(?P<name>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
+)
+_YEARS = (1000, 9998)
+
+
+def normalise_name(name: str) -> str:
+    """
+    Spell a name as an index has it: a part in lower case gets a capital, all other spelling stays.
+
+    >>> normalise_name("new york"), normalise_name("eBay"), normalise_name("aws lambda"), normalise_name("jean-luc")
+    ('New York', 'eBay', 'Aws Lambda', 'Jean-Luc')
+    """
+    parts = re.split(r"([\s-]+)", name.strip())
+    return "".join(part[:1].upper() + part[1:] if part.islower() else part for part in parts)
+
+
+def parse_extraction(answer: Entities, user: User) -> Extraction:
+    """List the things named, each once, without the user."""
+    mentions: dict[tuple[str, str], Mention] = {}
+    for entity in answer.entities:
+        name = normalise_name(entity.name)
+        if not name or is_user(name, entity.type, user.name):
+            continue
+        mention = Mention(
+            name=name,
+            kind=entity.type,
+            description=entity.description.strip(),
+            is_well_known=entity.isWellKnown,
+            aliases=tuple(a.strip() for a in entity.aliases if a.strip() and a.strip().casefold() != name.casefold()),
+        )
+        mentions.setdefault((name.casefold(), entity.type), mention)
+    once = {mention.name.casefold(): mention for mention in reversed(mentions.values())}
+    facts = (answer.userBiographicalFacts or "").strip()
+    return Extraction(mentions=tuple(reversed(once.values())), biography=facts or None)
+
+
+def parse_resolutions(
+    answer: EntityChoices, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], user: User
+) -> Resolved:
+    """Give one resolution for each mention, in their order. The same name and kind is the same thing, whatever was answered."""
+    choices: dict[str, EntityChoice] = {}
+    for choice in answer.entities:
+        choices.setdefault(choice.id, choice)
+    resolutions = tuple(
+        _parse_resolution(mention, candidates, choices.get(short_id("e", place)), short_id("e", place))
+        for place, (mention, candidates) in enumerate(mentions)
+    )
+    update = answer.userDescriptionUpdate
+    fresh = update.newDescription.strip() if update and update.shouldUpdate else ""
+    return Resolved(resolutions=resolutions, user_description=fresh if fresh and fresh != user.description else None)
+
+
+def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list[Draft]:
+    """Make drafts of the facts: each once, about names that exist, at times that can be."""
+    names = {label.casefold(): mention.name for mention in mentions for label in (*mention.aliases, mention.name)}
+    drafts: dict[str, Draft] = {}
+    for fact in answer.memories:
+        if content := " ".join(fact.content.split()):
+            drafts.setdefault(content_hash(content), _parse_draft(fact, content, names, note))
+    return list(drafts.values())
+
+
+def parse_decisions(
+    answer: MemoryChoices, new: Sequence[Draft], existing: Sequence[Existing], note: Note
+) -> list[Decision]:
+    """Give one decision for each draft, in their order; in doubt it is added."""
+    choices: dict[str, MemoryChoice] = {}
+    for choice in answer.memories:
+        choices.setdefault(choice.id, choice)
+    shown = {short_id("m", place): one for place, one in enumerate(existing)}
+    ids = [short_id("n", place) for place in range(len(new))]
+    skipped = {one for one in ids if one in choices and choices[one].action == "SKIP"}
+    decisions: list[Decision] = []
+    for one, draft in zip(ids, new, strict=True):
+        again = _find_repetition(draft, existing, note)
+        answered = choices.get(one)
+        if again:
+            decisions.append(Skip(draft=draft, duplicate=again.memory.iri, reason="known already, in the same words"))
+        elif answered is None:
+            decisions.append(Add(draft=draft, reason="the model did not say"))
+        else:
+            twins = {other for other in ids if other not in skipped}
+            decisions.append(_parse_decision(draft, answered, shown, twins))
+    return decisions
+
+
+def parse_instant(text: str | None, note: Note) -> datetime | None:
+    """Parse a time as a model writes it; None when it is none: `2024`, `2024-05` and `2024-05-01T10:00Z` are times."""
+    plain = (text or "").strip()
+    if re.fullmatch(r"\d{4}(-\d{2})?", plain):
+        plain = f"{plain}-01" if "-" in plain else f"{plain}-01-01"
+    try:
+        at = datetime.fromisoformat(plain)
+        return utc(at, note.at.tzinfo or UTC) if _YEARS[0] <= at.year <= _YEARS[1] else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _parse_resolution(
+    mention: Mention, candidates: Sequence[Candidate], choice: EntityChoice | None, entity_id: str
+) -> Resolution:
+    by_id = {f"{entity_id}.{number}": one.entity for number, one in enumerate(candidates, start=1)}
+    matched = by_id.get(choice.matchedEntityId or "") if choice and choice.action == "MATCH" else None
+    reason = (choice.reason.strip() if choice else "") or "the model did not say why"
+    if matched is None:
+        same = [
+            one
+            for one in by_id.values()
+            if one.kind == mention.kind
+            and mention.name.casefold() in {name.casefold() for name in (one.name, *one.aliases)}
+        ]
+        if not same:
+            return Resolution(mention=mention, entity=None, reason=reason)
+        matched, reason = same[0], "the same name and kind"
+    better = ((choice.updateDescription if choice else None) or "").strip()
+    return Resolution(
+        mention=mention,
+        entity=matched.iri,
+        reason=reason,
+        description=better if better and better != matched.description else None,
+    )
+
+
+def _parse_draft(fact: Fact, content: str, names: dict[str, str], note: Note) -> Draft:
+    wanted = [
+        USER if name.strip().casefold() == USER.casefold() else names.get(name.strip().casefold())
+        for name in fact.aboutEntities
+    ]
+    about = [name for name in wanted if name]
+    if re.search(rf"\b{USER}\b", content):
+        about.append(USER)
+    if not about:
+        about = [name for label, name in names.items() if label in content.casefold()] or [USER]
+    called = _CALLED.search(content) if USER in about else None
+    return Draft(
+        content=content,
+        about=tuple(dict.fromkeys(about)),
+        valid_at=parse_instant(fact.validAt, note),
+        event_at=parse_instant(fact.eventAt, note),
+        corrects=fact.corrects,
+        user_name=called["name"] if called else None,
+    )
+
+
+def _parse_decision(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing], twins: set[str]) -> Decision:
+    reason = choice.reason.strip()
+    match choice.action:
+        case "SKIP" if (choice.duplicateOf or "") in shown:
+            duplicate = shown[choice.duplicateOf or ""].memory
+            return Skip(draft=draft, duplicate=duplicate.iri, reason=reason or f"known already: “{duplicate.content}”")
+        case "SKIP" if (choice.duplicateOf or "") in twins - {choice.id}:
+            return Skip(draft=draft, duplicate=None, reason=reason or "the note says it twice")
+        case "INVALIDATE":
+            if targets := _parse_targets(draft, choice, shown):
+                return Invalidate(draft=draft, targets=targets)
+    return Add(draft=draft, reason=reason)
+
+
+def _parse_targets(draft: Draft, choice: MemoryChoice, shown: dict[str, Existing]) -> tuple[Target, ...]:
+    """Choose those that were shown and are about the same as the draft: a fact about one person ends nothing about another."""
+    targets: dict[IRI, Target] = {}
+    about = {name.casefold() for name in draft.about}
+    for ending in choice.invalidates:
+        old = shown.get(ending.existingMemoryId)
+        if old is None or not about & {name.casefold() for name in old.about}:
+            continue
+        reason = ending.reason.strip() or choice.reason.strip() or f"since then: {draft.content.rstrip('.!')}"
+        mode: Mode = "correction" if ending.isCorrection or draft.corrects else "state-change"
+        targets.setdefault(old.memory.iri, Target(memory=old.memory.iri, reason=reason, mode=mode))
+    return tuple(targets.values())
+
+
+def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> Existing | None:
+    """Find the memory that has the draft's very words and holds at its time; it is a duplicate, whatever a model says of it."""
+    mark, began = content_hash(draft.content), draft.valid_at or note.at
+    return next(
+        (
+            one
+            for one in existing
+            if one.memory.content_hash == mark
+            and one.memory.event_at == draft.event_at
+            and one.memory.valid_at <= began
+            and (one.memory.invalid_at is None or began < one.memory.invalid_at)
+        ),
+        None,
+    )
+
+
+def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: RuleAgents) -> Draft:
+    """Add to the draft the slot it fills, when rules read the one same fact in its words."""
+    read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
+    if len(read) != 1:
+        return draft
+    [draft_by_rules] = read
+    known = draft_by_rules.subject is not None and draft_by_rules.subject in draft.about
+    return replace(
+        draft,
+        subject=draft_by_rules.subject if known else None,
+        slot=draft_by_rules.slot if known else None,
+        slot_value=draft_by_rules.slot_value if known else None,
+        ends=draft_by_rules.ends,
+        user_name=draft.user_name or draft_by_rules.user_name,
+    )
+
+
+def place_in_history(
+    decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: RuleAgents
+) -> list[Decision]:
+    """Add to a decision about the past the memory that follows it in its slot, when the model has not named one."""
+    return [_place_decision(decision, existing, note, rules) for decision in decisions]
+
+
+def _place_decision(decision: Decision, existing: Sequence[Existing], note: Note, rules: RuleAgents) -> Decision:
+    if isinstance(decision, Skip) or not decision.draft.slot:
+        return decision
+    [by_rules] = rules.resolve_memories([decision.draft], existing, note)
+    if isinstance(by_rules, Skip) or by_rules.successor is None:
+        return decision
+    successor = decision.successor or by_rules.successor
+    # Told late, a fact also moves the end of what it followed: to its own beginning, from that of its successor.
+    over = {one.memory.iri for one in existing if one.memory.invalid_at is not None}
+    earlier = by_rules.targets if isinstance(by_rules, Invalidate) else ()
+    targets = decision.targets if isinstance(decision, Invalidate) else ()
+    targets += tuple(one for one in earlier if one.memory in over and one.memory not in {t.memory for t in targets})
+    if targets:
+        return Invalidate(draft=decision.draft, targets=targets, successor=successor)
+    return Add(draft=decision.draft, reason=by_rules.successor.reason, successor=successor)

@@ -1,0 +1,325 @@
+"""
+Parts of a dataset on their way in and out: a document held in a store apart until it is known to be right, and then poured into the
+real one; what one namespace needs to be whole; vectors beside what they are of.
+
+*Guarantees:* nothing of the document is in the real store before `pour`; then all of it is, or nothing.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby, product
+from pathlib import Path
+
+import pyoxigraph as ox
+
+from memento.errors import InputError
+from memento.graph.oxigraph import translate_failures
+from memento.graph.shapes import Violation, looked_back, violations_of
+from memento.graph.store import Store
+from memento.graph.terms import to_node, to_term, to_value
+from memento.iris import CASES, IRI, MEM, PROV, TYPE, XSD
+from memento.model import Quad, Value
+
+VECTORS = IRI("urn:memento:vectors")
+"""The graph in the staging store that vectors go to: they never lie in the real one."""
+
+_FREE = "urn:memento:data:"
+_OF_VECTORS = (MEM.embedding, MEM.hasStateEmbedding, MEM.embeddedBy, MEM.embeddedHash)
+_STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
+"""What one anchor has once: where it is known already, what is known stays."""
+_MANY = 500_000  # quads above which they are written as new files, which need no memory
+_AT_ONCE = 10_000  # quads that are held against the shapes together, beside those of their neighbours
+
+
+class StagingStore:
+    """The quads of a document, by the graphs they are meant for."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """
+        Args:
+            folder: where they lie when they are many; None keeps them in memory.
+        """
+        with translate_failures():
+            self._store = ox.Store(folder) if folder else ox.Store()
+
+    def fill(
+        self, quads: Iterable[ox.Quad], placed: Callable[[str], IRI | None], renamed: Mapping[str, IRI]
+    ) -> Counter[str]:
+        """
+        Take the quads in, each into the graph that its name is `placed` in ("" outside of any); None passes it over.
+
+        Args:
+            renamed: nodes that go by another name here.
+
+        Returns:
+            how many quads there were, by the name of their graph.
+
+        Raises:
+            InputError: of `quads` or `placed`; or a blank node where memories are.
+        """
+        counted: Counter[str] = Counter()
+        graphs: dict[str, ox.NamedNode | None] = {}
+        vectors = ox.NamedNode(VECTORS)
+
+        def relocate_quads() -> Iterator[ox.Quad]:
+            for quad in quads:
+                name = (
+                    "" if isinstance(quad.graph_name, ox.DefaultGraph) else str(getattr(quad.graph_name, "value", ""))
+                )
+                if name not in graphs:
+                    target = placed(name)
+                    graphs[name] = None if target is None else ox.NamedNode(target)
+                counted[name] += 1
+                graph = graphs[name]
+                if graph is None:
+                    continue
+                is_free = graph.value.startswith(_FREE)
+                if not is_free and isinstance(quad.subject, ox.BlankNode):
+                    raise InputError(f"memories have IRIs: the graph <{name}> has a blank node")
+                if not is_free and quad.predicate.value in _OF_VECTORS:
+                    graph = vectors
+                subject, value = _rename_term(quad.subject, renamed), _rename_term(quad.object, renamed)
+                yield ox.Quad(subject, quad.predicate, value, graph)  # type: ignore[arg-type]  # a node stays a node
+
+        with translate_failures():
+            self._store.bulk_extend(relocate_quads())
+        return counted
+
+    def add(self, quads: Iterable[Quad]) -> None:
+        """Put something of our own beside it, to be poured with it."""
+        for subject, predicate, value, graph in quads:
+            self._store.add(ox.Quad(to_node(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
+
+    def subjects(self, begin: str) -> list[tuple[IRI, IRI]]:
+        """Return (subject, graph) of all in graphs whose names begin so."""
+        places = dict.fromkeys((_iri_of(quad.subject), _graph_of(quad)) for quad in self._quads())
+        return [place for place in places if place[1].startswith(begin)]
+
+    def rename(self, names: Mapping[IRI, IRI]) -> None:
+        """Let nodes go by other names, wherever they stand."""
+        for old, new in names.items():
+            node, other = ox.NamedNode(old), {str(old): new}
+            quads = [*self._store.quads_for_pattern(node, None, None), *self._store.quads_for_pattern(None, None, node)]
+            for quad in quads:
+                subject, value = _rename_term(quad.subject, other), _rename_term(quad.object, other)
+                self._store.remove(quad)
+                self._store.add(ox.Quad(subject, quad.predicate, value, quad.graph_name))  # type: ignore[arg-type]
+
+    def settle(self, real: Store) -> int:
+        """
+        Let go of what the real store has another value of, where what is known stays; how many quads that were.
+
+        What is known of a case or of a look-up stays as it is: mean values, rewards and states of steps change with use.
+        """
+        gone, known = [], dict[tuple[str, str], bool]()
+        for quad in self._quads():
+            place = (_iri_of(quad.subject), _graph_of(quad))
+            if place[1].startswith(CASES):
+                if place not in known:
+                    known[place] = any(True for _ in real.match(place[0], graph=place[1]))
+                if known[place] and not real.holds(quad):
+                    gone.append(quad)
+        for predicate in map(ox.NamedNode, _STAYS):
+            for quad in self._store.quads_for_pattern(None, predicate, None):
+                if _has_another(real, quad):
+                    gone.append(quad)
+        for quad in gone:
+            self._store.remove(quad)
+        return len(gone)
+
+    def fresh(self, real: Store) -> Counter[tuple[IRI, IRI]]:
+        """Return (subject, graph) → how many quads the real store does not have yet."""
+        counted: Counter[tuple[IRI, IRI]] = Counter()
+        with translate_failures():
+            for quad in self._quads():
+                if not real.holds(quad):
+                    counted[_iri_of(quad.subject), _graph_of(quad)] += 1
+        return counted
+
+    def describe(self, subject: IRI) -> dict[IRI, list[Value]]:
+        """Return what the document says of a node: predicate → values."""
+        values: dict[IRI, list[Value]] = {}
+        for quad in self._statements_about(subject):
+            values.setdefault(IRI(quad.predicate.value), []).append(to_value(quad.object))
+        return values
+
+    def list_of_type(self, type_: IRI) -> Iterator[tuple[IRI, IRI]]:
+        """Yield (subject, graph) of the nodes of a type."""
+        for quad in self._store.quads_for_pattern(None, ox.NamedNode(TYPE), ox.NamedNode(type_)):
+            yield _iri_of(quad.subject), _graph_of(quad)
+
+    def vector(self, subject: IRI) -> dict[str, str]:
+        """Return what the document says of a node's vectors: `embedding` or `hasStateEmbedding`, `embeddedBy`, `embeddedHash`."""
+        quads = self._store.quads_for_pattern(ox.NamedNode(subject), None, None, ox.NamedNode(VECTORS))
+        return {
+            quad.predicate.value.removeprefix(MEM.base): quad.object.value
+            for quad in quads
+            if isinstance(quad.object, ox.Literal)
+        }
+
+    def find_violations(
+        self, subjects: Sequence[IRI], real: Store, graphs: Collection[IRI], progress: Callable[[int], None]
+    ) -> list[Violation]:
+        """
+        Return the faults that these nodes would have, were the document in the real store; some 10 ms for a memory and its note.
+
+        Args:
+            graphs: those of the real store that count.
+            progress: called with how many were judged, as the work goes on.
+        """
+        violations: list[Violation] = []
+        batch: dict[IRI, set[ox.Quad]] = {}
+        count = 0
+        by_age = sorted(subjects, key=lambda iri: iri.rsplit(":", 1)[-1])  # what belongs together is together
+        for done, subject in enumerate(by_age):
+            batch[subject] = set(self._merge_statements(subject, real, graphs))
+            count += len(batch[subject])
+            if count >= _AT_ONCE:
+                violations += self._judge_batch(batch, real, graphs)
+                batch, count = {}, 0
+                progress(done)
+        return sorted(violations + self._judge_batch(batch, real, graphs))
+
+    def pour(self, real: Store, subjects: Sequence[IRI]) -> None:
+        """Put all of it into the real store, or nothing."""
+        real.extend(self._quads(), subjects, many=len(self._store) > _MANY)
+
+    def _judge_batch(self, batch: Mapping[IRI, set[ox.Quad]], real: Store, graphs: Collection[IRI]) -> list[Violation]:
+        """
+        Return the faults of some nodes, judged beside what they point at, what points at them where shapes look back, and the types
+        of what these point at.
+        """
+        if not batch:
+            return []
+        own = set().union(*batch.values())
+        near = _object_iris(own)
+        for subject, predicate in product(batch, looked_back()):
+            pointing = self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(subject))
+            known = (real.match(predicate=predicate, value=subject, graph=graph) for graph in graphs)
+            near |= {_iri_of(quad.subject) for quad in chain(pointing, *known)}
+        near -= batch.keys()
+        beside = {quad for node in near for quad in self._merge_statements(node, real, graphs)}
+        far = _object_iris(beside) - near - batch.keys()
+        types = {
+            quad for node in far for quad in self._merge_statements(node, real, graphs) if quad.predicate.value == TYPE
+        }
+        return [fault for fault in violations_of(own | beside | types) if fault.focus in batch]
+
+    def _merge_statements(self, subject: IRI, real: Store, graphs: Collection[IRI]) -> Iterator[ox.Quad]:
+        yield from self._statements_about(subject)
+        for graph in graphs:
+            yield from real.match(subject, graph=graph)
+
+    def _statements_about(self, subject: IRI) -> Iterator[ox.Quad]:
+        """Yield what memories say of a node; somebody's own RDF may say of it what it likes."""
+        for quad in self._store.quads_for_pattern(to_node(subject), None, None):
+            if not str(getattr(quad.graph_name, "value", "")).startswith((VECTORS, _FREE)):
+                yield quad
+
+    def _quads(self) -> Iterator[ox.Quad]:
+        vectors = ox.NamedNode(VECTORS)
+        return (quad for quad in self._store if quad.graph_name != vectors)
+
+
+def _has_another(store: Store, quad: ox.Quad) -> bool:
+    """Tell whether a store has a value for the quad's subject and predicate in its graph, and not this one."""
+    known = store.match(_iri_of(quad.subject), quad.predicate.value, graph=_graph_of(quad))
+    return any(True for _ in known) and not store.holds(quad)
+
+
+def _object_iris(quads: Iterable[ox.Quad]) -> set[IRI]:
+    return {_iri_of(quad.object) for quad in quads if isinstance(quad.object, ox.NamedNode)}
+
+
+def _rename_term(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, names: Mapping[str, IRI]) -> object:
+    if isinstance(term, ox.NamedNode) and term.value in names:
+        return ox.NamedNode(names[term.value])
+    return term
+
+
+def _iri_of(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> IRI:
+    return IRI(term.value if isinstance(term, ox.NamedNode) else str(term))
+
+
+def _graph_of(quad: ox.Quad) -> IRI:
+    return IRI(str(getattr(quad.graph_name, "value", "")))
+
+
+Statements = Iterable[ox.Quad]
+"""Quads to the letter, those of one subject together."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVectors:
+    """The vectors of one node as float32 bytes, one window after the other; who made them, and of which text."""
+
+    data: bytes
+    fingerprint: str
+    digest: bytes
+
+
+def add_vectors(quads: Statements, vector_of: Callable[[IRI], NodeVectors | None]) -> Iterator[ox.Quad]:
+    """Yield the quads, and after those of each subject what it has in vectors; those of one subject must stand together."""
+    for subject, said in groupby(quads, key=lambda quad: quad.subject):
+        graph: ox.NamedNode | ox.BlankNode | ox.DefaultGraph = ox.DefaultGraph()
+        for quad in said:
+            graph = quad.graph_name
+            yield quad
+        if isinstance(subject, ox.NamedNode) and (vector := vector_of(IRI(subject.value))):
+            encoded = ox.Literal(b64encode(vector.data).decode(), datatype=ox.NamedNode(XSD.base64Binary))
+            is_state = str(getattr(graph, "value", "")).startswith(CASES)
+            predicate = MEM.hasStateEmbedding if is_state else MEM.embedding
+            yield ox.Quad(subject, ox.NamedNode(predicate), encoded, graph)
+            yield ox.Quad(subject, ox.NamedNode(MEM.embeddedBy), ox.Literal(vector.fingerprint), graph)
+            yield ox.Quad(subject, ox.NamedNode(MEM.embeddedHash), ox.Literal(vector.digest.hex()), graph)
+
+
+def excerpt(real: Store, own: Sequence[IRI], provenance: IRI, beside: IRI | None) -> list[Statements]:
+    """
+    Return what some memory graphs need to be whole: themselves; the runs that made what is in them, and the agents of those; and of
+    the graph `beside` them what they point at, as entities that all namespaces share, and what that points at.
+    """
+    known = {_to_iri(quad.subject) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.subject)}
+    made, agents = _find_runs(real, known, provenance)
+    parts: list[Statements] = [real.match(graph=graph) for graph in own]
+    if beside is not None and beside not in own:
+        parts.append(_walk_from(real, known, own, beside))
+    parts.append(quad for iri in sorted(made | agents) for quad in real.match(iri, graph=provenance))
+    return parts
+
+
+def _find_runs(real: Store, known: set[IRI], provenance: IRI) -> tuple[set[IRI], set[IRI]]:
+    """Return the runs that are about something known, and who did them."""
+    made, agents = set(), set()
+    for run, said in groupby(real.match(graph=provenance), key=lambda quad: quad.subject):
+        quads = [quad for quad in said if _is_iri(quad.object)]
+        if isinstance(run, ox.NamedNode) and any(_to_iri(quad.object) in known for quad in quads):
+            made.add(IRI(run.value))
+            agents |= {_to_iri(quad.object) for quad in quads if quad.predicate.value == PROV.wasAssociatedWith}
+    return made, agents
+
+
+def _walk_from(real: Store, known: set[IRI], own: Sequence[IRI], beside: IRI) -> Iterator[ox.Quad]:
+    asked: set[IRI] = set()
+    wanted = {_to_iri(quad.object) for graph in own for quad in real.match(graph=graph) if _is_iri(quad.object)} - known
+    while wanted:
+        asked |= wanted
+        further: set[IRI] = set()
+        for iri in sorted(wanted):
+            for quad in real.match(iri, graph=beside):
+                yield quad
+                if _is_iri(quad.object):
+                    further.add(_to_iri(quad.object))
+        wanted = further - known - asked
+
+
+def _is_iri(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> bool:
+    return isinstance(term, ox.NamedNode)
+
+
+def _to_iri(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> IRI:
+    return IRI(str(getattr(term, "value", "")))

@@ -1,0 +1,222 @@
+"""
+Notes from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s, before any of them is a note.
+
+Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
+`idempotency_key`. Unknown keys are ignored. Text and Markdown give one note for each paragraph.
+
+*Guarantees:* all or nothing: the first unusable row is an `InputError` that names file, line and field.
+
+*But:* a time without an offset stays without; the service reads it in the user's time zone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from memento.errors import InputError
+from memento.model import NoteRow
+from memento.time import utc
+
+Kind = Literal["json", "text"]
+
+KINDS: Mapping[str, Kind] = {
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".markdown": "text",
+    ".md": "text",
+    ".text": "text",
+    ".txt": "text",
+}
+"""What a file holds by its suffix; any other file is told by its first character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    One JSON object of a file; `where` names its place in every error.
+
+    The readers take the first of `names` that is there and not null.
+    """
+
+    where: str
+    fields: Mapping[str, object]
+
+    def text(self, *names: str) -> str | None:
+        """Return the text of a field, or None when it is absent or blank."""
+        name, value = self._first(names)
+        if value is not None and not isinstance(value, str):
+            raise self.wrong(name, "text", value)
+        return value if value and value.strip() else None
+
+    def required(self, *names: str) -> str:
+        """Return the text of a field that must be there and not blank."""
+        text = self.text(*names)
+        if text is None:
+            raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
+        return text
+
+    def label(self, *names: str) -> str | None:
+        """Return a name that may be written as text or as a whole number: `3` and `"3"` are the same."""
+        name, value = self._first(names)
+        if isinstance(value, bool) or not isinstance(value, str | int | None):
+            raise self.wrong(name, "text or a whole number", value)
+        return str(value) if value is not None and str(value).strip() else None
+
+    def count(self, *names: str) -> int | None:
+        """Return a whole number from 0 on."""
+        name, value = self._first(names)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise self.wrong(name, "a whole number from 0 on", value)
+        return value
+
+    def flag(self, name: str, default: bool) -> bool:
+        """Return true or false."""
+        value = self.fields.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false", value)
+        return value
+
+    def instant(self, *names: str) -> datetime | None:
+        """Return an ISO 8601 date or time; one without an offset stays naive."""
+        name, value = self._first(names)
+        if value is None:
+            return None
+        try:
+            at = datetime.fromisoformat(str(value).strip()) if isinstance(value, str) else None
+            if at is not None and utc(at):  # in reach of UTC too
+                return at
+        except (ValueError, OverflowError):
+            pass
+        raise self.wrong(name, "an ISO 8601 time such as 2025-01-31T09:00:00Z", value)
+
+    def wrong(self, name: str, wanted: str, value: object) -> InputError:
+        """Make the error for a field that is not what it should be."""
+        # What is in a list or an object may be a note.
+        shown = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else repr(value)
+        return InputError(
+            f"{self.where}: {name} must be {wanted}, not {shown if len(shown) < 60 else shown[:60] + '…'}"
+        )
+
+    def _first(self, names: tuple[str, ...]) -> tuple[str, object]:
+        return next(((name, value) for name in names if (value := self.fields.get(name)) is not None), (names[0], None))
+
+
+def read_rows(path: Path) -> list[NoteRow]:
+    """
+    Read the notes of a file, in its order.
+
+    Raises:
+        InputError: the file cannot be read, is not UTF-8, or has a row that is no note; names file, line and field.
+    """
+    return parse_rows(read_file(path), path.name, KINDS.get(path.suffix.lower()))
+
+
+def parse_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> list[NoteRow]:
+    """
+    Parse the notes in a file's or a request's bytes, in their order.
+
+    Args:
+        name: what errors call it.
+        kind: what it holds; without it, `{` or `[` as the first character means JSON.
+
+    Raises:
+        InputError: as `read_rows`.
+
+    >>> [row.content for row in parse_rows(b"I moved to Berlin.\\n\\nI work at Google.")]
+    ['I moved to Berlin.', 'I work at Google.']
+    >>> parse_rows(b'{"text": "Hi", "turn": 3}')[0].position
+    3
+    """
+    text = decode_text(data, name)
+    if (kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")) == "text":
+        return [NoteRow(content=paragraph) for paragraph in split_paragraphs(text)]
+    return [parse_note_row(record) for record in split_records(text, name)]
+
+
+def parse_note_row(record: Record) -> NoteRow:
+    """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
+    return NoteRow(
+        content=record.required("content", "text"),
+        at=record.instant("at", "timestamp"),
+        title=record.text("title"),
+        speaker=record.text("speaker"),
+        session=record.label("session"),
+        position=record.count("position", "turn"),
+        idempotency_key=record.label("idempotency_key"),
+    )
+
+
+def split_records(text: str, name: str) -> Iterator[Record]:
+    """
+    Yield the objects of a JSON array or of JSON lines; blank lines are passed over.
+
+    Raises:
+        InputError: something is no JSON, or no object.
+
+    >>> [record.where for record in split_records('{"id": 1}\\n\\n{"id": 2}', "corpus.jsonl")]
+    ['corpus.jsonl line 1', 'corpus.jsonl line 3']
+    """
+    if text.lstrip().startswith("["):
+        values = _parse_json(text, name)
+        assert isinstance(values, list)
+        yield from (_to_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
+        return
+    # Not splitlines(): U+2028 and its like may stand inside a JSON string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{name} line {number}"
+            yield _to_record(_parse_json(line, where), where)
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """
+    Split a text into its paragraphs, without the blank lines between them.
+
+    >>> split_paragraphs("one\\ntwo\\n \\n\\nthree\\n")
+    ['one\\ntwo', 'three']
+    """
+    return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
+
+
+def read_file(path: Path) -> bytes:
+    """Read the bytes of a file; raises `InputError` when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Decode UTF-8 with or without a byte order mark; raises `InputError` that names the line of the first wrong byte."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name} line {line}: not UTF-8 text") from error
+
+
+def _parse_json(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f" line {error.lineno}" if "\n" in text.strip() else ""
+        raise InputError(f"{where}{place}: not JSON: {error.msg} at column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not usable JSON: {error}") from error
+
+
+def _to_record(value: object, where: str) -> Record:
+    if not isinstance(value, dict):
+        raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
+    return Record(where, value)

@@ -1,0 +1,263 @@
+"""
+What every command has in common: the memory it talks to, its options, its exit code, its one line on stderr when it fails.
+
+*Because:* commands print what the service answers as JSON, or a view of it, and make no nouns of it: a question to a running
+service must not wait for their import, nor for the store's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from memento import __version__
+from memento.errors import InputError, MementoError, SettingsError
+
+if TYPE_CHECKING:
+    from memento.datadir import DataFolder
+    from memento.ports import Progress
+    from memento.python import Client, Memento
+    from memento.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+@dataclass(slots=True)
+class Chosen:
+    """What stands before or after the name of every command."""
+
+    home: str | None = None
+    namespace: str | None = None
+    as_json: bool = False
+    is_told: bool = False
+    """Whether somebody at the terminal knows that the memory is read-only, if it is."""
+
+    @property
+    def folder(self) -> DataFolder:
+        from memento.datadir import DataFolder, default_home
+
+        return DataFolder(Path(self.home) if self.home else default_home())
+
+    def settings(self) -> Settings:
+        """The settings in force in the data folder."""
+        from memento import settings
+
+        return settings.load(self.folder.settings)
+
+    def tell(self, notice: str) -> None:
+        """Say on stderr, once a command, that the memory is read-only and why."""
+        if not self.is_told:
+            import click
+
+            self.is_told = True
+            click.echo(f"memento: {notice}", err=True)
+
+
+def opened(chosen: Chosen, command: str) -> Memento | Client:
+    """
+    The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
+
+    Raises:
+        FolderInUse: somebody else has the folder open, and does not serve.
+        SettingsError: an unusable folder or setting.
+    """
+    if client := running(chosen):
+        return client
+    import logging
+
+    from memento.python import Memento, open_memento
+
+    # What it logs stands in the notice; without a handler the bare word of the event would be printed.
+    logging.getLogger("memento").addHandler(logging.NullHandler())
+    wait_s = chosen.settings().server.lock_wait_s
+    memento = open_memento(
+        chosen.folder.path, namespace=chosen.namespace, command=f"memento {command}", wait_s=wait_s, resume=False
+    )
+    if isinstance(memento, Memento) and memento.degraded:
+        chosen.tell(str(memento.degraded))
+    return memento
+
+
+def running(chosen: Chosen) -> Client | None:
+    """The service that has the data folder, if any."""
+    owner = chosen.folder.serving_owner()
+    if owner is None or owner.address is None:
+        return None
+    from memento.python import Client
+
+    client = Client(owner.address, namespace=namespace_of(chosen), token=owner.token)
+    client.transport.on_degraded = chosen.tell
+    return client
+
+
+def ask(memento: Memento | Client, method: str, **arguments: Any) -> Any:
+    """What a method answers, as plain JSON."""
+    from memento.operations import TABLE
+    from memento.python import Client
+
+    operation = TABLE[method](**{name: value for name, value in arguments.items() if value is not None})
+    if isinstance(memento, Client):
+        return json.loads(memento.transport.ask(operation))
+    from memento.codec import plain
+
+    return plain(memento.call(operation))
+
+
+def namespace_of(chosen: Chosen) -> str:
+    """Where notes go and questions look when a call names no namespace."""
+    name = chosen.namespace
+    if name is None:
+        name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
+    if name == "project":
+        from memento.settings import resolve_namespace
+
+        return resolve_namespace(name)
+    return name
+
+
+class Commands(click.Group):
+    """Says every failure in one line on stderr, and in the exit code: 1 when it failed, 2 when it was asked wrongly."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        extra["standalone_mode"] = False
+        try:
+            sys.exit(super().main(*args, **extra) or 0)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(USAGE)
+        except click.UsageError as error:
+            _say(error.format_message() + (f" See `{error.ctx.command_path} --help`." if error.ctx else ""))
+            sys.exit(USAGE)
+        except click.ClickException as error:
+            _say(error.format_message())
+            sys.exit(error.exit_code)
+        except MementoError as error:
+            _say(str(error))
+            sys.exit(USAGE if isinstance(error, InputError | SettingsError) else FAILED)
+        except (KeyboardInterrupt, click.Abort):
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of the output has gone: what is still buffered must not be tried again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(FAILED)
+        except Exception as error:
+            _say(f"something broke inside, which is a bug: {type(error).__name__}: {error}")
+            sys.exit(FAILED)
+
+
+class Instant(click.ParamType[datetime]):
+    """An ISO 8601 date or time; one without an offset stays without, and is meant in the user's time zone."""
+
+    name = "ISO"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return datetime.fromisoformat(str(value).strip())
+        except ValueError:
+            self.fail(f"{value!r} is no ISO 8601 time such as 2025-01-31 or 2025-01-31T09:00:00Z", param, ctx)
+
+
+def common(of: F, *, outermost: bool = False, without: str = "") -> F:
+    """The options that may stand before or after the name of a command; the environment counts for the outermost."""
+    home = "MEMENTO_HOME" if outermost else None
+    namespace = ["MEMENTO_NAMESPACE", "MEMENTO_SCOPE_NAMESPACE"] if outermost else None
+    options = {
+        "json": click.option(
+            "--json", "as_json", is_flag=True, help="Print JSON.", callback=_choose, expose_value=False
+        ),
+        "namespace": click.option(
+            "--namespace",
+            metavar="NAME",
+            envvar=namespace,
+            help="Where notes go and questions look; default main.",
+            callback=_choose,
+            expose_value=False,
+        ),
+        "home": click.option(
+            "--home",
+            metavar="DIR",
+            envvar=home,
+            help="The data folder; default MEMENTO_HOME, else the platform's.",
+            callback=_choose,
+            expose_value=False,
+        ),
+    }
+    for name, option in options.items():
+        of = of if name == without else option(of)
+    return of
+
+
+def command(name: str) -> Callable[[F], F]:
+    """Register a command that takes what was `Chosen` first."""
+
+    def register(function: F) -> F:
+        main.command(name)(common(click.pass_obj(function)))
+        return function
+
+    return register
+
+
+def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+    """Print an answer: as JSON where that was wanted, else for people."""
+    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+
+
+@contextmanager
+def bar(task: str) -> Iterator[Progress | None]:
+    """A progress bar on stderr, when somebody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        one = bars.add_task(task, total=None)
+        yield lambda done, total: bars.update(one, completed=done, total=total)
+
+
+def _choose(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        setattr(context.ensure_object(Chosen), str(parameter.name), value)
+
+
+def _say(message: str) -> None:
+    click.echo(f"memento: {' '.join(message.split())}", err=True)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(version)s")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """A memory for LLM agents: notes go in; dated, sourced memories come back."""
+    context.ensure_object(Chosen)
+
+
+common(main, outermost=True)
+
+GROUPS: dict[str, click.Group] = {
+    "keys": click.Group("keys", help="Keys, and the memories that they lead to, one step at a time."),
+    "living": click.Group(
+        "living", help="What use and time make of memories: feedback, associations, fading, the archive."
+    ),
+    "cases": click.Group(
+        "cases", help="Finished tasks as examples: what worked before, plans made after it, and carrying those out."
+    ),
+}
+"""The groups of commands over operations."""
+
+for _group in GROUPS.values():
+    main.add_command(_group)

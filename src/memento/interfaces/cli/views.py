@@ -1,0 +1,476 @@
+"""Answers of the service as text for people. Plain `click`, as a recall must not wait for more."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+Json = Mapping[str, Any]
+
+
+def show_recollection(found: Json) -> str:
+    """Rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
+    notice = [click.style(clean(found["degraded"]), fg="red")] if found["degraded"] else []
+    if not found["memories"]:
+        nothing = "Nothing relevant comes to mind." if found["gated"] else "Nothing comes to mind."
+        return "\n".join([*notice, nothing])
+    ranks = {memory["iri"]: memory["rank"] for memory in found["memories"]}
+    lines = notice + [line for memory in found["memories"] for line in (*_memory(memory), *_reasons(memory, ranks))]
+    return "\n".join([*lines, "", found["sparql"].rstrip()] if found["sparql"] else lines)
+
+
+def show_forgotten(answer: Json) -> str:
+    """How many memories went, and which notes still say what was erased."""
+    count = len(answer["memories"])
+    said = f"{'Erased' if answer['erased'] else 'Forgot'} {count} {'memory' if count == 1 else 'memories'}."
+    notes = [
+        f"Note {iri} still says it, as other memories come from it: erase it with `memento forget --erase {iri}`."
+        for iri in answer["still_told"]
+    ]
+    return "\n".join([said, *notes])
+
+
+def show_noted(answer: Json) -> str:
+    """What was stored and retired."""
+    if answer["skipped"]:
+        return f"Skipped: {clean(answer['skipped'])}"
+    if answer["pending"]:
+        return f"Kept, and still to be understood: {answer['note']}"
+    contents = answer["contents"]
+    lines = [f"{click.style('Stored ', fg='green')}  {clean(contents[iri])}" for iri in answer["memories"]]
+    lines += [f"{click.style('Retired', fg='yellow')}  {clean(contents[iri])}" for iri in answer["invalidated"]]
+    lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
+    return "\n".join(lines)
+
+
+def show_undone(answer: Json) -> str:
+    """What holds again, and what had retired it."""
+    contents = answer["contents"]
+    return (
+        f"{click.style('Again  ', fg='green')}  {clean(contents[answer['restored']])}\n"
+        f"{click.style('Beside ', fg='yellow')}  {clean(contents[answer['invalidator']])}"
+    )
+
+
+def show_sources(found: Iterable[Json]) -> str:
+    """For each memory: its text, who said what when, and what made a memory of it."""
+    lines = []
+    for one in found:
+        lines.append(click.style(clean(one["content"]), bold=True))
+        lines.append(f"  {clean(one['said_by'])}, {day(one['note']['at'])}: “{clean(one['note']['content'])}”")
+        by = f"by {clean(one['agent'])}" if one["agent"] else "kept as it was said"
+        because = f" ({', '.join(clean(rule) for rule in one['rules'])})" if one["rules"] else ""
+        lines.append(f"  {_dim(by + because)}  {_dim(one['agent_iri'] or '')}".rstrip())
+    return "\n".join(lines) or "No memory came of it."
+
+
+def show_statuses(found: Sequence[Json]) -> str:
+    """A line for each note: what became of it, and why."""
+    lines = []
+    for one in found:
+        understood = one["state"] == "consolidated"  # the reason is then that of an earlier try
+        why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
+        lines.append(f"{one['state']:<12}  {one['note']}{why}")
+    return "\n".join(lines) or "No note is waiting."
+
+
+def show_inferred(found: Json) -> str:
+    """How many triples follow, a line for each rule with what it says, and how many contradictions there are."""
+    if not found["is_complete"]:
+        return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
+    if not found["triples"] and not found["contradictions"]:
+        return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
+    from memento.graph.inference.rules import describe_rule
+
+    lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
+    lines += [f"{count:>9,}  {rule:<8}  {describe_rule(rule)}" for rule, count in sorted(found["by_rule"].items())]
+    lines += [f"{found['contradictions']:>9,}  prp-fp    {describe_rule('prp-fp')}"] if found["contradictions"] else []
+    return "\n".join(lines)
+
+
+def show_listing(memories: Iterable[Json]) -> str:
+    """A line for each memory: since when, its text, its IRI, and whether it is over."""
+    lines = []
+    for one in memories:
+        over = _over(one)
+        lines.append(f"{day(one['valid_at'])}  {clean(one['content'])}{over}\n            {_dim(one['iri'])}")
+    return "\n".join(lines) or "Nothing here yet."
+
+
+def show_timeline(found: Json) -> str:
+    """A line for each memory, oldest first: from when to when, its text, and what ended it."""
+    lines = [_dim(f"{found['earlier']:,} earlier ones are not shown")] if found["earlier"] else []
+    for one in found["memories"]:
+        wrong = " (corrected)" if one["state"] == "corrected" else ""
+        lines.append(f"{day(one['valid_at'])} to {day(one['invalid_at'])}  {clean(one['content'])}{wrong}")
+        if one["reason"]:
+            lines.append(f"            {_dim(clean(one['reason']))}")
+    return "\n".join(lines) or "Nothing is known of its history."
+
+
+def show_described(found: Json) -> str:
+    """Type, properties, and who points at it."""
+    lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]
+    lines += [f"  {_short(name)}: {clean(value)}" for name, value in found["properties"]]
+    lines += [f"  {_dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
+    return "\n".join(lines)
+
+
+def show_fields(found: Json) -> str:
+    """Name and value, a line each."""
+    width = max(len(name) for name in found)
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_value(value)}" for name, value in found.items())
+
+
+def show_differences(found: Iterable[Json]) -> str:
+    """A line for each difference."""
+    lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]
+    return "\n".join(lines) or "All is well."
+
+
+def clean(text: str) -> str:
+    """
+    One line without control characters: a note must not steer the terminal of its reader.
+
+    >>> clean("red \\x1b[31m alert\\nnow")
+    'red [31m alert now'
+    """
+    return "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
+
+
+def day(at: str | None) -> str:
+    """
+    >>> day("2025-01-31T09:00:00Z"), day(None)
+    ('2025-01-31', '?')
+    """
+    return at[:10] if at else "?"
+
+
+def _memory(one: Json) -> Iterator[str]:
+    yield f"{one['rank']:>2}. {click.style(clean(one['content']), bold=True)}  {_dim(format(one['score'], '.2f'))}"
+    about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
+    until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
+    yield f"    since {day(one['valid_at'])}{until}{about}"
+    yield f"    {_dim(one['iri'])}"
+    for old in one["invalidates"]:
+        yield from _replaced(old, "    ")
+    if one["note"]:
+        yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
+
+
+def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
+    """A bar for what each signal gives to the score, then the names that led here."""
+    width = max((len(name) for name in one["why"]), default=0)
+    most = max((abs(part) for part in one["why"].values()), default=1.0)
+    for name, part in one["why"].items():
+        bar = click.style("█" * max(round(24 * part / most), 0), fg="cyan")
+        yield f"    {name:<{width}} {part:+.3f} {bar}".rstrip()
+    for step in one["path"]:
+        via = f"memory {ranks[step['via']]}" if step["via"] in ranks else step["via"]
+        told = {
+            "subject": "named in the question",
+            "link": f"mentioned by {via}",
+            "shared": f"shared with {via}",
+            "entity": "an entity that recall started from",
+        }
+        yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
+
+
+def _replaced(old: Json, indent: str) -> Iterator[str]:
+    dates = f"{day(old['valid_at'])} to {day(old['invalid_at'])}"
+    yield f"{indent}replaced: {clean(old['content'])} ({dates}; {clean(old['reason'])})"
+    for older in old["invalidates"]:
+        yield from _replaced(older, indent + "  ")
+
+
+def _over(one: Json) -> str:
+    if one.get("archived_at"):
+        return _dim(f"  (archived {day(one['archived_at'])})")
+    if one["expired_at"]:
+        return _dim(f"  (forgotten {day(one['expired_at'])})")
+    return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
+
+
+def _value(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case list() | tuple():
+            return ", ".join(str(one) for one in value) or "none"
+    return str(value)
+
+
+def _short(iri: str) -> str:
+    return iri.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def show_keys(found: Json) -> str:
+    """The keys that a question leads to."""
+    lines = []
+    for number, one in enumerate(found["keys"], start=1):
+        why = f"{one['score']:.2f} {one['match']}, {_count_memories(one['memory_count'])}"
+        lines.append(f"{number:>3}. {_key_name(one)}  {_dim(why)}{_hub(one)}\n     {_dim(one['key'])}")
+    return "\n".join(lines) or "No key leads anywhere from there."
+
+
+def show_key_page(found: Json) -> str:
+    """Where a key leads."""
+    head = f"{_key_name(found)} leads to {_count_memories(found['total'])}{_hub(found)}"
+    lines = []
+    for number, one in enumerate(found["memories"], start=1):
+        how = f"score {one['score']:.2f}, weight {one['weight']:.2f}, {one['band']}"
+        lines.append(f"{number:>3}. {day(one['created_at'])}  {_dim(how)}\n     {_dim(one['memory'])}")
+    more = [f"{len(lines) + 1:>3}. further ones"] if found["next_offset"] else []
+    return "\n".join([head, *lines, *more])
+
+
+def show_memory(found: Json) -> str:
+    """One memory, and the keys that lead on from it."""
+    lines = [
+        click.style(clean(found["content"]), bold=True),
+        _dim(f"{found['memory']}  since {day(found['valid_at'])}, depth {found['depth']:.2f} ({found['band']})"),
+    ]
+    if found["superseded_by"]:
+        lines.append(_dim(f"superseded by {found['superseded_by']}"))
+    lines += [_dim(f"contradicts {one}") for one in found["contradicts"]]
+    for number, one in enumerate(found["keys"], start=1):
+        how = f"weight {one['weight']:.2f}, {_count_memories(one['memory_count'])}"
+        lines.append(f"{number:>3}. {_key_name(one)}  {_dim(how)}")
+    return "\n".join(lines)
+
+
+def show_remembered(answer: Json) -> str:
+    """What became of a text."""
+    what = "Known already, and deeper now" if answer["repeated"] else "Remembered"
+    lines = [f"{what}: {answer['saved']}"]
+    if answer["superseded"]:
+        why = "it had a key in common" if answer["conflict"] else "it said nearly the same"
+        lines.append(f"In the place of {answer['superseded']}: {why}.")
+    lines += [f"It may contradict {one}." for one in answer["contradicts"]]
+    return "\n".join(lines)
+
+
+def show_related(answer: Json) -> str:
+    """The neighbours of a memory."""
+    lines = [
+        f"{one['score']:.2f}  {clean(one['content'])}  "
+        f"{_dim(', '.join(clean(name) for name in one['shared']) or 'linked by hand')}"
+        for one in answer["memories"]
+    ]
+    return "\n".join([*lines, *(f"contradicts {one}" for one in answer["contradicts"])]) or "It has no neighbours."
+
+
+def show_direct_recall(answer: Json) -> str:
+    """The memories that direct recall found."""
+    lines = []
+    for one in answer["memories"]:
+        way = f"hop {one['hop']}: {', '.join(map(clean, one['via']))}"
+        lines.append(f"{one['score']:.4f}  {clean(one['content'])}  {_dim(way)}")
+    return "\n".join(lines) or "Nothing relevant comes to mind."
+
+
+def show_memory_rows(rows: Iterable[Json]) -> str:
+    """A line for each memory, and one for its keys."""
+    lines = [
+        f"{day(one['created_at'])}  {clean(one['content'])}\n            {_dim(', '.join(map(clean, one['keys'])))}"
+        for one in rows
+    ]
+    return "\n".join(lines) or "Nothing here yet."
+
+
+def show_turns(rows: Sequence[Json]) -> str:
+    """A line for each turn."""
+    return "\n".join(f"{one['turn']:>3}  {clean(one['role'])}: {clean(one['content'])}" for one in rows) or "Nothing."
+
+
+def _key_name(one: Json) -> str:
+    name = click.style(clean(one["name"]), bold=True)
+    return name if one["type"] == "concept" else f"{name} {_dim('(' + one['type'].replace('_', ' ') + ')')}"
+
+
+def _hub(one: Json) -> str:
+    return _dim(", a hub") if one["is_hub"] else ""
+
+
+def _count_memories(count: int) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
+
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def show_cases(found: Iterable[Json]) -> str:
+    """A line for each case: when, what it earned, its task, its IRI."""
+    lines = [
+        f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {_dim(one['iri'])}"
+        for one in found
+    ]
+    return "\n".join(lines) or "No cases yet."
+
+
+def show_case(found: Json) -> str:
+    """Task, plan, values, verdicts and steps."""
+    earned = (
+        f"earned {_number(found['earned'])} in {found['uses']} uses" if found["uses"] else "never rewarded for others"
+    )
+    lines = [
+        click.style(clean(found["task"]), bold=True),
+        f"  {_dim(found['iri'])}  {day(found['at'])}  reward {_number(found['reward'])}, {earned}",
+        *(f"  {clean(line)}" for line in found["plan"].splitlines()),
+    ]
+    for one in found["verdicts"]:
+        reason = f": {clean(one['reason'])}" if one["reason"] else ""
+        lines.append(f"  {day(one['at'])} {one['outcome'] or 'rewarded'} {_number(one['reward'])}{reason}")
+    return "\n".join([*lines, *_steps(found["steps"])])
+
+
+def show_cases_found(answer: Json) -> str:
+    """The cases of both sections, each with its values and why it is here."""
+    lines: list[str] = []
+    for section, head in (("positives", "To follow"), ("negatives", "To avoid")):
+        if answer[section]:
+            lines.append(click.style(head, bold=True))
+        for one in answer[section]:
+            lines.append(f"{one['rank']:>2}. {clean(one['task'])}  {_dim(format(one['score'], '.2f'))}")
+            lines += [f"    {clean(line)}" for line in one["plan"].splitlines()]
+            lines.append(f"    {_dim(clean(one['reason']))}  {_dim(one['iri'])}")
+    if not lines:
+        return f"No case to show: {clean(answer['reason'])}." if not answer["candidates"] else "No case to show."
+    return "\n".join(
+        [*lines, _dim(f"by {answer['ranking']}: {clean(answer['reason'])}"), *filter(None, [answer["retrieval"]])]
+    )
+
+
+def show_credited(answer: Json) -> str:
+    """Who shares the reward, and how far learning has come."""
+    return (
+        f"{len(answer['cases'])} cases share {_number(answer['reward'])}. {answer['labelled']:,} pairs have a reward, "
+        f"{answer['updates']:,} rounds learned; {clean(answer['reason'])}."
+    )
+
+
+def show_completed(answer: Json) -> str:
+    """The case, what it earned, and what that did."""
+    lines = [f"Kept as {answer['case']}, reward {_number(answer['reward'])}."]
+    if answer["credited"]:
+        lines.append(show_credited(answer["credited"]))
+    if answer["pruned"]:
+        lines.append(f"{len(answer['pruned']):,} cases let go.")
+    return "\n".join(lines)
+
+
+def show_planned(answer: Json) -> str:
+    """The steps, who made them, and how to go on."""
+    return "\n".join(
+        [*_steps(answer["run"]["steps"]), _dim(clean(answer["reason"])), f"memento cases run {answer['run']['iri']}"]
+    )
+
+
+def show_executed(answer: Json) -> str:
+    """The steps, how it ended, and what came of it."""
+    colour = {"done": "green", "failed": "red"}.get(answer["ending"], "yellow")
+    lines = [*_steps(answer["run"]["steps"])]
+    lines.append(f"{click.style(answer['ending'].capitalize(), fg=colour)}: {clean(answer['reason'])}")
+    if answer["answer"]:
+        lines.append(clean(answer["answer"]))
+    lines.append(_dim(f"{answer['calls']} calls, {answer['tokens']:,} tokens, {answer['seconds']:.1f} s"))
+    return "\n".join([*lines, *([show_completed(answer["completed"])] if answer["completed"] else [])])
+
+
+def show_run(answer: Json) -> str:
+    """A task with its steps."""
+    head = f"{click.style(clean(answer['task']), bold=True)}  {_dim(answer['state'])}"
+    return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
+
+
+def show_runs(found: Iterable[Json]) -> str:
+    """A line for each task."""
+    lines = [
+        f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {_dim(one['iri'])}" for one in found
+    ]
+    return "\n".join(lines) or "No task is under way."
+
+
+def show_tools(found: Sequence[Json]) -> str:
+    """A line for each tool."""
+    lines = [
+        f"{one['name']}  {_dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found
+    ]
+    return "\n".join(lines) or "No server is configured in [executor]."
+
+
+def show_view(answer: Json) -> str:
+    """A line for each thing that is seen."""
+    lines = [f"{one['score']:.2f}  {clean(one['label'])}  {_dim(clean(one['reason']))}" for one in answer["seen"]]
+    return (
+        "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])])
+        if lines
+        else "There is nothing to be seen from here."
+    )
+
+
+def show_metrics(answer: Json) -> str:
+    """The figures, and the learning curve as bars."""
+    curve = answer["curve"]
+    bars = "".join(BARS[min(int(max(one["reward"], 0) * len(BARS)), len(BARS) - 1)] for one in curve)
+    shown = show_numbers({name: value for name, value in answer.items() if name != "curve"})
+    return f"{shown}\ncurve  {bars}  {_number(curve[0]['reward'])} → {_number(curve[-1]['reward'])}" if curve else shown
+
+
+def show_numbers(answer: Json) -> str:
+    """Name and value, a line each."""
+    return show_fields({name: round(value, 4) if isinstance(value, float) else value for name, value in answer.items()})
+
+
+def _steps(steps: Iterable[Json]) -> list[str]:
+    """A line for each step and each of its calls."""
+    signs = {"done": "✓", "failed": "✗", "skipped": "-", "pending": "·"}
+    lines = []
+    for one in steps:
+        result = f"  {_dim(_cut(one['result']))}" if one["result"] else ""
+        lines.append(f"{signs[one['state']]} {one['step'] + 1}. {clean(one['task'])}{result}")
+        lines += [
+            f"     {signs[call['state']]} {call['tool']} {_dim(_cut(call['arguments']))}" for call in one["tools"]
+        ]
+    return lines
+
+
+def _cut(text: str) -> str:
+    line = clean(text)
+    return line if len(line) <= 120 else f"{line[:119]}…"
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
+
+
+def show_path(path: Json) -> str:
+    """Show a path over associations."""
+    begin, *texts = map(clean, path["contents"])
+    links = zip(path["relations"], path["weights"], texts, strict=True)
+    return begin + "".join(f"\n  {clean(relation)} ({weight:.2f}) → {text}" for relation, weight, text in links)
+
+
+def show_active(one: Json) -> str:
+    """Show a memory and its activation."""
+    return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
+
+
+def show_archived(answer: Json) -> str:
+    """Show what has no energy left."""
+    if not answer["memories"]:
+        return "Every memory has energy left, or is used."
+    head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
+    rows = [(clean(answer["contents"][iri]), iri) for iri in answer["memories"]]
+    return "\n".join([head, *(f"- {text}  {_dim(iri)}" for text, iri in rows)])

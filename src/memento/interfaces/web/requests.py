@@ -1,0 +1,133 @@
+"""What a request asks for: its parameters, its JSON, its namespace; whatever is wrong with them is said by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeVar, cast
+
+from flask import g, request
+from werkzeug.exceptions import UnsupportedMediaType
+
+from memento.errors import InputError
+from memento.intake import Record
+from memento.service import Context
+from memento.service.graphs import Graphs
+from memento.service.handlers.graphs import TenantGraphs
+
+C = TypeVar("C", bound=str)
+
+
+class Parameters:
+    """The query string of the request, read by name and type."""
+
+    def __init__(self, *known: str, many: Sequence[str] = ()) -> None:
+        """
+        Args:
+            many: those that may be repeated.
+
+        Raises:
+            InputError: a parameter that is not `known`, or one that comes twice.
+        """
+        _refuse_unknown(list(request.args), (*known, "namespace"), "parameter")
+        for name, values in request.args.lists():
+            if len(values) > 1 and name not in many:
+                raise InputError(f"{name} comes {len(values)} times: give it once")
+        self._record = Record("the query string", {name: value for name, value in request.args.items() if value})
+
+    def text(self, *names: str) -> str | None:
+        """The value of the first of the names that is there."""
+        return self._record.text(*names)
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a parameter that may be repeated."""
+        return [value for value in request.args.getlist(name) if value.strip()]
+
+    def number(self, name: str) -> int | None:
+        """A whole number."""
+        text = self.text(name)
+        try:
+            return None if text is None else int(text)
+        except ValueError as error:
+            raise InputError(f"{name} must be a whole number, not {text!r}") from error
+
+    def decimal(self, name: str) -> float | None:
+        """A number."""
+        text = self.text(name)
+        try:
+            return None if text is None else float(text)
+        except ValueError as error:
+            raise InputError(f"{name} must be a number, not {text!r}") from error
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """`true` or `false`."""
+        text = self.text(name)
+        values = {"true": True, "1": True, "false": False, "0": False, None: default}
+        if text not in values:
+            raise InputError(f"{name} must be true or false, not {text!r}")
+        return values[text]
+
+    def instant(self, name: str) -> datetime | None:
+        """A time; one without an offset stays without, as the service knows the user's time zone."""
+        return self._record.instant(name)
+
+    def choice(self, name: str, choices: Sequence[C]) -> C:
+        """One of the choices; the first when there is none."""
+        text = self.text(name) or choices[0]
+        for one in choices:
+            if one == text:
+                return one
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {text!r}")
+
+
+def context() -> Context:
+    """Return the memory as the caller of this request may see it."""
+    return cast(Context, g.context)
+
+
+def graphs() -> Graphs:
+    """Return the graphs of the caller of this request, those of a memory or of a plain dataset."""
+    return g.graphs if "graphs" in g else TenantGraphs(context())
+
+
+def namespace() -> str | None:
+    """The namespace that the request names in its parameters or its header."""
+    return request.args.get("namespace") or request.headers.get("Memento-Namespace") or None
+
+
+def read_object(*known: str) -> Record:
+    """
+    The body, which must be a JSON object with known fields.
+
+    Raises:
+        InputError: no JSON, no object, an unknown field.
+        UnsupportedMediaType: the body says that it is something else.
+    """
+    if not request.is_json:
+        raise UnsupportedMediaType(f"send JSON with the header Content-Type: application/json, not {_media()}")
+    fields = load_json(request.get_data())
+    if not isinstance(fields, dict):
+        raise InputError(f"the body must be a JSON object with the fields {', '.join(known)}")
+    _refuse_unknown(list(fields), known, "field")
+    return Record("the body", cast("dict[str, object]", fields))
+
+
+def load_json(data: bytes) -> object:
+    """JSON as Python; raises `InputError` when it is none."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise InputError(f"the body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the body is not usable JSON: {error}") from error
+
+
+def _refuse_unknown(given: Sequence[str], known: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            raise InputError(f"unknown {what} {name[:80]!r}: this address knows {', '.join(known)}")
+
+
+def _media() -> str:
+    return request.mimetype or "nothing"

@@ -1,0 +1,38 @@
+"""
+What one can ask of a memory: every operation, declared once.
+
+`TABLE` has them by name, in the order of the references. REST and OpenAPI, the HTTP client, the commands, the s-expressions, the
+Python methods and the reference pages are loops over it; `tests/operations` walks every operation at every interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memento.operations import care, cases, documents, expressions, graphs, keys, notes, plans, recall, strength
+from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
+
+__all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
+
+THEMES = {
+    "notes": notes,
+    "recall": recall,
+    "keys": keys,
+    "strength": strength,
+    "cases": cases,
+    "plans": plans,
+    "expressions": expressions,
+    "graphs": graphs,
+    "documents": documents,
+    "care": care,
+}
+"""The modules that declare operations, in the order of the references."""
+
+TABLE: Mapping[str, type[Operation[Any]]] = {
+    name_of(one): one
+    for module in THEMES.values()
+    for one in vars(module).values()
+    if isinstance(one, type) and issubclass(one, Operation) and one.__module__ == module.__name__
+}
+"""Every operation by its name."""

@@ -1,0 +1,243 @@
+"""
+What an operation is: one thing that one can ask of a memory, declared once for every interface.
+
+A class is the declaration: its docstring says what is done, its fields carry bounds and descriptions, its class variables say the
+route, the right, and where it does not appear. An instance is one call. `service.handlers` has the function that answers it.
+
+*Guarantees:* `check` refuses a number out of its bounds in the same words at every interface.
+
+*Because:* operations are declared without importing the nouns they answer with, which take longer to import than a command may
+take to start; `answer_type` and `decode` look the names up in `memento.model` when they are needed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+from msgspec import NODEFAULT, Meta
+
+from memento.errors import InputError
+
+A = TypeVar("A")
+O = TypeVar("O", bound="Operation[Any]")  # noqa: E741
+
+Right = Literal["read", "write", "admin"]
+Interface = Literal["rest", "client", "cli", "python", "mcp", "sexpr"]
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    Instant = datetime | str
+else:
+    # JSON has no times: they travel as text, and the handler reads one without an offset in the user's time zone.
+    Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
+"""A text that must not be empty; the handler checks its length, which is a setting."""
+Iri = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Limit = Annotated[int, Meta(description="most rows", extra_json_schema={"minimum": 1, "maximum": 1000})]
+Offset = Annotated[
+    int, Meta(description="how many rows to pass over", extra_json_schema={"minimum": 0, "maximum": 2**31 - 1})
+]
+
+
+class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One call, answered by `A`."""
+
+    route: ClassVar[str] = ""
+    """Verb and path, as `POST /memory/{iri}/correct`; empty where REST does not have it."""
+    right: ClassVar[Right] = "read"
+    """What a caller must have; a handler may ask for more."""
+    is_idempotent: ClassVar[bool] = False
+    """Whether the same call twice leaves what one leaves."""
+    is_destructive: ClassVar[bool] = False
+    """Whether something is gone afterwards."""
+    status: ClassVar[int] = 200
+    """The HTTP status of an answer, where no view says otherwise."""
+    statuses: ClassVar[tuple[int, ...]] = ()
+    """Further statuses of an answer that the view may give."""
+    fails: ClassVar[tuple[int, ...]] = ()
+    """HTTP statuses of failures, beside 400, 401, 403 and 503."""
+    absent: ClassVar[Mapping[Interface, str]] = {}
+    """The interfaces that do not have it, or have it by a way of their own, each with the reason."""
+
+    namespace: (
+        Annotated[str, Meta(min_length=1, max_length=200, description="where it works; default that of the caller")]
+        | None
+    ) = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One argument of an operation, as interfaces show it."""
+
+    name: str
+    type: Any
+    """Without None and without annotations; a list's is `list[…]`."""
+    is_optional: bool
+    """Whether None may be given."""
+    is_required: bool
+    default: Any
+    description: str
+    least: float | None
+    most: float | None
+    schema: Mapping[str, Any]
+    """What JSON Schema says of it beside its type and its bounds."""
+    aliases: tuple[str, ...]
+    """Other names for it in a query string."""
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """Return the values that it may have, where they can be listed."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    @property
+    def is_list(self) -> bool:
+        """Tell whether it takes several values."""
+        return get_origin(self.type) in (list, tuple)
+
+
+def name_of(operation: type[Operation[Any]]) -> str:
+    """
+    Return the name of an operation: that of the Python method, and the stem of all others.
+
+    >>> class ReadKey(Operation[None], frozen=True): ...
+    >>> name_of(ReadKey)
+    'read_key'
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", operation.__name__).lower()
+
+
+def summary_of(operation: type[Operation[Any]]) -> str:
+    """Return the first paragraph of an operation's docstring as one line without the full stop."""
+    text = operation.__doc__ or ""
+    return " ".join(text.strip().split("\n\n")[0].split()).removesuffix(".")
+
+
+def fields_of(operation: type[Operation[Any]]) -> Mapping[str, Field]:
+    """Return the arguments of an operation by name, in the order of the declaration; `namespace` is the last."""
+    nouns = sys.modules.get("memento.model", _Nouns())
+    hints = get_type_hints(operation, localns={"model": nouns}, include_extras=True)
+    names, defaults = operation.__struct_fields__, operation.__struct_defaults__
+    padded = (*(NODEFAULT for _ in range(len(names) - len(defaults))), *defaults)
+    return {name: _field(name, hints[name], default) for name, default in zip(names, padded, strict=True)}
+
+
+def route_of(operation: type[Operation[Any]]) -> tuple[str, str]:
+    """Return the verb and the path of an operation's address."""
+    verb, _, path = operation.route.partition(" ")
+    return verb, path
+
+
+def places_of(operation: type[Operation[Any]]) -> tuple[str, ...]:
+    """Return the names of the fields that are part of the address."""
+    return tuple(re.findall(r"\{(\w+)\}", operation.route))
+
+
+def answer_type(operation: type[Operation[Any]]) -> Any:
+    """Return the type of what an operation answers with; imports the nouns."""
+    from memento import model
+
+    (base,) = [one for one in operation.__orig_bases__ if get_origin(one) is Operation]  # type: ignore[attr-defined]
+    (declared,) = get_args(base)
+    text = getattr(declared, "__forward_arg__", declared)
+    if not isinstance(text, str):
+        return text
+    return eval(text, {**vars(sys.modules[operation.__module__]), "model": model})
+
+
+def complete(operation: type[Operation[Any]]) -> None:
+    """Let `model` be found by an operation's fields, so that it can be decoded and described."""
+    from memento import model
+
+    vars(sys.modules[operation.__module__])["model"] = model
+
+
+def check(operation: Operation[Any]) -> None:
+    """
+    Refuse what is out of bounds.
+
+    Raises:
+        InputError: names the argument, its bounds and the value.
+    """
+    for name, field in fields_of(type(operation)).items():
+        value = getattr(operation, name)
+        if value is None:
+            if field.is_required and not field.is_optional:
+                raise InputError(f"{name} is missing")
+            continue
+        check_value(field, value)
+
+
+def check_value(field: Field, value: Any) -> None:
+    """Refuse one value that is out of bounds or none of the choices; raises as `check`."""
+    if field.choices and value not in field.choices:
+        raise InputError(f"{field.name} must be one of {', '.join(map(str, field.choices))}, not {str(value)[:80]!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    least, most = field.least, field.most
+    if least is not None and most is not None and not least <= value <= most:
+        raise InputError(f"{field.name} must be from {least:g} to {most:g}, not {value}")
+    if least is not None and value < least:
+        raise InputError(f"{field.name} must be at least {least:g}, not {value}")
+    if most is not None and value > most:
+        raise InputError(f"{field.name} must be at most {most:g}, not {value}")
+
+
+class _Nouns:
+    """Stands for `memento.model` while it is not imported: every noun is Any."""
+
+    def __getattr__(self, name: str) -> Any:
+        return Any
+
+
+def _field(name: str, hint: Any, default: Any) -> Field:
+    is_optional, bare, metas = False, hint, list[Meta]()
+    while True:
+        origin = get_origin(bare)
+        if origin is Annotated:
+            metas += [one for one in bare.__metadata__ if isinstance(one, Meta)]
+            bare = get_args(bare)[0]
+        elif origin in (Union, UnionType):
+            inner = [one for one in get_args(bare) if one is not NoneType]
+            is_optional = is_optional or len(inner) < len(get_args(bare))
+            if len(inner) != 1:
+                break
+            bare = inner[0]
+        else:
+            break
+    extra, schemas = [one.extra or {} for one in metas], [one.extra_json_schema or {} for one in metas]
+    if isinstance(default, msgspec._core.Factory):
+        default = default.factory()
+    return Field(
+        name=name,
+        type=bare,
+        is_optional=is_optional,
+        is_required=default is NODEFAULT,
+        default=None if default is NODEFAULT else default,
+        description=next((one.description for one in metas if one.description), ""),
+        least=next((one.ge for one in metas if one.ge is not None), None),
+        most=next((one.le for one in metas if one.le is not None), None),
+        schema={key: value for one in schemas for key, value in one.items()},
+        aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
+    )

@@ -1,0 +1,252 @@
+"""Operations on cases: finished tasks as examples for later ones, found by likeness and by what showing them has earned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from memento.iris import IRI
+from memento.operations.base import Instant, Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+
+if TYPE_CHECKING:
+    from memento import model
+
+LEAST_REWARD, MOST_REWARD = -0.2, 1.0
+
+Domain = Annotated[str, Meta(min_length=1, description="the bank of cases; default that of the namespace's name")]
+About = Annotated[Sequence[str], Meta(description="entities that it concerns, by IRI, beside those that it names")]
+Count = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1000})]
+Since = Annotated[Instant, Meta(description="only cases finished from then on")]
+Until = Annotated[Instant, Meta(description="only cases finished before")]
+Reward = Annotated[
+    float,
+    Meta(
+        description="what it earned; beside an outcome it counts, and must say the same",
+        extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD},
+    ),
+]
+Score = Annotated[float, Meta(description="how good a judge found it", extra_json_schema={"minimum": 0, "maximum": 1})]
+Efficiency = Annotated[
+    float, Meta(description="the share of its cost that it saved", extra_json_schema={"minimum": 0, "maximum": 1})
+]
+
+
+class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
+    """
+    Keep finished tasks as cases, in one write; answers with their IRIs in the order of the rows.
+
+    Where that makes more than `cases.limit`, the least valuable go.
+
+    Raises:
+        InputError: an empty task or plan, an unknown outcome, or a reward that is out of range or contradicts the outcome;
+            names the row, counted from 1; nothing is stored.
+        TooLong: a text over `limits.text_bytes`.
+        BackendError: store or embedder failed; nothing was written.
+    """
+
+    route: ClassVar[str] = "POST /cases"
+    right: ClassVar[Right] = "write"
+    status: ClassVar[int] = 201
+    fails: ClassVar[tuple[int, ...]] = (413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+
+    rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, with what was done and how each ended")]
+    domain: Domain | None = None
+
+
+class RetrieveCases(Operation["model.CasesFound"], frozen=True):
+    """
+    Find the cases to follow and those to avoid for a task, each best first, with why each was chosen.
+
+    What was shown is kept under `retrieval`, so that `reward_cases` can tell what came of it; where the domain has no cases, or
+    nothing can be written, nothing is kept, and it is null.
+
+    Raises:
+        InputError: empty task, k out of range.
+        TooLong: task over `limits.text_bytes`.
+        Forbidden: no access to the domain.
+    """
+
+    route: ClassVar[str] = "POST /cases/retrieve"
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    task: Annotated[Text, Meta(description="what is to be done")]
+    k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
+    about: About = ()
+    since: Since | None = None
+    until: Until | None = None
+    explore: Annotated[bool, Meta(description="draw the cases to follow by chance, the better ones more often")] = False
+    domain: Domain | None = None
+
+
+class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
+    """
+    Find the cases for each of several tasks, which are embedded together.
+
+    Raises:
+        InputError: too many tasks.
+    """
+
+    route: ClassVar[str] = "POST /cases/retrieve/each"
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "cli": "`memento cases retrieve` takes one task",
+        "mcp": "a model has one task at a time",
+    }
+
+    tasks: Annotated[Sequence[Text], Meta(description="what is to be done", extra_json_schema={"minItems": 1})]
+    k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
+    since: Since | None = None
+    until: Until | None = None
+    domain: Domain | None = None
+
+
+class RewardCases(Operation["model.Credited"], frozen=True):
+    """
+    Tell what the task earned that some cases were shown for: they share the credit equally, and the Q function learns.
+
+    The verdict is an outcome, from which the reward follows, or the reward itself. Telling it again replaces what was told before.
+
+    Raises:
+        NotFound: no such retrieval in this domain, or it did not show a case of `single`.
+        InputError: neither a verdict nor a reward, or out of range.
+    """
+
+    route: ClassVar[str] = "POST /cases/retrievals/{retrieval}/reward"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    retrieval: Annotated[Iri, Meta(description="as `retrieve_cases` named it")]
+    outcome: Annotated[model.Outcome, Meta(description="how the task ended")] | None = None
+    reward: Reward | None = None
+    efficiency: Efficiency | None = None
+    score: Score | None = None
+    single: (
+        Annotated[
+            Mapping[str, Reward],
+            Meta(description="the rewards of single cases by IRI; without a verdict the others get none"),
+        ]
+        | None
+    ) = None
+    domain: Domain | None = None
+
+
+class GetCase(Operation["model.CaseShown"], frozen=True):
+    """
+    Show everything about one case, its verdicts and steps among it.
+
+    Raises:
+        NotFound: no such case in this domain.
+    """
+
+    route: ClassVar[str] = "GET /cases/{case}"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    case: Annotated[Iri, Meta(description="the case")]
+    domain: Domain | None = None
+
+
+class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
+    """List the cases of a domain, the latest first, without steps and verdicts."""
+
+    route: ClassVar[str] = "GET /cases"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
+    domain: Domain | None = None
+
+
+class ForgetCase(Operation["IRI"], frozen=True):
+    """
+    Show a case no more.
+
+    Raises:
+        NotFound: no such case in this domain.
+    """
+
+    route: ClassVar[str] = "DELETE /cases/{case}"
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    case: Annotated[Iri, Meta(description="the case")]
+    erase: Annotated[
+        bool,
+        Meta(
+            description="also delete its texts, its steps, its verdicts and that it was ever shown; Q then learns again"
+        ),
+    ] = False
+    domain: Domain | None = None
+
+
+class NavigateCases(Operation["model.Navigated"], frozen=True):
+    """
+    Look at the cases of a domain from a point of view, and keep that one has looked, where there are any.
+
+    Raises:
+        InputError: an unknown zoom or tilt, no task where the tilt needs one, or limit out of range.
+        NotFound: no such earlier view.
+    """
+
+    route: ClassVar[str] = "GET /cases/view"
+    fails: ClassVar[tuple[int, ...]] = (404, 413)
+
+    zoom: Annotated[
+        model.Zoom, Meta(description="cases, the steps they took, or communities of cases that share entities")
+    ] = "case"
+    pan: Annotated[
+        Sequence[str],
+        Meta(description="only what concerns all of these: entities by IRI or name, or words of the task"),
+    ] = ()
+    tilt: (
+        Annotated[
+            model.Tilt,
+            Meta(
+                description="the order: by likeness to `task`, its words, shared entities, or time; default embedding with a task, "
+                "temporal without"
+            ),
+        ]
+        | None
+    ) = None
+    task: Annotated[Text, Meta(description="what the order is by")] | None = None
+    since: Since | None = None
+    until: Until | None = None
+    previous: Annotated[str, Meta(description="an earlier view: what was seen there comes a little earlier")] | None = (
+        None
+    )
+    limit: Limit = 20
+    domain: Domain | None = None
+
+
+class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
+    """Say how well the cases of a domain do: rankings, success, execution, the learning curve, what they cost."""
+
+    route: ClassVar[str] = "GET /cases/metrics"
+    is_idempotent: ClassVar[bool] = True
+
+    domain: Domain | None = None
+
+
+class CaseStatus(Operation["model.CaseStatus"], frozen=True):
+    """Say how many cases a domain has, and how far its Q function has come."""
+
+    route: ClassVar[str] = "GET /cases/status"
+    is_idempotent: ClassVar[bool] = True
+
+    domain: Domain | None = None
+
+
+class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
+    """Let the least valuable cases of a domain go until it has `keep`; answers with those that went."""
+
+    route: ClassVar[str] = "POST /cases/prune"
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (415,)
+
+    keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
+    domain: Domain | None = None

@@ -1,0 +1,189 @@
+"""Operations on notes and on the memories that come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from memento.operations.base import Instant, Interface, Iri, Operation, Right, Text
+
+if TYPE_CHECKING:
+    from memento import model
+
+BODY = (413, 415)
+
+
+class Note(Operation["model.Noted"], frozen=True):
+    """
+    Remember a first-person note: extract its facts, skip what is known, retire what it replaces.
+
+    All of it is one atomic write. Before a model is asked the note is kept as pending; when the model fails, the answer is a
+    pending note, which is tried again in the background. Rules answer at once, and keep nothing when they fail.
+
+    Raises:
+        InputError: empty content.
+        TooLong: content over `limits.text_bytes`.
+        Conflict: the key was used for another content.
+        BackendError: store or embedder failed; nothing was written.
+    """
+
+    route: ClassVar[str] = "POST /memory/notes"
+    right: ClassVar[Right] = "write"
+    statuses: ClassVar[tuple[int, ...]] = (201, 202)
+    fails: ClassVar[tuple[int, ...]] = (409, *BODY)
+
+    content: Annotated[Text, Meta(description="what to remember, in the user's own words")]
+    at: (
+        Annotated[
+            Instant,
+            Meta(description="when it was said; default now; without an offset it is read in the user's time zone"),
+        ]
+        | None
+    ) = None
+    title: Annotated[str, Meta(description="what it is about, when it says so outside its text")] | None = None
+    speaker: Annotated[str, Meta(description="who said it, when it was not the user")] | None = None
+    session: Annotated[str, Meta(description="the conversation it belongs to")] | None = None
+    position: (
+        Annotated[int, Meta(ge=0, le=2**31 - 1, description="its place in that conversation, counted from 0")] | None
+    ) = None
+    idempotency_key: Annotated[str, Meta(description="a retry with the same key is the same note")] | None = None
+    wait: Annotated[bool, Meta(description="false: answer as soon as the note is kept")] = True
+
+
+class NoteStatus(Operation["model.NoteStatus"], frozen=True):
+    """
+    Say how far a note has come: pending, consolidated, skipped or failed, and why.
+
+    Raises:
+        NotFound: no such note in this namespace.
+    """
+
+    route: ClassVar[str] = "GET /memory/notes/{iri}/status"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="the note")]
+
+
+class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
+    """
+    Try every note now that is still to be understood, of every namespace the caller may write to; say what became of each.
+
+    A note that fails again is put off as it would be by itself.
+    """
+
+    route: ClassVar[str] = "POST /memory/retry"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+
+
+class ImportNotes(Operation["model.Imported"], frozen=True):
+    """
+    Note many rows, embedding them in batches; where a model understands notes, they are kept and understood in the background.
+
+    Raises:
+        InputError: a row is empty or too long; names the row, counted from 1; nothing is stored.
+    """
+
+    route: ClassVar[str] = "POST /memory/import"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (409, *BODY)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "cli": "`memento import` reads files of several kinds",
+        "mcp": "a model notes one thing at a time",
+        "sexpr": "an expression remembers one text at a time",
+    }
+
+    rows: Annotated[Sequence[model.NoteRow], Meta(description="the notes, in their order")]
+    consolidate: Annotated[
+        bool, Meta(description="false keeps each row as one memory of its own text, and retires nothing")
+    ] = True
+
+
+class Correct(Operation["model.Noted"], frozen=True):
+    """
+    Put a better text in the place of a memory, which is retired as never having been true.
+
+    It loses depth; what is deep resists. The new text has its keys, as far as they fit, its links and its time to live.
+
+    Raises:
+        NotFound: no such memory in this namespace, or it is forgotten.
+        InputError: the content is empty or the same, or the memory was corrected already; names what took its place.
+        TooLong: content over the limit.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/correct"
+    right: ClassVar[Right] = "write"
+    status: ClassVar[int] = 201
+    fails: ClassVar[tuple[int, ...]] = (404, *BODY)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+    content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
+    at: Annotated[Instant, Meta(description="since when that holds; default since the memory did")] | None = None
+    keys: Annotated[Sequence[str], Meta(description="the keys of the new text; default those it had")] | None = None
+    types: (
+        Annotated[
+            Mapping[str, model.KeyType],
+            Meta(description="which keys are names, found by their spelling alone; the others are concepts"),
+        ]
+        | None
+    ) = None
+    related_to: Annotated[Sequence[str], Meta(description="the memories it is linked to; default as before")] | None = (
+        None
+    )
+
+
+class Undo(Operation["model.Undone"], frozen=True):
+    """
+    Take an invalidation back: the memory that it retired holds again.
+
+    The memory that had retired it stays; `forget` it if it is wrong.
+
+    Raises:
+        NotFound: no such invalidation in this namespace, and no memory that one has retired.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/undo"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory, whose latest one is meant")]
+
+
+class Forget(Operation["model.Forgotten"], frozen=True):
+    """
+    Hide a memory, all memories of a note, or all that a model made, from every recall from now on; history keeps them.
+
+    A note that is still pending is not understood any more.
+
+    Raises:
+        NotFound: no memory, note or agent with that IRI in this namespace.
+    """
+
+    route: ClassVar[str] = "DELETE /memory/{iri}"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="a memory, a note, or an agent as `sources` names it")]
+    erase: Annotated[
+        bool, Meta(description="also delete its content, and the note when nothing else derives from it")
+    ] = False
+
+
+class Sources(Operation["tuple[model.Source, ...]"], frozen=True):
+    """
+    Say who told a memory, or each memory of a note, and what made it of the note.
+
+    Raises:
+        NotFound: no such memory or note in this namespace.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}/sources"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="a memory or a note")]

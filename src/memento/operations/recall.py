@@ -1,0 +1,163 @@
+"""Operations that ask the memory: recall, look-ups, listings, the map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from memento.operations.base import Instant, Interface, Iri, Limit, Offset, Operation, Text
+
+if TYPE_CHECKING:
+    from memento import model
+
+AsOf = Annotated[Instant, Meta(description="what was true then, instead of what is not yet over now")]
+BelievedAt = Annotated[Instant, Meta(description="what Memento believed then, instead of now")]
+
+
+class Recall(Operation["model.Recollection"], frozen=True):
+    """
+    Find the memories that answer a question, best first, with when they were true, where they came from and what they replaced.
+
+    Raises:
+        InputError: empty question, k out of range, unknown profile or engine.
+        TooLong: question over `limits.text_bytes`.
+    """
+
+    route: ClassVar[str] = "GET /memory/recall"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (413,)
+
+    question: Annotated[Text, Meta(description="what to answer", extra={"aliases": ("query", "q")})]
+    k: (
+        Annotated[
+            int,
+            Meta(
+                description="most memories; default `distill.top_k`", extra_json_schema={"minimum": 1, "maximum": 300}
+            ),
+        ]
+        | None
+    ) = None
+    as_of: AsOf | None = None
+    believed_at: BelievedAt | None = None
+    profile: (
+        Annotated[
+            str,
+            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half"]}),
+        ]
+        | None
+    ) = None
+    engine: (
+        Annotated[
+            str,
+            Meta(
+                description="what ranks; default the setting `land.engine`, or what the profile says",
+                extra_json_schema={"enum": ["signals", "ppr", "spread", "hops", "published"]},
+            ),
+        ]
+        | None
+    ) = None
+    gate: (
+        Annotated[
+            bool,
+            Meta(description="whether nothing comes back when nothing is relevant; default the setting `gate.on`"),
+        ]
+        | None
+    ) = None
+    explain: Annotated[
+        bool, Meta(description="say why each memory came back, and which SPARQL query returns the same; 300 at most")
+    ] = False
+
+
+class Get(Operation["model.Described"], frozen=True):
+    """
+    Show everything the graph says of a note, memory, entity, session, invalidation or the user.
+
+    Raises:
+        NotFound: nothing in this namespace has that IRI.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="what to show")]
+
+
+class List(Operation["tuple[model.Listed, ...]"], frozen=True):
+    """
+    List the memories of the namespace, newest first.
+
+    Raises:
+        InputError: limit or offset out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/list"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
+    past: Annotated[bool, Meta(description="also what is over or forgotten")] = False
+
+
+class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):
+    """
+    List the entities that most memories are about, the most mentioned first.
+
+    Raises:
+        InputError: limit out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/entities"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 10
+
+
+class Timeline(Operation["model.Timeline"], frozen=True):
+    """
+    Tell the history of an entity, the user, a memory or a note: its memories in the order they became true, with what ended them.
+
+    Of a memory the history is what it replaced and what replaced it.
+
+    Raises:
+        NotFound: nothing goes by that name or IRI.
+        InputError: empty subject, or limit out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/timeline"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 413)
+
+    subject: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
+    as_of: AsOf | None = None
+    believed_at: BelievedAt | None = None
+    limit: Limit = 50
+
+
+class Manifest(Operation["model.Manifest"], frozen=True):
+    """
+    Draw the map of what the namespace reads: its regions, its key nodes, what is new and what fades.
+
+    `text` is the same in 500 tokens. It may be `manifest.cache_s` old, or of before the last `manifest.updates` changes.
+    """
+
+    route: ClassVar[str] = "GET /memory/manifest"
+    is_idempotent: ClassVar[bool] = True
+
+    fresh: Annotated[bool, Meta(description="draw it now, however long that takes")] = False
+
+
+class Infer(Operation["model.Inferred"], frozen=True):
+    """
+    Bring what follows from the graphs of the namespace up to date, as every query does that reads it; say how much that is.
+
+    It is a graph by itself, each triple with its proofs.
+
+    Raises:
+        Forbidden: inference is switched off (`inference.on`).
+    """
+
+    route: ClassVar[str] = "GET /memory/inferred"
+    is_idempotent: ClassVar[bool] = True

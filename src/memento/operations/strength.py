@@ -1,0 +1,156 @@
+"""Operations on how strong memories are: their numbers, feedback, associations, fading, the archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from memento.operations.base import Iri, Operation, Right, Share, Text
+
+if TYPE_CHECKING:
+    from memento import model
+
+
+class Strength(Operation["model.Strength"], frozen=True):
+    """
+    Show the importance, depth, energy and usefulness of a memory now.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}/strength"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+
+
+class Feedback(Operation["model.Strength"], frozen=True):
+    """
+    Say of a memory that it helped, or that it misled; answers with its numbers afterwards.
+
+    Raises:
+        NotFound: the namespace has no such memory.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/feedback"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+    helped: Annotated[bool, Meta(description="false where it misled")]
+
+
+class Associate(Operation["model.Association"], frozen=True):
+    """
+    Let one memory lead to another, or more strongly where it does already.
+
+    Raises:
+        NotFound: one of them is no current memory.
+        InputError: a memory that leads to itself, or a weight out of range.
+    """
+
+    route: ClassVar[str] = "POST /memory/associations"
+    right: ClassVar[Right] = "write"
+    status: ClassVar[int] = 201
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    source: Annotated[Iri, Meta(description="the memory that leads on, of the namespace itself")]
+    target: Annotated[Iri, Meta(description="the memory that it leads to")]
+    relation: Annotated[
+        Text, Meta(description="the kind of link in a word or a few", extra_json_schema={"maxLength": 100})
+    ] = "similar"
+    weight: Annotated[Share, Meta(description="how strongly; a link that is there grows by a tenth of it")] = 0.5
+
+
+class Trace(Operation["tuple[model.Followed, ...]"], frozen=True):
+    """
+    Follow the paths over associations that lead away from a memory, depth first.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}/trace"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="the memory to begin with")]
+    depth: Annotated[int, Meta(ge=1, le=6, description="most links of a path")] = 2
+
+
+class Activate(Operation["tuple[model.Activated, ...]"], frozen=True):
+    """
+    Spread activation from some memories over associations and shared names; answers with the twenty most active.
+
+    Raises:
+        NotFound: a seed is no current memory.
+        InputError: no seed, or a number out of range.
+    """
+
+    route: ClassVar[str] = "POST /memory/activate"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    seeds: Annotated[
+        Sequence[str],
+        Meta(description="the memories to begin with", extra_json_schema={"minItems": 1, "maxItems": 1000}),
+    ]
+    steps: Annotated[int, Meta(ge=1, le=10, description="how often activation is passed on")] = 3
+    decay: Annotated[Share, Meta(description="share that arrives over a link")] = 0.85
+    threshold: Annotated[Share, Meta(description="activation above which it is passed on")] = 0.1
+
+
+class Decay(Operation["model.Fading"], frozen=True):
+    """
+    Let the energies of the namespace fade up to now, since each was last used; asking again at once changes nothing.
+
+    Raises:
+        InputError: a half-life that is not above 0.
+    """
+
+    route: ClassVar[str] = "POST /memory/decay"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (415,)
+
+    half_life_days: (
+        Annotated[
+            float,
+            Meta(
+                description="days in which energies halve; default the setting `living.half_life`",
+                extra_json_schema={"exclusiveMinimum": 0},
+            ),
+        ]
+        | None
+    ) = None
+
+
+class Archive(Operation["model.Archived"], frozen=True):
+    """Let memories come back no more that have no energy left and are hardly used; `unarchive` brings one back."""
+
+    route: ClassVar[str] = "POST /memory/archive"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (415,)
+
+    dry_run: Annotated[bool, Meta(description="only say which; a read-only memory does that too")] = False
+
+
+class Unarchive(Operation["model.Strength"], frozen=True):
+    """
+    Bring an archived memory back, with the energy that it had at first.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/unarchive"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    iri: Annotated[Iri, Meta(description="the memory")]

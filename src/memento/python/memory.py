@@ -1,0 +1,228 @@
+"""The Python methods of a memory, in this process or behind a service: one for each operation."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from memento.operations import (
+    Operation,
+    care,
+    cases,
+    documents,
+    expressions,
+    graphs,
+    keys,
+    name_of,
+    notes,
+    plans,
+)
+from memento.operations import recall as questions
+from memento.operations import strength as strengths
+from memento.operations.base import complete
+
+if TYPE_CHECKING:
+    from memento.model import Exported, Imported, Merged, NoteRow
+    from memento.ports import Progress
+
+A = TypeVar("A")
+P = ParamSpec("P")
+
+
+class Method(Generic[P, A]):
+    """A method that takes the arguments of an operation and calls it."""
+
+    def __init__(self, operation: Callable[P, Operation[A]]) -> None:
+        def method(memory: Memory, /, *args: P.args, **arguments: P.kwargs) -> A:
+            return memory.call(operation(*args, **arguments))
+
+        self._operation = operation
+        self._method = method
+        self._is_described = False
+
+    @overload
+    def __get__(self, memory: None, owner: type[Memory]) -> Callable[Concatenate[Memory, P], A]: ...
+    @overload
+    def __get__(self, memory: Memory, owner: type[Memory]) -> Callable[P, A]: ...
+    def __get__(
+        self, memory: Memory | None, owner: type[Memory]
+    ) -> Callable[Concatenate[Memory, P], A] | Callable[P, A]:
+        if not self._is_described:
+            self._describe()
+        if memory is None:
+            method: Callable[Concatenate[Memory, P], A] = self._method
+            return method
+        bound: Callable[P, A] = partial(self._method, memory)
+        return bound
+
+    def _describe(self) -> None:
+        """Give the method the name, the signature and the docstring of its operation; not at import, as it imports the nouns."""
+        operation, method = self._operation, self._method
+        assert isinstance(operation, type)
+        complete(operation)
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        arguments = inspect.signature(operation).parameters.values()
+        method.__name__ = method.__qualname__ = name_of(operation)
+        method.__doc__ = operation.__doc__
+        method.__signature__ = inspect.Signature([itself, *arguments])  # type: ignore[attr-defined]
+        self._is_described = True
+
+
+class Memory(ABC):
+    """
+    What one can ask of a memory; a context manager.
+
+    Times are given as `datetime` or ISO 8601 text; one without an offset is read in the user's time zone. Every method takes
+    `namespace`, where it works; default that of the memory.
+    """
+
+    @abstractmethod
+    def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
+        """
+        Answer an operation.
+
+        Args:
+            progress: called with (done, total) as long work goes on.
+
+        Raises:
+            MementoError: as the operation says.
+        """
+
+    note = Method(notes.Note)
+    note_status = Method(notes.NoteStatus)
+    retry = Method(notes.Retry)
+    correct = Method(notes.Correct)
+    undo = Method(notes.Undo)
+    forget = Method(notes.Forget)
+    sources = Method(notes.Sources)
+
+    recall = Method(questions.Recall)
+    get = Method(questions.Get)
+    list = Method(questions.List)
+    entities = Method(questions.Entities)
+    timeline = Method(questions.Timeline)
+    manifest = Method(questions.Manifest)
+    infer = Method(questions.Infer)
+
+    find_keys = Method(keys.FindKeys)
+    read_key = Method(keys.ReadKey)
+    read_memory = Method(keys.ReadMemory)
+    related = Method(keys.Related)
+    recall_memories = Method(keys.RecallMemories)
+    remember = Method(keys.Remember)
+    remember_batch = Method(keys.RememberBatch)
+    conversation = Method(keys.Conversation)
+    list_memories = Method(keys.ListMemories)
+    cleanup_expired = Method(keys.CleanupExpired)
+    memory_stats = Method(keys.MemoryStats)
+
+    strength = Method(strengths.Strength)
+    feedback = Method(strengths.Feedback)
+    associate = Method(strengths.Associate)
+    trace = Method(strengths.Trace)
+    activate = Method(strengths.Activate)
+    decay = Method(strengths.Decay)
+    archive = Method(strengths.Archive)
+    unarchive = Method(strengths.Unarchive)
+
+    retrieve_cases = Method(cases.RetrieveCases)
+    retrieve_cases_each = Method(cases.RetrieveCasesEach)
+    reward_cases = Method(cases.RewardCases)
+    get_case = Method(cases.GetCase)
+    list_cases = Method(cases.ListCases)
+    forget_case = Method(cases.ForgetCase)
+    navigate_cases = Method(cases.NavigateCases)
+    case_metrics = Method(cases.CaseMetrics)
+    case_status = Method(cases.CaseStatus)
+    prune_cases = Method(cases.PruneCases)
+    add_cases = Method(cases.AddCases)
+
+    start_case = Method(plans.StartCase)
+    task_run = Method(plans.TaskRun)
+    record_step = Method(plans.RecordStep)
+    complete_case = Method(plans.CompleteCase)
+    task_runs = Method(plans.TaskRuns)
+    plan_task = Method(plans.PlanTask)
+    execute_task = Method(plans.ExecuteTask)
+    list_tools = Method(plans.ListTools)
+
+    evaluate = Method(expressions.Evaluate)
+    recall_items = Method(expressions.RecallItems)
+    get_item = Method(expressions.GetItem)
+    policies = Method(expressions.Policies)
+    set_policy = Method(expressions.SetPolicy)
+
+    query = Method(graphs.Query)
+    update = Method(graphs.Update)
+    get_graph = Method(graphs.GetGraph)
+    put_graph = Method(graphs.PutGraph)
+    post_graph = Method(graphs.PostGraph)
+    delete_graph = Method(graphs.DeleteGraph)
+
+    status = Method(care.Status)
+    check = Method(care.Check)
+
+    def import_notes(
+        self,
+        rows: Iterable[NoteRow],
+        *,
+        consolidate: bool = True,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Imported:
+        """Note many rows; see `operations.notes.ImportNotes`."""
+        return self.call(notes.ImportNotes(tuple(rows), consolidate, namespace=namespace), progress)
+
+    def export(
+        self,
+        file: str | Path,
+        *,
+        form: str | None = None,
+        vectors: bool = False,
+        audit: bool = False,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the graphs into a file; see `operations.documents.Export`."""
+        return self.call(documents.Export(file, form, vectors, audit, namespace=namespace), progress)
+
+    def import_rdf(
+        self,
+        file: str | Path,
+        *,
+        form: str | None = None,
+        data: str | None = None,
+        check: bool = True,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Merged:
+        """Take an RDF document in; see `operations.documents.ImportRdf`."""
+        return self.call(documents.ImportRdf(file, form, data, check, namespace=namespace), progress)
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Make every index from the graph alone; see `operations.care.Rebuild`."""
+        return self.call(care.Rebuild(), progress)
+
+    backup = Method(care.Backup)
+    restore = Method(care.Restore)
+
+    @property
+    @abstractmethod
+    def ready(self) -> bool:
+        """Whether the next question is answered as fast as any: the embedder is loaded, and one was asked."""
+
+    def close(self) -> None:  # noqa: B027
+        """Let go of whatever it holds; calling it twice is harmless."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

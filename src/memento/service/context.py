@@ -1,0 +1,280 @@
+"""
+What every handler is given: the service of one data folder, and who asks.
+
+A `Service` is what all callers share: the data folder, the stores, the locks, the background work. A `Context` is one caller's view
+of it, made for each request and thrown away.
+
+*Guarantees:* every handler that reads or writes a namespace asks `Context.scope` for it, which is where a caller's rights are
+checked, so that no interface can forget it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from memento import settings
+from memento.access import OWNER, Access, Right, Tokens
+from memento.backends import Backends
+from memento.cases.domain import Domains
+from memento.consolidation.agents import Agents
+from memento.consolidation.rules import RuleAgents
+from memento.datadir import DataFolder
+from memento.errors import Forbidden, InputError, ReadOnly, TooLong
+from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
+from memento.keys.leads import Leads
+from memento.keys.remember import Desk
+from memento.keys.thresholds import thresholds
+from memento.keys.trail import Trail
+from memento.manifest.maps import Maps
+from memento.model import Degraded, Scope
+from memento.ports import Progress, Vectors
+from memento.settings import Settings
+from memento.sparql.query.description import Statistics
+from memento.sparql.query.federation import Endpoints
+from memento.sparql.query.prepare import VisibleGraphs
+from memento.sparql.worker.pool import Pool
+from memento.strength.reinforcement import Reinforcement
+from memento.time import now
+from memento.worker import Worker
+
+if TYPE_CHECKING:
+    from memento.consolidation.models import Models
+
+
+class Service:
+    """What all callers of one data folder share. May be used from many threads."""
+
+    def __init__(
+        self,
+        datadir: DataFolder,
+        stores: Backends,
+        scope: Scope,
+        settings: Settings,
+        *,
+        consolidate: Callable[[Service], float | None],
+        checkpoint: Callable[[Service], float | None],
+        agents: Callable[[], Agents] | None = None,
+    ) -> None:
+        """
+        Args:
+            scope: where notes go and recalls look when a call names no namespace.
+            consolidate, checkpoint: the background work; each says after how many seconds it wants to be called again.
+            agents: makes who understands one note; default as the settings say.
+        """
+        self.datadir = datadir
+        self.settings = settings
+        self.stores = stores
+        self.default_scope = scope
+        self.tokens = Tokens(datadir.tokens)
+        self.zone = ZoneInfo(settings.consolidation.time_zone)
+        self.rules = RuleAgents(settings.consolidation.time_zone)
+        self.models = None if agents else _open_models(settings, self.rules)
+        self.new_agents = agents or self.models or (lambda: self.rules)
+        self.importing = threading.Lock()
+        """Taken before all other locks, by whoever brings in or takes out a whole memory."""
+        self.understanding = threading.Lock()
+        """Held while a note is being understood; taken before `writing`, never after it."""
+        self.writing = threading.Lock()
+        """Held by the one writer."""
+        self.put_off: set[IRI] = set()
+        """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
+        self.reinforcement = Reinforcement(stores, self.writing)
+        self.query_log = Trail()
+        self.maps = Maps(stores, settings.manifest)
+        self.workers = Pool(stores.snapshots, settings.sparql)
+        self.statistics = Statistics(self.workers)
+        self.endpoints = Endpoints.from_settings(settings.sparql)
+        self.graph_names = GraphNames(stores)
+        self.domains = Domains(stores, settings.cases)
+        self.opened_at = now()
+        self.checkpointed_writes = -1
+        """How many writes the last checkpoint holds."""
+        self.consolidator = Worker(lambda: consolidate(self), "consolidation")
+        self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Why nothing can be written and of what time the memory is, where its store cannot be opened; None when all is well."""
+        return self.stores.degraded
+
+    def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
+        """Return the memory as a caller may use it: their tenant, their namespaces, their rights."""
+        return Context(self, access, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One caller's view of a service. `progress` is called with (done, total) as long work goes on."""
+
+    service: Service
+    access: Access = OWNER
+    progress: Progress | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings in force."""
+        return self.service.settings
+
+    @property
+    def stores(self) -> Backends:
+        """Return the graph, the indexes and the embedder."""
+        return self.service.stores
+
+    def scope(self, namespace: str | None, right: Right = "read") -> Scope:
+        """
+        Return where a call reads and writes.
+
+        Raises:
+            Forbidden: the caller has no such right, or no access to the namespace.
+            InputError: it can be no namespace.
+            ReadOnly: it would write, and a backup stands in for the store.
+        """
+        self.access.needs(right)
+        if right != "read":
+            self.require_writable()
+        chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
+        scope = Scope(self.access.tenant, settings.check_namespace(chosen), with_main=self.access.sees("main"))
+        if right != "read":
+            self.service.maps.count_write(scope)
+        return scope
+
+    def require_writable(self) -> None:
+        """Raise `ReadOnly` while a backup stands in for the store."""
+        if self.stores.degraded:
+            raise ReadOnly(self.stores.degraded.brief)
+
+    def require_owner(self) -> None:
+        """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
+        self.access.needs("admin")
+        if self.access.tenant != OWNER.tenant or self.access.namespaces:
+            raise Forbidden(f"this concerns the whole data folder: it takes a token of the tenant {OWNER.tenant!r}")
+
+    def owns_folder(self) -> bool:
+        """Tell whether the caller may care for the whole folder."""
+        try:
+            self.require_owner()
+        except Forbidden:
+            return False
+        return True
+
+    def require_text(self, text: object, name: str) -> None:
+        """Raise `InputError` or `TooLong` where an argument is no usable text; `name` is what the error calls it."""
+        if not isinstance(text, str):
+            raise InputError(f"{name} must be text, not {type(text).__name__}")
+        if not text.strip():
+            raise InputError(f"{name} must not be empty")
+        try:
+            size = len(text.encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise InputError(f"{name} must be Unicode text; it has half a character at {error.start}") from error
+        if size > self.settings.limits.text_bytes:
+            raise TooLong(f"{name} must have at most {self.settings.limits.text_bytes} bytes, not {size}")
+
+    def require_page(self, limit: int, offset: int = 0) -> None:
+        """Raise `InputError` where a page is larger than the setting `limits.results`, or begins before the first row."""
+        if not 1 <= limit <= self.settings.limits.results:
+            raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
+        if offset < 0:
+            raise InputError(f"offset must not be negative, not {offset}")
+
+    def embed(self, text: str) -> Vectors:
+        """Return the vectors of a text's windows."""
+        return self.stores.embedder.embed(self.stores.embedder.windows(text))
+
+    def key_view(self, scope: Scope, at: datetime) -> Leads:
+        """Return what leads a reader to memories. Ask under `indexes.lock`."""
+        indexes = self.stores.indexes
+        visible = indexes.nodes.current(scope.memory_graphs, now=at)
+        return Leads(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
+
+    def write_context(self, scope: Scope, at: datetime) -> Desk:
+        """Return what writing under keys stands on. Ask under `indexes.lock`, as one of the writers."""
+        return Desk(
+            scope=scope,
+            leads=self.key_view(scope, at),
+            parts=self.stores,
+            used=self.service.reinforcement,
+            limits=thresholds(self.stores.embedder.fingerprint, self.settings.keys),
+            now=at,
+        )
+
+    def visible_graphs(self, scope: Scope) -> VisibleGraphs:
+        """Return the graphs that the caller may read by SPARQL."""
+        names = self.service.graph_names
+        cases = (
+            graph for graph in names.starting_with(cases_iri(scope.tenant, "")) if self.access.sees(namespace_of(graph))
+        )
+        inferred = (scope.inferred,) if self.settings.inference.on else ()
+        is_whole = not self.access.namespaces
+        is_admin = is_whole and self.access.may("admin")
+        return names.visible(scope, is_whole=is_whole, is_admin=is_admin, derived=(*inferred, *cases))
+
+
+class GraphNames:
+    """
+    The named graphs of one store, and what readers may see of them. May be used from many threads.
+
+    *Because:* a caller gets a context for each request, and one who makes thousands of graphs would otherwise have them listed
+    again for every question of everybody.
+    """
+
+    def __init__(self, stores: Backends) -> None:
+        self._stores = stores
+        self._lock = threading.Lock()
+        self._writes = -1
+        self._graphs: tuple[IRI, ...] = ()
+        self._visible: dict[tuple[Any, ...], VisibleGraphs] = {}
+
+    def visible(self, scope: Scope, *, is_whole: bool, is_admin: bool, derived: tuple[IRI, ...] = ()) -> VisibleGraphs:
+        """
+        Return what a reader of a scope may see.
+
+        Args:
+            is_whole: whether all namespaces of the tenant are the reader's; only then what tells of all of them.
+            is_admin: whether the reader also sees who changed graphs by SPARQL.
+            derived: the graphs of what follows, which need not be there yet, and of cases.
+        """
+        with self._lock:
+            self._refresh()
+            key = (scope, is_whole, is_admin, derived)
+            if key not in self._visible:
+                self._visible[key] = _visible_graphs(scope, self._graphs, derived, is_whole=is_whole, is_admin=is_admin)
+            return self._visible[key]
+
+    def starting_with(self, prefix: str) -> tuple[IRI, ...]:
+        """Return the graphs whose names begin so, sorted."""
+        with self._lock:
+            self._refresh()
+            return tuple(graph for graph in self._graphs if graph.startswith(prefix))
+
+    def _refresh(self) -> None:
+        """List the graphs, unless nothing was written since; the lock is held."""
+        graph = self._stores.graph  # another one once a backup was put back
+        writes = graph.writes  # before the look: what is written meanwhile may or may not be in it
+        if writes != self._writes:
+            self._graphs, self._visible = tuple(graph.graphs()), {}
+            self._writes = writes
+
+
+def _visible_graphs(
+    scope: Scope, graphs: tuple[IRI, ...], derived: tuple[IRI, ...], *, is_whole: bool, is_admin: bool
+) -> VisibleGraphs:
+    free = (graph for graph in graphs if graph.startswith(data_iri(scope.tenant, "")))
+    default = (*scope.readable, *free, *derived)
+    provenance = (provenance_iri(scope.tenant),) if is_whole else ()
+    audit = (audit_iri(scope.tenant),) if is_admin else ()
+    return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
+
+
+def _open_models(settings: Settings, rules: RuleAgents) -> Models | None:
+    """Return who makes the agents of each note, when that is a model."""
+    if settings.model.provider == "none":
+        return None
+    from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
+
+    return Models(settings.model, rules)

@@ -1,0 +1,115 @@
+"""Answers s-expressions, and what their verbs alone ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memento.codec import plain
+from memento.errors import InputError, NotFound
+from memento.iris import IRI, parse_iri
+from memento.model import Evaluated, Item
+from memento.operations import Operation
+from memento.operations import expressions as operations
+from memento.retrieval.engines import activation
+from memento.service.context import Context
+from memento.service.dispatch import handle, handles
+from memento.service.handlers.documents import export_pieces, take_in
+from memento.sexpr import policies as kept
+from memento.sexpr.evaluation import Evaluation
+from memento.sexpr.printer import printed
+from memento.sexpr.reader import Form
+from memento.sexpr.spoken import Host
+from memento.sexpr.verbs import VERBS
+from memento.time import now
+
+
+@handles(operations.Evaluate)
+def evaluate(operation: operations.Evaluate, context: Context) -> Evaluated:
+    """Check and evaluate expressions."""
+    options, expression = context.settings.sexpr, operation.expression
+    if not isinstance(expression, str):
+        raise InputError(f"the expression must be text, not {type(expression).__name__}")
+    evaluation = Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context))
+    forms = evaluation.checked(expression)
+    if evaluation.writes(forms):
+        context.access.needs("write")
+        context.require_writable()
+    values = evaluation.evaluated(forms)
+    return Evaluated(values=tuple(map(_as_json, values)), text=printed(_simplify(values[-1])), calls=evaluation.calls)
+
+
+@handles(operations.RecallItems)
+def recall_items(operation: operations.RecallItems, context: Context) -> tuple[Item, ...]:
+    """Find memories by activation."""
+    context.require_text(operation.query, "query")
+    scope, used = context.scope(operation.namespace), context.service.reinforcement
+    return activation.recall_by_activation(operation.query, operation.limit, scope, now(), context.stores, used)
+
+
+@handles(operations.GetItem)
+def get_item(operation: operations.GetItem, context: Context) -> Item:
+    """Look one memory up."""
+    scope = context.scope(operation.namespace)
+    items = activation.read_items([parse_iri(operation.iri)], scope, context.stores)
+    if IRI(operation.iri) not in items:
+        raise NotFound(f"there is no memory <{operation.iri[:200]}> in the namespace {scope.namespace!r}")
+    return items[IRI(operation.iri)]
+
+
+@handles(operations.Policies)
+def policies(operation: operations.Policies, context: Context) -> dict[str, str]:
+    """Look the policies up."""
+    return kept.read_policies(context.scope(operation.namespace), context.stores)
+
+
+@handles(operations.SetPolicy)
+def set_policy(operation: operations.SetPolicy, context: Context) -> str:
+    """Write a policy, once its expression is checked."""
+    scope, options = context.scope(operation.namespace, "write"), context.settings.sexpr
+    try:
+        Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context)).checked(
+            operation.expression
+        )
+    except InputError as error:
+        raise InputError(f"in the policy: {error}") from error
+    with context.service.writing:
+        kept.keep_policy(operation.name, operation.expression, scope, context.stores)
+    return operation.expression
+
+
+def _host(operation: Operation[Any], context: Context) -> Host:
+    """Return what the verbs of an expression work on."""
+    namespace = context.scope(operation.namespace).namespace
+
+    def count_current() -> int:
+        nodes = context.stores.indexes.nodes
+        with context.stores.indexes.lock:
+            return int(np.count_nonzero(nodes.current([context.scope(namespace).graph], now=now())))
+
+    return Host(
+        call=lambda one: handle(one, context),
+        namespace=namespace,
+        options=context.settings.sexpr,
+        count_current=count_current,
+        export=lambda only: export_pieces("nquads", context, namespace=namespace if only else None).pieces,
+        load=lambda document: take_in(document, "the expression", "nquads", context, namespace=None),
+    )
+
+
+def _simplify(value: Any) -> Any:
+    """Return a value of records, lists and atoms alone; what was read stays what it is."""
+    match value:
+        case Form():
+            return value
+        case dict():
+            return {name: _simplify(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_simplify(one) for one in value]
+    return plain(value)
+
+
+def _as_json(value: Any) -> Any:
+    """Return the same as JSON; what was read as its text."""
+    return printed(value) if isinstance(value, Form) else _simplify(value)

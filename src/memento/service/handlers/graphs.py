@@ -1,0 +1,218 @@
+"""Answers SPARQL over a caller's graphs: queries, updates, whole graphs in and out."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from memento.errors import InputError
+from memento.graph import mapping
+from memento.graph.delta import Delta
+from memento.iris import IRI, audit_iri, data_iri, mint
+from memento.model import Change, Changed, Dataset, Scope
+from memento.model import Update as AuditEntry
+from memento.operations import graphs as operations
+from memento.operations.recall import Recall
+from memento.retrieval import pipeline
+from memento.retrieval.likeness import table, table_of
+from memento.service.context import Context
+from memento.service.dispatch import handles
+from memento.service.graphs import Graphs
+from memento.service.handlers.recall import prepare
+from memento.sparql.query.blocks import SearchBlock
+from memento.sparql.query.prepare import QueryRequest, prepare_query
+from memento.sparql.query.rewrite import SERVICES, MemoryAccess
+from memento.sparql.update.effects import judge_effect
+from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, is_absolute
+from memento.sparql.update.parse import Using
+from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.time import now
+
+
+class TenantGraphs(Graphs):
+    """
+    The graphs of one caller's tenant: memories, free graphs, what follows from them.
+
+    *Guarantees:* a change is written whole or not at all, with a line in the audit graph; when a call returns, the next recall and
+    the next query see it.
+    """
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.service.statistics, context.access.caller, may_write=context.access.may("write"))
+        self._context = context
+
+    def answer(
+        self,
+        query: QueryRequest,
+        *,
+        timeout_s: float | None = None,
+        namespace: str | None,
+        waiting: WaitingClient | None = None,
+    ) -> Answer:
+        """Run a query with the services that ask the memory; see `Graphs.answer`."""
+        context, service = self._context, self._context.service
+        scope = context.scope(namespace)
+        sparql, limits = service.endpoints.answer_services(query.sparql, context.settings.limits, others=SERVICES)
+        found = prepare_query(
+            replace(query, sparql=sparql), context.visible_graphs(scope), limits, _memory_in_query(scope, context)
+        )
+        if scope.inferred in {*(found.default_graphs or ()), *(found.named_graphs or ())}:
+            context.stores.inferences.refresh(scope, now())  # it may follow from what was written a moment ago
+        return service.workers.run(found, caller=self.caller, timeout_s=timeout_s, waiting=waiting)
+
+    def named_graph(self, name: str, address: str) -> str:
+        """Return the graph that a name at the end of an address means: an IRI itself, or a free graph's name."""
+        return name if is_absolute(name) else data_iri(self._context.access.tenant, name)
+
+    def fresh_graph(self, address: str) -> str:
+        """Return a name for a graph that nobody has named."""
+        return data_iri(self._context.access.tenant, mint("graph").rpartition(":")[2])
+
+    @property
+    def store(self) -> GraphStore:
+        """Return the graphs, whoever asks."""
+        service = self._context.service
+        return GraphStore(service.stores.graph, service.workers, service.settings.limits, service.writing)
+
+    def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
+        """Return what the caller reads and writes by SPARQL."""
+        scope = self._context.scope(namespace, right)
+        visible = self._context.visible_graphs(scope)
+        return Dataset(
+            default=visible.default,
+            named=visible.named,
+            into=scope.graph,
+            tenant=scope.tenant,
+            namespaces=self._context.access.namespaces,
+        )
+
+    def write_request(
+        self,
+        namespace: str | None,
+        *,
+        base: str | None = None,
+        timeout_s: float | None = None,
+        waiting: WaitingClient | None = None,
+    ) -> WriteRequest:
+        """Return what the caller may write, and how it is committed."""
+        dataset = self.dataset(namespace, "write")
+        return WriteRequest(
+            dataset=dataset,
+            caller=self.caller,
+            commit=lambda delta: self._commit(delta, dataset),
+            base=base,
+            timeout_s=timeout_s,
+            waiting=waiting,
+        )
+
+    def _commit(self, delta: Delta, dataset: Dataset) -> None:
+        """Write a change that may be made, with what goes along; the lock for writers is held."""
+        assert dataset.tenant is not None
+        stores = self._context.stores
+        done = judge_effect(delta, dataset, stores, self._context.settings.limits.update_nodes)
+        entry = AuditEntry(
+            iri=mint("update"),
+            at=now(),
+            token=self._context.access.name,
+            graphs=tuple(IRI(graph) for graph in delta.touched),
+            added=delta.added,
+            removed=delta.removed,
+        )
+        audit = Change(tuple(mapping.quads(entry, audit_iri(dataset.tenant))))
+        if done.nodes:
+            stores.forget_copies(done.nodes)
+        stores.amend(done.delta + audit, done.nodes, done.graphs, done.texts)
+        if done.nodes:
+            stores.forget_copies(done.nodes)  # one that was made meanwhile
+
+
+@handles(operations.Query)
+def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
+    """Run a query to its end."""
+    question = QueryRequest(
+        sparql=operation.sparql,
+        accept=operation.accept,
+        default_graphs=tuple(operation.default_graphs) if operation.default_graphs else None,
+        named_graphs=tuple(operation.named_graphs) if operation.named_graphs else None,
+    )
+    graphs = TenantGraphs(context)
+    return read_whole(graphs.answer(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
+
+
+@handles(operations.Update)
+def update(operation: operations.Update, context: Context) -> Changed:
+    """Do an update."""
+    using = Using(default=tuple(operation.using_graphs or ()), named=tuple(operation.using_named_graphs or ()))
+    return TenantGraphs(context).update(
+        operation.sparql, using, timeout_s=operation.timeout_s, namespace=operation.namespace
+    )
+
+
+@handles(operations.GetGraph)
+def get_graph(operation: operations.GetGraph, context: Context) -> tuple[bytes, str]:
+    """Read a graph to its end."""
+    graphs = TenantGraphs(context)
+    return read_whole(graphs.read(operation.graph, accept=operation.accept, namespace=operation.namespace))
+
+
+@handles(operations.PutGraph)
+def put_graph(operation: operations.PutGraph, context: Context) -> Changed:
+    """Replace a graph."""
+    return _upload(operation, context, replaces=True)
+
+
+@handles(operations.PostGraph)
+def post_graph(operation: operations.PostGraph, context: Context) -> Changed:
+    """Add to a graph."""
+    return _upload(operation, context, replaces=False)
+
+
+@handles(operations.DeleteGraph)
+def delete_graph(operation: operations.DeleteGraph, context: Context) -> Changed:
+    """Take a graph away."""
+    return TenantGraphs(context).drop(operation.graph, namespace=operation.namespace)
+
+
+def read_whole(answer: Answer) -> tuple[bytes, str]:
+    """Return all of an answer, and its media type."""
+    try:
+        return b"".join(answer.chunks), answer.media
+    finally:
+        answer.close()
+
+
+def _upload(operation: operations.PutGraph | operations.PostGraph, context: Context, *, replaces: bool) -> Changed:
+    documents: Sequence[SentDocument] = [SentDocument(content=io.BytesIO(operation.document), media=operation.media)]
+    return TenantGraphs(context).upload(documents, operation.graph, replaces=replaces, namespace=operation.namespace)
+
+
+def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
+    """Return how a query asks the memory of a scope from inside."""
+
+    def recall_block(question: str, block: SearchBlock) -> Sequence[tuple[IRI, float]]:
+        """Return what a recall of the same question brings back, and how well each memory answers it."""
+        most = context.settings.limits.results
+        if block.k is not None and not 1 <= block.k <= most:
+            raise InputError(f"mem:limit must be from 1 to {most}, not {block.k}")
+        operation = Recall(
+            question,
+            k=block.k,
+            as_of=block.as_of,
+            believed_at=block.believed_at,
+            profile=block.profile,
+            engine=block.engine,
+            gate=block.gate,
+        )
+        query, chosen = prepare(operation, scope, context)
+        return [(one.item, one.score) for one in pipeline.ranked(query, context.stores, chosen)]
+
+    def compare(text: str, is_iri: bool) -> bytes:
+        """Return how like a text, or a memory or entity, every memory and entity of the scope is."""
+        if is_iri:
+            return table_of(IRI(text), scope, context.stores)
+        context.require_text(text, "the text of mem:similarity")
+        return table(text, scope, context.stores)
+
+    return MemoryAccess(zone=context.service.zone, recall=recall_block, compare=compare)

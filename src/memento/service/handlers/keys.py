@@ -1,0 +1,280 @@
+"""Answers the operations on keys: the walk, and texts left under keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memento.consolidation.task import Task, link_turns, place_in_session
+from memento.errors import Forbidden, InputError, MementoError, NotFound
+from memento.graph.mapping import quads
+from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
+from memento.keys import direct, learn, listing, match, walk
+from memento.keys.given import sanitised
+from memento.keys.remember import Written, remembered
+from memento.keys.thresholds import thresholds
+from memento.keys.walk import Page, Way
+from memento.model import (
+    BatchRow,
+    Change,
+    Cleaned,
+    DirectRecall,
+    FoundKeys,
+    KeyOf,
+    KeyPage,
+    Marks,
+    MemoryRow,
+    MemoryStats,
+    OpenedMemory,
+    Related,
+    Remembered,
+    Scope,
+    Session,
+    ToRemember,
+    TurnRow,
+    Value,
+)
+from memento.operations import keys as operations
+from memento.search.spellings import folded
+from memento.service.context import Context
+from memento.service.dispatch import handles
+from memento.time import now
+
+MOST_ITEMS = 100
+
+
+@handles(operations.FindKeys)
+def find_keys(operation: operations.FindKeys, context: Context) -> FoundKeys:
+    """Match a question with keys by spelling, meaning and content."""
+    context.require_text(operation.query, "query")
+    scope, at = context.scope(operation.namespace), now()
+    vectors, options = context.embed(operation.query), context.settings.keys
+    limits = thresholds(context.stores.embedder.fingerprint, options)
+    with context.stores.indexes.lock:
+        leads = context.key_view(scope, at)
+        query = match.Asked(text=operation.query, vectors=vectors, limits=limits)
+        found = match.matched(query, leads, context.stores.graph, options)
+        best = match.chosen(found, leads, operation.k)
+        aliases = match.aliases([one.lead for one in best], scope.readable, context.stores.graph)
+        rows = match.shown(best, leads, aliases, options.hub)
+    if options.autokey:
+        context.service.query_log.note(operation.query, scope.graph, found, at)
+    return FoundKeys(query=operation.query, namespace=scope.namespace, keys=tuple(rows))
+
+
+@handles(operations.ReadKey)
+def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
+    """Show a page of the memories that a key leads to."""
+    if operation.offset < 0:
+        raise InputError(f"offset must not be negative, not {operation.offset}")
+    if operation.query is not None:
+        context.require_text(operation.query, "query")
+    scope = context.scope(operation.namespace)
+    vectors = None if operation.query is None else context.embed(operation.query)
+    page = Page(limit=operation.limit, offset=operation.offset, asked=vectors)
+    with context.stores.indexes.lock:
+        way = traversal(scope, context)
+        lead = way.leads.lead(operation.iri)
+        if lead is None:
+            raise NotFound(
+                f"there is no key <{operation.iri[:200]}> in the namespace {scope.namespace!r}: ask for keys first"
+            )
+        aliases = match.aliases([lead], scope.readable, context.stores.graph)
+        return walk.page(lead, page, way, aliases.get(lead.iri, ()), context.settings.keys.hub)
+
+
+@handles(operations.ReadMemory)
+def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMemory:
+    """Open a memory, and let it and the link that led here grow."""
+    scope, service = context.scope(operation.namespace), context.service
+    leaves_trace = context.access.may("write") and service.degraded is None
+    with context.stores.indexes.lock:
+        way = traversal(scope, context)
+        opened, effects = walk.opened(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
+    if effects:
+        service.reinforcement.note(*effects)
+        traversed = next((one for one in opened.keys if one.is_traversed), None)
+        if traversed and context.settings.keys.autokey:
+            _learn(traversed, opened.memory, scope, context)
+    return opened
+
+
+@handles(operations.Related)
+def related(operation: operations.Related, context: Context) -> Related:
+    """Find the neighbours of a memory."""
+    scope = context.scope(operation.namespace)
+    with context.stores.indexes.lock:
+        return walk.related(operation.iri, traversal(scope, context))
+
+
+@handles(operations.Conversation)
+def conversation(operation: operations.Conversation, context: Context) -> tuple[TurnRow, ...]:
+    """List the turns of a session."""
+    context.require_text(operation.session, "session")
+    scope = context.scope(operation.namespace)
+    return listing.conversation(operation.session, operation.turn, scope, context.stores.graph)
+
+
+@handles(operations.ListMemories)
+def list_memories(operation: operations.ListMemories, context: Context) -> tuple[MemoryRow, ...]:
+    """List memories with their keys."""
+    context.require_page(operation.limit, operation.offset)
+    scope = context.scope(operation.namespace)
+    with context.stores.indexes.lock:
+        return listing.memories(operation.limit, operation.offset, traversal(scope, context))
+
+
+@handles(operations.MemoryStats)
+def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryStats:
+    """Count what there is."""
+    scope, folder = context.scope(operation.namespace), context.service.datadir.path
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    with context.stores.indexes.lock:
+        return listing.stats(scope, traversal(scope, context), size)
+
+
+@handles(operations.RecallMemories)
+def recall_memories(operation: operations.RecallMemories, context: Context) -> DirectRecall:
+    """Go from a question over keys to memories at once."""
+    options = context.settings.keys
+    if not options.direct:
+        raise Forbidden("direct recall over keys is off: set MEMENTO_KEYS_DIRECT=true, or walk with find_keys")
+    context.require_text(operation.query, "query")
+    scope = context.scope(operation.namespace)
+    limits = thresholds(context.stores.embedder.fingerprint, options)
+    query = match.Asked(text=operation.query, vectors=context.embed(operation.query), limits=limits)
+    wanted = direct.Wanted(
+        k=operation.k,
+        hops=operation.hops,
+        expand=operation.expand,
+        least_share=operation.least_share,
+        least_depth=operation.least_depth,
+        min_score=operation.min_score,
+        gate_z=operation.gate_z,
+        key_gate=operation.key_gate,
+    )
+    with context.stores.indexes.lock:
+        found, effects = direct.recalled(query, wanted, traversal(scope, context), options, context.settings.words)
+    if context.access.may("write"):
+        context.service.reinforcement.note(*effects)
+    return DirectRecall(query=operation.query, namespace=scope.namespace, memories=tuple(found))
+
+
+@handles(operations.Remember)
+def remember(operation: operations.Remember, context: Context) -> Remembered:
+    """Keep one text."""
+    item = ToRemember(
+        content=operation.content,
+        keys=None if operation.keys is None else tuple(sanitised(operation.keys)),
+        types=dict(operation.types or {}),
+        ttl_s=operation.ttl_s,
+        related_to=tuple(operation.related_to),
+        session=operation.session,
+        source=operation.source,
+    )
+    marks = Marks(type=operation.type or "", importance=operation.importance, tags=tuple(operation.tags))
+    return _remember(item, context.scope(operation.namespace, "write"), context, marks)
+
+
+@handles(operations.RememberBatch)
+def remember_batch(operation: operations.RememberBatch, context: Context) -> tuple[BatchRow, ...]:
+    """Keep texts one after the other."""
+    scope, items = context.scope(operation.namespace, "write"), operation.items
+    if len(items) > MOST_ITEMS:
+        raise InputError(f"items must be {MOST_ITEMS} at most, not {len(items)}: send the rest in a further call")
+    rows = []
+    for item in items:
+        try:
+            rows.append(BatchRow(remembered=_remember(item, scope, context)))
+        except MementoError as error:
+            rows.append(BatchRow(error=str(error)))
+    return tuple(rows)
+
+
+@handles(operations.CleanupExpired)
+def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> Cleaned:
+    """Let go of what is over."""
+    scope, at, service = context.scope(operation.namespace, "write"), now(), context.service
+    with service.writing, context.stores.indexes.lock:
+        service.reinforcement.write_held()
+        over, expired = listing.overdue(scope, at, context.stores.graph)
+        idle, phrases = learn.unlearned(context.write_context(scope, at), context.settings.keys.autokey_days)
+        change = over + idle
+        if change.adds or change.removes:
+            context.stores.commit(change, scope)
+    return Cleaned(expired=expired, phrases=phrases)
+
+
+def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | None = None) -> Remembered:
+    context.require_text(item.content, "content")
+    context.require_text(item.source, "source")
+    stores, service = context.stores, context.service
+    # Before anybody waits for the lock: what was embedded is remembered.
+    stores.embedder.embed([*stores.embedder.windows(item.content), *sanitised(item.keys or ())])
+    with service.writing, stores.indexes.lock:
+        at = now()
+        if item.related_to or item.keys:
+            service.reinforcement.write_held()
+        written = remembered(item, context.write_context(scope, at))
+        change = written.change + _place_turn(item, written, scope, context)
+        if marks and written.note is not None:
+            change += _mark(written.told.saved, marks, scope)
+        if change.adds or change.removes:
+            stores.commit(change, scope)
+    service.reinforcement.note(*written.effects)
+    return written.told
+
+
+def _place_turn(item: ToRemember, written: Written, scope: Scope, context: Context) -> Change:
+    """Return the change that makes a note the next turn of its conversation."""
+    if not item.session or written.note is None:
+        return Change()
+    session = Session(iri=session_iri(scope.graph, item.session), name=item.session)
+    note = replace(written.note, session=session.iri)
+    task = place_in_session(Task(note=note, scope=scope, received=now(), session=session), context.stores)
+    assert task.note.position is not None
+    turn = (
+        (note.iri, TYPE, MEM.Turn, scope.graph),
+        (note.iri, MEM.session, session.iri, scope.graph),
+        (note.iri, MEM.position, task.note.position, scope.graph),
+    )
+    return Change((*turn, *quads(session, scope.graph))) + link_turns(task)
+
+
+def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:
+    """Return the change that says of a memory what stands beside its text; a tag is written with it."""
+    values: dict[IRI, Value | None] = {MEM.memoryType: marks.type, MEM.importance: marks.importance}
+    statements = [(memory, name, value, scope.graph) for name, value in values.items() if value not in (None, "")]
+    names = {tag_iri(name): " ".join(name.split()) for name in marks.tags if name.strip()}
+    tags = [
+        quad
+        for tag, name in names.items()
+        for quad in (
+            (memory, MEM.tagged, tag, scope.graph),
+            (tag, TYPE, MEM.Tag, scope.graph),
+            (tag, MEM.name, name.casefold(), scope.graph),
+        )
+    ]
+    return Change((*statements, *tags))
+
+
+def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> None:
+    """Let the key that was traversed learn from the question that led to it, when it did so often enough."""
+    at, options, key, service = now(), context.settings.keys, traversed.key, context.service
+    phrase = service.query_log.named(key, scope.graph, at)
+    if phrase and phrase != folded(traversed.name):
+        service.reinforcement.note(*learn.counted(key, phrase, scope, context.stores))
+    lesson = service.query_log.taken(key, scope.graph, at, options.autokey_after)
+    if lesson is None:
+        return
+    with service.writing, context.stores.indexes.lock:
+        desk = context.write_context(scope, at)
+        lead = desk.leads.lead(key)
+        change = learn.learned(lesson, lead, memory, desk, options) if lead else Change()
+        if change.adds:
+            context.stores.commit(change, scope)
+
+
+def traversal(scope: Scope, context: Context) -> Way:
+    """Return what a walk over keys goes by. Ask under `indexes.lock`."""
+    at = now()
+    return Way(context.key_view(scope, at), context.service.reinforcement, context.stores.graph, scope.readable, at)

@@ -1,0 +1,125 @@
+"""Answers the operations on notes, and on the memories that come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memento.archive.forget import forget_iri
+from memento.archive.read import list_sources
+from memento.consolidation import amend, queue
+from memento.consolidation.task import make_task
+from memento.keys.inherit import Better
+from memento.model import Forgotten, Imported, Noted, NoteRow, NoteStatus, Source, Undone
+from memento.operations import notes
+from memento.service.context import Context
+from memento.service.dispatch import handles
+from memento.service.understanding import retry_note, take_batch, take_note
+from memento.time import instant, now
+
+_BATCH = 128
+
+
+@handles(notes.Note)
+def note(operation: notes.Note, context: Context) -> Noted:
+    """Understand a note and write what comes of it."""
+    zone = context.service.zone
+    row = NoteRow(
+        content=operation.content,
+        at=None if operation.at is None else instant(operation.at, "at", zone),
+        title=operation.title,
+        speaker=operation.speaker,
+        session=operation.session,
+        position=operation.position,
+        idempotency_key=operation.idempotency_key,
+    )
+    context.require_text(operation.content, "content")
+    task = make_task(row, context.scope(operation.namespace, "write"), now(), zone)
+    return take_note(task, context.service, wait=operation.wait)
+
+
+@handles(notes.NoteStatus)
+def note_status(operation: notes.NoteStatus, context: Context) -> NoteStatus:
+    """Look up how far a note has come."""
+    scope = context.scope(operation.namespace)
+    with context.service.writing:  # what it says was written is then found by a recall, too
+        return queue.load_status(operation.iri, scope, context.stores)
+
+
+@handles(notes.Retry)
+def retry(operation: notes.Retry, context: Context) -> tuple[NoteStatus, ...]:
+    """Try the notes of every namespace that the caller may write to."""
+    context.access.needs("write")
+    context.require_writable()
+    states = []
+    for one in queue.list_waiting(context.stores, ("pending", "failed")):
+        if one.scope.tenant != context.access.tenant or not context.access.sees(one.scope.namespace):
+            continue
+        if task := queue.load_task(one, context.stores):
+            retry_note(task, context.service.new_agents(), context.service)
+            states.append(queue.load_status(one.note, one.scope, context.stores))
+    return tuple(states)
+
+
+@handles(notes.ImportNotes)
+def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
+    """Note rows in batches, each embedded together."""
+    scope, rows = context.scope(operation.namespace, "write"), operation.rows
+    for number, row in enumerate(rows, start=1):
+        context.require_text(row.content, f"content of row {number}")
+    noted: list[Noted] = []
+    for begin in range(0, len(rows), _BATCH):
+        batch = rows[begin : begin + _BATCH]
+        tasks = [make_task(row, scope, now(), context.service.zone, keep=not operation.consolidate) for row in batch]
+        noted += take_batch(tasks, scope, context.service)
+        if context.progress:
+            context.progress(len(noted), len(rows))
+    return sum_up(noted)
+
+
+def sum_up(noted: Sequence[Noted]) -> Imported:
+    """Return what became of the rows of an import together."""
+    return Imported(
+        notes=tuple(one.note for one in noted),
+        memories=sum(len(one.memories) for one in noted),
+        invalidated=sum(len(one.invalidated) for one in noted),
+        skipped=sum(one.note is None for one in noted),
+        pending=sum(one.pending for one in noted),
+    )
+
+
+@handles(notes.Correct)
+def correct(operation: notes.Correct, context: Context) -> Noted:
+    """Retire a memory as never having been true, and write the text that takes its place."""
+    context.require_text(operation.content, "content")
+    scope, service = context.scope(operation.namespace, "write"), context.service
+    since = None if operation.at is None else instant(operation.at, "at", service.zone)
+    better = Better(keys=operation.keys, types=operation.types, related_to=operation.related_to)
+    with service.understanding, service.writing:
+        service.reinforcement.write_held()
+        return amend.correct(
+            amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
+            context.write_context(scope, now()),
+            service.rules,
+        )
+
+
+@handles(notes.Undo)
+def undo(operation: notes.Undo, context: Context) -> Undone:
+    """Let the memory hold again that an invalidation retired."""
+    scope = context.scope(operation.namespace, "write")
+    with context.service.writing:
+        return amend.undo(operation.iri, scope, now(), context.stores)
+
+
+@handles(notes.Forget)
+def forget(operation: notes.Forget, context: Context) -> Forgotten:
+    """Hide or erase."""
+    with context.service.writing:
+        scope = context.scope(operation.namespace, "write")
+        return forget_iri(operation.iri, scope, operation.erase, now(), context.stores)
+
+
+@handles(notes.Sources)
+def sources(operation: notes.Sources, context: Context) -> tuple[Source, ...]:
+    """Look up who told a memory."""
+    return tuple(list_sources(operation.iri, context.scope(operation.namespace), context.stores))

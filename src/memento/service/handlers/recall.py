@@ -1,0 +1,154 @@
+"""Answers the operations that ask the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from memento import settings
+from memento.archive import check, read
+from memento.errors import Forbidden, InputError
+from memento.model import (
+    Described,
+    Health,
+    Inferred,
+    Listed,
+    Manifest,
+    RecalledEntity,
+    Recollection,
+    Scope,
+    Timeline,
+    Used,
+)
+from memento.operations import recall as operations
+from memento.retrieval import pipeline
+from memento.retrieval.explain import MOST as MOST_EXPLAINED
+from memento.service.context import Context
+from memento.service.dispatch import handles
+from memento.settings import Settings
+from memento.time import instant, now
+
+
+def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[pipeline.Asked, Settings]:
+    """
+    Return a question for the pipeline, and the settings to answer it with.
+
+    Raises:
+        InputError: empty question, k out of range, unknown profile or engine.
+        TooLong: question over `limits.text_bytes`.
+    """
+    chosen = context.settings
+    if operation.profile:
+        chosen = settings.with_profile(chosen, operation.profile)
+    if operation.engine:
+        chosen = settings.with_engine(chosen, operation.engine)
+    if operation.gate is not None:
+        chosen = replace(chosen, gate=replace(chosen.gate, on=operation.gate))
+    context.require_text(operation.question, "question")
+    results = context.settings.limits.results
+    most = min(results, MOST_EXPLAINED) if operation.explain else results
+    k, zone = operation.k, context.service.zone
+    if k is not None and not 1 <= k <= most:
+        raise InputError(f"k must be from 1 to {most}{', explained,' if operation.explain else ''} not {k}")
+    query = pipeline.Asked(
+        operation.question,
+        scope,
+        k=k or min(chosen.distill.top_k, most),
+        as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
+        believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
+        explained=operation.explain,
+    )
+    return query, chosen
+
+
+@handles(operations.Recall)
+def recall(operation: operations.Recall, context: Context) -> Recollection:
+    """Go through the five phases; what comes back counts as used where the setting says so."""
+    query, chosen = prepare(operation, context.scope(operation.namespace), context)
+    recollection = pipeline.recall(query, context.stores, chosen)
+    if context.settings.living.count_recall and context.access.may("write"):
+        context.service.reinforcement.note(*_uses(recollection, context))
+    return recollection
+
+
+def peek(operation: operations.Recall, context: Context) -> Recollection:
+    """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
+    query, chosen = prepare(operation, context.scope(operation.namespace), context)
+    return pipeline.recall(query, context.stores, chosen)
+
+
+def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
+    indexes, at = context.stores.indexes, now()
+    with indexes.lock:
+        known = [(one.iri, node) for one in recollection.memories if (node := indexes.nodes.find(one.iri)) is not None]
+        return tuple(Used(memory=iri, graph=indexes.nodes.graph(node), at=at) for iri, node in known)
+
+
+@handles(operations.Get)
+def get(operation: operations.Get, context: Context) -> Described:
+    """Look up all that is said of an IRI."""
+    return read.describe(operation.iri, context.scope(operation.namespace), context.stores)
+
+
+@handles(operations.List)
+def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...]:
+    """Look up a page of memories."""
+    context.require_page(operation.limit, operation.offset)
+    scope = context.scope(operation.namespace)
+    return tuple(read.list_memories(scope, operation.limit, operation.offset, operation.past, now(), context.stores))
+
+
+@handles(operations.Entities)
+def entities(operation: operations.Entities, context: Context) -> tuple[RecalledEntity, ...]:
+    """Look up the entities that most memories are about."""
+    context.require_page(operation.limit)
+    return read.list_entities(context.scope(operation.namespace), operation.limit, context.stores)
+
+
+@handles(operations.Timeline)
+def timeline(operation: operations.Timeline, context: Context) -> Timeline:
+    """Look up the history of a subject on both time axes."""
+    context.require_text(operation.subject, "subject")
+    context.require_page(operation.limit)
+    zone = context.service.zone
+    return read.build_timeline(
+        operation.subject,
+        context.scope(operation.namespace),
+        operation.limit,
+        context.stores,
+        now=now(),
+        as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
+        believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
+    )
+
+
+@handles(operations.Manifest)
+def manifest(operation: operations.Manifest, context: Context) -> Manifest:
+    """Draw the map, or take the one that is kept."""
+    scope, maps = context.scope(operation.namespace), context.service.maps
+    return maps.draw(scope) if operation.fresh else maps.get(scope)
+
+
+def manifest_text(context: Context, namespace: str | None) -> str:
+    """Return the text of the map as it is kept, without waiting for one; empty where none is drawn yet, which then begins."""
+    kept = context.service.maps.peek(context.scope(namespace), want=True)
+    return kept.text if kept else ""
+
+
+@handles(operations.Infer)
+def infer(operation: operations.Infer, context: Context) -> Inferred:
+    """Bring what follows up to date."""
+    scope = context.scope(operation.namespace)
+    if not context.settings.inference.on:
+        raise Forbidden("inference is switched off: set inference.on = true")
+    return context.stores.inferences.current(scope, now())
+
+
+def health(context: Context, upstreams: Mapping[str, str]) -> Health:
+    """
+    Say whether questions are answered at full speed yet, and how the parts stand, over all namespaces that the caller sees.
+
+    Args:
+        upstreams: the providers by protocol that a proxy in front of this memory serves.
+    """
+    return check.report_health(context.scope(None), context.access, upstreams, context.stores)

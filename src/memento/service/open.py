@@ -1,0 +1,121 @@
+"""Opens and closes the service of a data folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from memento.backends import open_backends
+from memento.consolidation.agents import Agents
+from memento.datadir import DataFolder, Owner
+from memento.errors import NotFound
+from memento.graph import backups
+from memento.model import Restored, Scope
+from memento.operations.recall import Recall
+from memento.service import checkpoints, understanding
+from memento.service.context import Service
+from memento.service.handlers.recall import peek
+from memento.settings import Settings
+from memento.time import now
+
+_STOP_S = 2.0
+"""How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
+_FIRST_QUESTION = "What is known of me?"
+
+
+def open_service(
+    datadir: DataFolder, scope: Scope, settings: Settings, *, agents: Callable[[], Agents] | None = None
+) -> Service:
+    """
+    Open the stores of a data folder that this process has acquired.
+
+    Args:
+        agents: makes who understands one note; default as the settings say.
+
+    Raises:
+        MementoError: the folder cannot be opened; it is released.
+    """
+    try:
+        return Service(
+            datadir,
+            open_backends(datadir, settings),
+            scope,
+            settings,
+            agents=agents,
+            consolidate=understanding.work,
+            checkpoint=checkpoints.work,
+        )
+    except BaseException:
+        datadir.release()
+        raise
+
+
+def warm_up(service: Service) -> None:
+    """
+    Load the embedder and answer a question, so that the first one is as fast as the next; `stores.warm` is True afterwards.
+
+    Raises:
+        BackendError: the embedder cannot be loaded, or the store not be read.
+    """
+    service.stores.warm_up()
+    context = service.context()
+    # Whatever is far from it: the way to the end of the pipeline is to be gone once.
+    peek(Recall(_FIRST_QUESTION, gate=False), context)
+    if service.settings.inference.on:
+        service.stores.inferences.refresh(context.scope(None), now())  # which after a start takes longest
+    service.stores.warm = True
+
+
+def serve_at(service: Service, address: str) -> None:
+    """Tell other processes where this one answers, and have workers ready for their queries."""
+    service.workers.start()
+    token = service.tokens.for_owner()
+    service.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
+
+
+def close_service(service: Service) -> None:
+    """Let go of the data folder; calling it twice is harmless."""
+    service.consolidator.stop(_STOP_S)
+    service.checkpointer.stop(_STOP_S)
+    if service.models:
+        service.models.close()
+    service.maps.close(_STOP_S)
+    service.reinforcement.close(_STOP_S)
+    service.workers.close()
+    with service.writing:  # never between the two halves of a write
+        service.domains.save()
+        service.stores.close()
+    service.datadir.release()
+
+
+def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s: float = 0.0) -> Restored:
+    """
+    Let a backup be the memory of a data folder that nobody has open, whatever its store is like; what is there is moved aside.
+
+    Args:
+        folder: a backup, or a folder of backups, of which the latest is taken; default `backups` in the data folder, or the
+            latest that the folder itself has where its store cannot be opened.
+        wait_s: seconds to wait for an owner.
+
+    Raises:
+        NotFound: there is no backup.
+        InputError: it is damaged, or newer than this version; everything is as it was.
+        FolderInUse: somebody has the folder open: of a service ask `restore` itself.
+    """
+    datadir = DataFolder(Path(path))
+    datadir.acquire("memento restore", wait_s)
+    with datadir:
+        backups.finish_restore(datadir)  # of an earlier one that was killed
+        try:
+            found = backups.prepare_restore(
+                Path(folder) if folder else backups.choose_usual_backup(datadir), datadir, now()
+            )
+        except NotFound as error:
+            if not datadir.store.is_dir() or backups.is_store_sound(datadir):
+                raise
+            place = folder or datadir.path
+            reason = f"{place} has no backup in it, and the store {datadir.store} cannot be opened to make one"
+            raise NotFound(f"{reason}. {backups.explain_way_out(datadir)}") from error
+        backups.begin_restore(datadir, found)
+    return found

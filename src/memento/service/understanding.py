@@ -1,0 +1,184 @@
+"""
+How notes get understood: at once, or later by a thread of the process that owns the data folder.
+
+*Guarantees:* one note is understood at a time, in the order in which they came; nobody who only writes waits for a model. A note
+that somebody else has understood, forgotten or erased in the meantime is let go.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from memento.consolidation import pipeline, queue
+from memento.consolidation.agents import Agents, Extraction
+from memento.consolidation.task import Task, find_earlier_note, load_user, place_in_session
+from memento.consolidation.write import Understanding, build_change, raise_if_invalid, refresh_retirable
+from memento.errors import BackendError, ShapeViolation
+from memento.model import Noted, Recollection, Scope
+from memento.retrieval import pipeline as retrieval
+from memento.service.context import Service
+from memento.time import now
+
+logger = logging.getLogger(__name__)
+
+
+def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
+    """
+    Understand a note, or keep it to be understood later; say what became of it.
+
+    Raises:
+        BackendError: store or embedder failed; nothing was written.
+    """
+    agents = service.new_agents()
+    if wait and agents.kind == "rules":
+        return consolidate(task, agents, service) or Noted(note=None)
+    kept = accept(task, service)
+    if isinstance(kept, Noted):
+        return kept
+    if not wait:
+        service.consolidator.wake()
+        return Noted(note=kept.note.iri, pending=True)
+    try:
+        noted = consolidate(kept, agents, service)
+    except (BackendError, ShapeViolation) as error:
+        noted = put_off(kept, agents, error, service)
+        service.consolidator.wake()
+    return noted or Noted(note=None, skipped="it was forgotten before it was understood")
+
+
+def take_batch(tasks: Sequence[Task], scope: Scope, service: Service) -> list[Noted]:
+    """Take in one batch of an import: by rules one after the other, embedded together beforehand; for a model kept as pending."""
+    agents = service.new_agents()
+    if agents.kind == "model" and not any(task.keep for task in tasks):
+        return [take_note(task, service, wait=False) for task in tasks]
+    user, _ = load_user(scope, service.stores)
+    extractions = [service.rules.extract_entities(task.note, user, biography=not task.keep) for task in tasks]
+    pairs = list(zip(tasks, extractions, strict=True))
+    texts = [text for task, one in pairs for text in pipeline.list_texts(task, one, user, service.rules)]
+    pipeline.warm_embeddings(texts, service.stores)
+    return [consolidate(task, service.rules, service, one) or Noted(note=None) for task, one in pairs]
+
+
+def accept(task: Task, service: Service) -> Task | Noted:
+    """Keep a note as pending; or say what became of it, when its key was used before."""
+    with service.writing:
+        if earlier := find_earlier_note(task.note, task.scope, service.stores):
+            return earlier
+        kept, written = queue.accept_note(place_in_session(task, service.stores))
+        service.stores.commit(written, task.scope)
+        return kept
+
+
+def consolidate(
+    task: Task, agents: Agents, service: Service, extraction: Extraction | None = None, *, keeps_skipped: bool = False
+) -> Noted | None:
+    """
+    Understand a note and write what came of it; None when the note waits no more.
+
+    Raises:
+        BackendError: store, embedder or model failed; nothing was written.
+        ShapeViolation: what was understood breaks a shape; nothing was written.
+    """
+    with service.understanding:
+        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
+            return earlier
+        means = pipeline.Resources(
+            agents=agents,
+            parts=service.stores,
+            knobs=service.settings.consolidation,
+            recall=lambda text, scope: _recall_known(text, scope, service),
+        )
+        understood = replace(pipeline.understand(task, means, extraction), keeps_skipped=keeps_skipped)
+        if agents.kind == "model" or service.settings.consolidation.check_rules:
+            raise_if_invalid(build_change(understood)[0], understood)
+        return _write(understood, service)
+
+
+def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
+    """
+    Try a pending note once; None when it waits no more. A failure puts it off, or lets the rules have it.
+
+    *Because:* the one place that forgives: whatever goes wrong, the note is in the store, and the next one must have its turn.
+    """
+    try:
+        return consolidate(task, agents, service, keeps_skipped=True)
+    except Exception as error:
+        return put_off(task, agents, error, service)
+
+
+def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> Noted | None:
+    """Let a note that failed wait for its next attempt, or for the rules, or give it up; None when it waits no more."""
+    assert task.run is not None
+    options = service.settings.consolidation
+    failures = (task.run.attempts or 0) + 1
+    logger.warning("note.put-off", extra={"note": task.note.iri, "error": type(error).__name__, "attempt": failures})
+    is_last = failures > options.retries
+    by_rules = is_last and agents.kind == "model" and service.settings.model.fallback_to_rules
+    wait_s = min(options.retry_wait_s * 2 ** min(failures - 1, 30), options.retry_most_s)
+    gives_up = is_last and agents.kind == "rules"
+    with service.writing:
+        if not queue.is_waiting(task, service.stores):
+            return None
+        task, written = queue.postpone(
+            task,
+            error,
+            "failed" if gives_up else "pending",
+            None if gives_up else now() + timedelta(seconds=wait_s),
+        )
+        service.stores.commit(written, task.scope)
+        service.put_off.add(task.note.iri)
+    if by_rules:
+        return retry_note(task, service.rules, service)
+    return Noted(note=task.note.iri, pending=True)
+
+
+def work(service: Service) -> float | None:
+    """Try every note that is due; return the seconds until the next one is, or None when none waits."""
+    for one in queue.list_waiting(service.stores):
+        if service.consolidator.stopping.is_set():
+            return None
+        # A new process tries at once whatever an earlier one had put off.
+        if one.note in service.put_off and one.retry_at and one.retry_at > now():
+            continue
+        if task := queue.load_task(one, service.stores):
+            retry_note(task, service.new_agents(), service)
+    due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at]
+    return max((min(due) - now()).total_seconds(), 0.05) if due else None
+
+
+def resume(service: Service) -> None:
+    """
+    Understand the notes that wait, and those to come, and keep checkpoints, in the background until the service is closed.
+
+    While the memory is read-only it does nothing.
+    """
+    if service.degraded:
+        return
+    service.checkpointer.wake()
+    if queue.list_waiting(service.stores):
+        service.consolidator.wake()
+
+
+def _write(understood: Understanding, service: Service) -> Noted | None:
+    """Write what was understood; what may have changed meanwhile is looked at once more."""
+    task = understood.task
+    with service.writing:
+        if task.run is not None and not queue.is_waiting(task, service.stores):
+            return None
+        if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
+            return earlier
+        placed = replace(understood, task=place_in_session(task, service.stores))
+        written, noted = build_change(refresh_retirable(placed, service.stores))
+        if written.adds or written.removes:
+            service.stores.commit(written, task.scope)
+        return noted
+
+
+def _recall_known(text: str, scope: Scope, service: Service) -> Recollection:
+    """Return what a note brings back: the best there is, relevant or not, as the model is to judge that."""
+    ungated = replace(service.settings, gate=replace(service.settings.gate, on=False))
+    query = retrieval.Asked(text, scope, k=service.settings.consolidation.recalled_memories)
+    return retrieval.recall(query, service.stores, ungated)

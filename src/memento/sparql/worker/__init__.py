@@ -1,0 +1,1 @@
+"""The processes that evaluate foreign SPARQL: jobs, who goes first, the pool, and the child itself."""

@@ -1,0 +1,231 @@
+"""
+A query evaluated on a snapshot, in the process that may be killed: what the engine says, as answers and errors of ours, and how
+many rows a serialised answer has so far.
+
+*Guarantees:* a function that the engine does not know is an error of the expression that calls it, as the standard has it, not of
+the query. The place of a syntax error is where the text cannot be read on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn, cast
+
+import pyoxigraph as ox
+
+from memento.errors import GraphError, InputError
+
+if TYPE_CHECKING:
+    from memento.graph.similarity import Function
+
+Snapshot = ox.Store
+"""A snapshot that is open."""
+ROW_FORMATS = {
+    "application/sparql-results+json": ox.QueryResultsFormat.JSON,
+    "application/json": ox.QueryResultsFormat.JSON,
+    "application/sparql-results+xml": ox.QueryResultsFormat.XML,
+    "application/xml": ox.QueryResultsFormat.XML,
+    "text/csv": ox.QueryResultsFormat.CSV,
+    "text/tab-separated-values": ox.QueryResultsFormat.TSV,
+}
+GRAPH_FORMATS = {
+    "text/turtle": ox.RdfFormat.TURTLE,
+    "application/n-triples": ox.RdfFormat.N_TRIPLES,
+    "application/n-quads": ox.RdfFormat.N_QUADS,
+    "application/trig": ox.RdfFormat.TRIG,
+    "application/rdf+xml": ox.RdfFormat.RDF_XML,
+    "application/ld+json": ox.RdfFormat.JSON_LD,
+}
+_UNKNOWN_FUNCTION = re.compile(r"The custom function <([^>]*)> is not supported")
+_WRONG_CALL = re.compile(r"The custom function <[^>]*> requires")
+_SYNTAX_ERROR = re.compile(r"error at (\d+):(\d+): expected (.*)", re.DOTALL)
+_KEYWORD = re.compile(r"[A-Za-z_]{2,}")
+_PADDING = "\n" + 32 * " "
+"""Longer than any keyword: the engine reads as many characters as a keyword has before it sees that it is none."""
+
+
+class QuerySyntaxError(Exception):
+    """The engine cannot read a query from this place on; `line` and `column` count from 1."""
+
+    def __init__(self, line: int, column: int) -> None:
+        super().__init__(line, column)
+        self.line, self.column = line, column
+
+
+def open_snapshot(folder: Path | str) -> Snapshot:
+    """Open a snapshot to read from; raises `GraphError`."""
+    try:
+        return ox.Store.read_only(str(folder))
+    except OSError as error:
+        raise GraphError(f"the snapshot cannot be opened: {error}") from error
+
+
+def write_answer(
+    store: Snapshot,
+    sparql: str,
+    media: str,
+    write: Callable[[bytes], None],
+    *,
+    default_graphs: Sequence[str] | None,
+    named_graphs: Sequence[str] | None,
+    base: str | None = None,
+    functions: Mapping[ox.NamedNode, Function] | None = None,
+) -> None:
+    """
+    Answer a query, handing the serialised answer to `write` as it comes, some kilobytes at a time.
+
+    A function that the engine does not know is an error of the expression that calls it, as the standard has it, not of the query.
+
+    Args:
+        media: a media type of `ROW_FORMATS` or `GRAPH_FORMATS`, after the form of the query.
+        default_graphs, named_graphs: the dataset; None leaves it to the query.
+        functions: what the query may call beside what the engine has.
+
+    Raises:
+        Misread: this is no query.
+        InputError: a function is called with too many or too few arguments.
+        GraphError: the store failed.
+        whatever `write` raises.
+    """
+    answer = evaluate(store, sparql, default_graphs, named_graphs, base, functions or {})
+    sink = _Sink(write)
+    file = cast("IO[bytes]", sink)
+    try:
+        if isinstance(answer, ox.QueryTriples):
+            answer.serialize(file, GRAPH_FORMATS[media])
+        else:
+            answer.serialize(file, ROW_FORMATS[media])
+    except (OSError, RuntimeError, ValueError) as error:
+        if sink.failure is not None:
+            raise sink.failure from None
+        raise GraphError(f"the query failed: {error}") from error
+
+
+def evaluate(
+    store: Snapshot,
+    sparql: str,
+    default_graphs: Sequence[str] | None,
+    named_graphs: Sequence[str] | None,
+    base: str | None,
+    functions: Mapping[ox.NamedNode, Function],
+) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
+    dataset: dict[str, Any] = {
+        "default_graph": None if default_graphs is None else [ox.NamedNode(iri) for iri in default_graphs],
+        "named_graphs": None if named_graphs is None else [ox.NamedNode(iri) for iri in named_graphs],
+    }
+    known: dict[ox.NamedNode, Any] = dict(functions)
+    while True:
+        try:
+            return store.query(sparql, base_iri=base, custom_functions=known or None, **dataset)
+        except SyntaxError as error:
+            raise _locate_syntax_error(store, sparql, base, error) from None
+        except (OSError, ValueError, RuntimeError) as error:
+            function = _UNKNOWN_FUNCTION.match(str(error))
+            if function is None or (name := ox.NamedNode(function.group(1))) in known:
+                kind = InputError if _WRONG_CALL.match(str(error)) else GraphError
+                raise kind(f"the query failed: {error}") from error
+            known[name] = _fail
+
+
+def _fail(*terms: object) -> NoReturn:
+    raise ValueError  # which the engine takes for an unbound value
+
+
+def _locate_syntax_error(
+    store: Snapshot, sparql: str, base: str | None, error: SyntaxError
+) -> QuerySyntaxError | GraphError:
+    """Find where the engine could not read on: what it says is the end of the longest keyword that it tried there."""
+    try:
+        store.query(sparql + _PADDING, base_iri=base)
+    except SyntaxError as again:
+        error = again
+    except (OSError, ValueError, RuntimeError):
+        pass
+    if not (place := _SYNTAX_ERROR.match(str(error))):
+        return GraphError(f"the query failed: {error}")
+    lines = (sparql + _PADDING).split("\n")
+    at = sum(len(one) + 1 for one in lines[: int(place.group(1)) - 1]) + int(place.group(2)) - 1
+    words = [word for word in place.group(3).removeprefix("one of ").split(", ") if word != "[_]"]
+    if words and all(_KEYWORD.fullmatch(word) for word in words):
+        at -= min(map(len, words))
+    before = sparql[: max(at, 0)]
+    return QuerySyntaxError(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+class _Sink:
+    """A file that the engine writes to; what `write` raises ends the evaluation and is raised again by whoever started it."""
+
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
+        self.failure: BaseException | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            self._write(data)
+        except BaseException as failure:
+            self.failure = failure
+            raise
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: nothing is kept back here."""
+
+
+_MARKS = {
+    # The quotes of a text are escaped, so that this stands between two rows only. A row without any value is not counted.
+    "application/sparql-results+json": b'},{"',
+    "application/json": b'},{"',
+    "application/sparql-results+xml": b"<result>",
+    "application/xml": b"<result>",
+    "text/tab-separated-values": b"\n",
+    "application/n-triples": b"\n",
+    "application/n-quads": b"\n",
+}
+
+
+def row_counter(media: str) -> Callable[[bytes], int]:
+    """
+    Takes the next bytes and returns the rows so far; always 0 for the media types of graphs, but those of one triple a line.
+
+    >>> rows = row_counter("text/csv")
+    >>> rows(b'x\\r\\n"a\\r'), rows(b'\\nb"\\r\\n')
+    (1, 2)
+    """
+    if media == "text/csv":
+        return _CsvCounter().count_in
+    mark = _MARKS.get(media)
+    return _MarkCounter(mark).count_in if mark else lambda data: 0
+
+
+class _MarkCounter:
+    """Counts a mark that may be cut by the border of two pieces."""
+
+    def __init__(self, mark: bytes) -> None:
+        self._mark = mark
+        self._rest = b""
+        self._count = 0
+
+    def count_in(self, data: bytes) -> int:
+        data = self._rest + data
+        self._count += data.count(self._mark)
+        keep = len(self._mark) - 1
+        self._rest = data[-keep:] if keep else b""
+        return self._count
+
+
+class _CsvCounter:
+    """Counts ends of lines outside quotes; a doubled quote leaves the quotes and enters them again."""
+
+    def __init__(self) -> None:
+        self._quoted = False
+        self._count = 0
+
+    def count_in(self, data: bytes) -> int:
+        for part in data.split(b'"'):
+            if not self._quoted:
+                self._count += part.count(b"\n")
+            self._quoted = not self._quoted
+        self._quoted = not self._quoted  # as many changes as quotes, one less than parts
+        return self._count

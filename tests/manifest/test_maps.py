@@ -1,0 +1,92 @@
+"""The map of a real memory: what is on it, what is not, and that it is the same when it is drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memento import open_memento
+from memento.manifest.maps import draw_manifest
+from memento.model import Manifest
+from memento.python import Memento
+from memento.time import now
+
+NOTES = (
+    "I work at Google.",
+    "Anna Meyer plays chess with Paul Klein in Berlin.",
+    "Paul Klein lives in Berlin.",
+    "Anna Meyer works at Siemens.",
+    "Siemens is based in Munich.",
+    "I like tea.",
+)
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Iterator[Memento]:
+    memento = open_memento(tmp_path)
+    assert isinstance(memento, Memento)
+    with memento:
+        for text in NOTES:
+            memento.note(text)
+        yield memento
+
+
+def mapped(memento: Memento) -> Manifest:
+    return draw_manifest(memento.context.scope(None), now(), memento.service.stores)
+
+
+def test_what_hangs_together_is_a_region_and_the_user_is_not_on_the_map(memento: Memento) -> None:
+    found = mapped(memento)
+    names = {place.text for region in found.regions for place in region.places}
+
+    assert (found.layout.memories, found.energy) == (6, 50)
+    assert any({"Berlin", "Paul Klein"} <= {place.text for place in region.places} for region in found.regions)
+    assert not any(place.iri.startswith("urn:memento:user:") for region in found.regions for place in region.places)
+    assert {"Siemens", "Berlin"} <= names
+    assert found.layout.clustering > 0
+    assert found.text.startswith("Memory: 6 items, ")
+    assert found.recent == "told: USER likes tea."
+
+
+def test_the_same_memory_gives_the_same_map(memento: Memento) -> None:
+    first, second = mapped(memento), mapped(memento)
+
+    assert replace(first, at=second.at) == second
+
+
+def test_what_is_forgotten_or_of_another_namespace_is_not_on_it(memento: Memento) -> None:
+    tea = next(one.iri for one in memento.list() if "tea" in one.content)
+    memento.forget(tea)
+    memento.note("Zoe Quill collects stamps.", namespace="other")
+
+    assert mapped(memento).layout.memories == 5
+    assert "Zoe" not in mapped(memento).text
+
+
+def test_an_association_draws_two_memories_together(memento: Memento) -> None:
+    by_text = {one.content: one.iri for one in memento.list()}
+    before = mapped(memento).layout.links
+    memento.associate(by_text["USER likes tea."], by_text["Paul Klein lives in Berlin."], weight=1.0)
+
+    assert mapped(memento).layout.links == before + 1
+
+
+def test_seasons_follow_the_lives_of_the_memories(memento: Memento) -> None:
+    assert {name: len(some) for name, some in mapped(memento).seasons.items()} == {
+        "emerging": 3,
+        "active": 0,
+        "stable": 0,
+        "decaying": 0,
+    }
+
+
+def test_an_empty_memory_has_a_map_too(tmp_path: Path) -> None:
+    with open_memento(tmp_path) as memento:
+        assert isinstance(memento, Memento)
+        found = mapped(memento)
+
+    assert (found.layout.memories, found.regions, found.keys) == (0, (), ())
+    assert found.text.startswith("Memory: nothing yet.")
