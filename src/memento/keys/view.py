@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.model import KeyType, Scope
-from memento.rank import dynamics
+from memento.rank import laws as dynamics
 from memento.search.indexes import Indexes
 from memento.search.links import Joined, label_of, read_names
 from memento.search.nodes import Ids, Mask

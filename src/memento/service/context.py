@@ -24,7 +24,7 @@ from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
@@ -52,7 +52,7 @@ class Service:
 
     def __init__(
         self,
-        datadir: Home,
+        datadir: DataFolder,
         stores: Backends,
         scope: Scope,
         settings: Settings,
@@ -140,7 +140,7 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, settings.namespace_checked(chosen), with_main=self.access.sees("main"))
+        scope = Scope(self.access.tenant, settings.check_namespace(chosen), with_main=self.access.sees("main"))
         if right != "read":
             self.service.maps.count_write(scope)
         return scope

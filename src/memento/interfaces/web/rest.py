@@ -21,9 +21,9 @@ from flask import Blueprint, Response, request
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake import Record, parse_note_row, parse_rows
+from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
-from memento.model.picture import pictured
 from memento.operations import TABLE, Operation, check_value, fields_of
 from memento.operations.base import Field, complete, route_of
 from memento.operations.expressions import Evaluate
@@ -69,7 +69,7 @@ def _show_recollection(recollection: Recollection, form: str) -> Response:
 
 def _show_manifest(manifest: Manifest, form: str) -> Response:
     if form == "svg":
-        return Response(pictured(manifest), mimetype="image/svg+xml")
+        return Response(draw_manifest(manifest), mimetype="image/svg+xml")
     return respond(manifest) if form == JSON else Response(manifest.text + "\n", mimetype="text/plain")
 
 
