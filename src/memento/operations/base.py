@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -114,7 +114,7 @@ class Field:
     @property
     def is_list(self) -> bool:
         """Tell whether it takes several values."""
-        return get_origin(self.type) in (list, tuple)
+        return get_origin(self.type) in (list, tuple, Sequence)
 
 
 def name_of(operation: type[Operation[Any]]) -> str:

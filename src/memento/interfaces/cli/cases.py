@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from memento.errors import InputError
-from memento.interfaces.cli.base import GROUPS, Chosen, ask, common, opened
+from memento.interfaces.cli import views
+from memento.interfaces.cli.base import GROUPS, Chosen, ask, common, opened, printed
 
 if TYPE_CHECKING:
     from memento.model import CaseRow
@@ -34,14 +34,46 @@ def command(name: str) -> Callable[[F], F]:
     return register
 
 
-def _answer(chosen: Chosen, method: str, view: Callable[[Any], str], /, **asked: Any) -> None:
-    with opened(chosen, f"cases {method}") as memento:
-        answer = ask(memento, method, **asked)
-    _print(chosen, answer, lambda: view(answer))
+@command("show")
+@click.argument("iri")
+def show_case(chosen: Chosen, iri: str, domain: str | None) -> None:
+    """Show everything about the case or the run IRI."""
+    with opened(chosen, "cases show") as memento:
+        if ":trajectory:" in iri:
+            run = ask(memento, "task_run", run=iri, domain=domain)
+            printed(chosen, run, lambda: views.show_run(run))
+        else:
+            case = ask(memento, "get_case", case=iri, domain=domain)
+            printed(chosen, case, lambda: views.show_case(case))
 
 
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+@command("add")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
+    """Keep every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
+    rows = _rows(file)
+    with opened(chosen, "cases add") as memento:
+        kept = [str(iri) for iri in memento.add_cases(rows, domain=domain)]
+    printed(chosen, kept, lambda: f"{len(kept):,} cases kept.")
+
+
+@command("record")
+@click.argument("task")
+@click.option("--plan", required=True, help="What was done, as numbered steps.")
+@click.option("--retrieval", metavar="IRI", help="The cases that were shown for it, which then share its reward.")
+@click.option("--reason", help="Why the verdict is what it is.")
+@_outcome
+@_reward
+@_score
+@_efficiency
+def record_case(
+    chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
+) -> None:
+    """Keep the finished TASK as a case, with its verdict."""
+    with opened(chosen, "cases record") as memento:
+        run = ask(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
+        answer = ask(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
+    printed(chosen, answer, lambda: views.show_completed(answer))
 
 
 def _rows(file: Path) -> list[CaseRow]:

@@ -12,6 +12,7 @@ from memento.iris import IRI
 from memento.keys.given import sanitised
 from memento.model import BatchRow, KeyType, MemoryRow, Noted, Remembered, ToRemember, TurnRow
 from memento.operations import keys as operations
+from memento.operations import notes
 
 RECALL = """The keys that a question leads to: words and names under which memories lie, never the memories themselves.
 
@@ -255,6 +256,7 @@ TOOLS = (
         arguments=RememberArguments,
         answer=Remembered,
         run=remember,
+        asks=(operations.Remember,),
         repeats_harmlessly=True,
     ),
     Tool(
@@ -264,6 +266,7 @@ TOOLS = (
         arguments=CorrectArguments,
         answer=Corrected,
         run=correct,
+        asks=(notes.Correct,),
         repeats_harmlessly=True,
     ),
     tool_over(operations.Related, "related", "Related memories", RELATED, {"memory_id": _MEMORY}, takes_namespace=True),
@@ -274,6 +277,7 @@ TOOLS = (
         arguments=MemoryArguments,
         answer=Deleted,
         run=forget,
+        asks=(notes.Forget,),
         destroys=True,
         repeats_harmlessly=True,
     ),
@@ -308,6 +312,7 @@ TOOLS = (
         arguments=BatchArguments,
         answer=Batch,
         run=remember_batch,
+        asks=(operations.RememberBatch,),
         repeats_harmlessly=True,
     ),
     tool_over(operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}, takes_namespace=True),
