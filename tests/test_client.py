@@ -39,6 +39,32 @@ from memento.python import Client, Memento, Memory, open_memento
 from memento.python.transport import error_called
 from memento.time import now
 
+HERE_ONLY = {
+    "warm_up",
+    "peek",
+    "health",
+    "serve_at",
+    "seen_by",
+    "resume",
+    "scope",
+    "add_keeper",
+    "answer",
+    "exporting",
+    "manifest_text",
+    "on_redrawn",
+    "degraded",
+    "take_in",
+} | {
+    "updated",
+    "uploaded",
+    "dropped",
+    "graph_answer",
+    "named_graph",
+    "fresh_graph",
+    "description",
+    "void",
+}
+
 
 class Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:

@@ -16,7 +16,7 @@ from memento.iris import data_iri
 from memento.python import Memento, open_memento
 from memento.service.handlers.documents import export_pieces
 from memento.settings import Settings, SexprSettings
-from memento.sexpr.reader import read
+from memento.sexpr.forms import read_forms
 from memento.sexpr.verbs import VERBS, table
 
 
@@ -128,7 +128,7 @@ def test_expressions_nest_and_the_last_value_is_printed(memento: Memento) -> Non
     assert len(found.values) == 2
     assert found.calls == 5
     assert found.text.startswith('((id "urn:memento:memory:')
-    assert read(found.text)
+    assert read_forms(found.text)
     assert value(memento, '(get (stats) "memories")') == 1
 
 
@@ -286,4 +286,4 @@ def test_the_page_has_the_table_of_the_verbs() -> None:
 def test_every_verb_says_what_it_does_and_its_signature_is_an_expression() -> None:
     for verb in VERBS.values():
         assert verb.does.endswith(".")
-        assert read(verb.signature.replace("[", "").replace("]", "").replace("…", ""))
+        assert read_forms(verb.signature.replace("[", "").replace("]", "").replace("…", ""))

@@ -30,7 +30,7 @@ from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import CaseRow, Change
 from memento.python import Memento, open_memento
-from memento.sexpr.printer import printed
+from memento.sexpr.forms import print_form
 from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
 from memento.time import now
 
@@ -209,7 +209,7 @@ def test_nothing_of_others_comes_out_over_mcp(doors: Doors, listed: Sequence[str
 @given(queries)
 def test_nothing_of_others_comes_out_of_expressions(doors: Doors, sparql: str) -> None:
     try:
-        told = doors.reader.evaluate(f"(sparql {printed(sparql)})").text
+        told = doors.reader.evaluate(f"(sparql {print_form(sparql)})").text
     except MementoError as error:
         told = str(error)
     assert_clean(told, sparql)

@@ -20,11 +20,10 @@ from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
-from memento.search import keeping
+from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
-from memento.search.reconcile import reconcile
-from memento.search.vectors import vector_file
+from memento.search.vectors import open_vector_file
 from memento.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -34,10 +33,9 @@ _AT_MOST_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class CopyCache:
     """
-    Somebody who keeps copies of what memories say: how they give some up, how they let go of files and connections, and how they
-    give all of them up.
+    A cache of what memories say: how it drops some copies, how it closes its files and connections, and how it drops all of them.
     """
 
     forget: Callable[[Sequence[IRI]], None]
@@ -61,13 +59,13 @@ class Backends:
     """What was found damaged when the store's files were last read to their end."""
     erasures: int = 0
     """How often texts were erased: what was copied before holds them."""
-    forgotten: list[Callable[[], None]] = field(default_factory=list)
+    forget_listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called when something is forgotten, by whoever keeps what was made of several memories."""
     warm: bool = field(default=False)
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
-    keepers: list[Keeper] = field(default_factory=list)
-    followers: list[Callable[[Change | None], None]] = field(default_factory=list)
+    caches: list[CopyCache] = field(default_factory=list)
+    change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
 
     def warm_up(self) -> None:
@@ -85,10 +83,10 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
-        made = self.indexes.made_by(change, scope.readable)
+        made = self.indexes.find_made(change, scope.readable)
         self.indexes.anticipate(change)
         self.apply(change)
-        # What lies elsewhere, as provenance does, no index holds.
+        # What is elsewhere, as provenance is, no index holds.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made)
@@ -126,7 +124,7 @@ class Backends:
         if texts:
             self._begin_erasing()
         if touched and delta.removed:
-            keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+            cache.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
@@ -141,21 +139,21 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.graph.apply(change)
-        for follow in self.followers:
-            follow(change)
+        for notify in self.change_listeners:
+            notify(change)
 
-    def forget_copies(self, iris: Sequence[IRI]) -> None:
+    def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
         Let those who keep copies of what memories and notes say give them up; where none runs, their file goes.
 
         Raises:
             GraphError: a copy could not be removed.
         """
-        for keeper in self.keepers:
-            keeper.forget(iris)
-        for told in self.forgotten:
-            told()
-        if not self.keepers:
+        for copies in self.caches:
+            copies.forget(iris)
+        for notify in self.forget_listeners:
+            notify()
+        if not self.caches:
             try:
                 self.home.delete_blocks()
             except OSError as error:
@@ -165,7 +163,7 @@ class Backends:
         """
         Remove quads and every copy of some texts.
 
-        The vectors are overwritten at once; the store's own files are written anew at the next start.
+        The vectors are overwritten at once; the store's own files are rewritten at the next start.
         """
         self.erasing()
         self.commit(change, scope)
@@ -174,16 +172,16 @@ class Backends:
         self.embedder.discard(texts)
 
     def erasing(self) -> None:
-        """Text is about to be erased: the store's own files are written anew at the next start, and no index of now is kept."""
+        """Text is about to be erased: the store's own files are rewritten at the next start, and no index of now is kept."""
         self._begin_erasing()
-        keeping.discard(self.home.indexes, self.indexes)
+        cache.discard(self.home.indexes, self.indexes)
 
     def _begin_erasing(self) -> None:
         self.home.erased.touch()
         self._is_erased = True
         self.erasures += 1
-        for told in self.forgotten:
-            told()
+        for notify in self.forget_listeners:
+            notify()
         discard_backups(self.home.checkpoints)
 
     def close(self) -> None:
@@ -191,16 +189,16 @@ class Backends:
         if self._is_closed:
             return
         self._is_closed = True
-        for keeper in self.keepers:
-            keeper.close()
+        for copies in self.caches:
+            copies.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
-                _kept(self.home, self.indexes)
+                _save_indexes(self.home, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            keeping.ended(self.indexes, keeping.traces(self.home.store))
+            cache.note_closed(self.indexes, cache.fingerprint_files(self.home.store))
             self.indexes.file.close()
             standing.stand_back(self.home)
 
@@ -226,10 +224,10 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     finish(home)
     degraded = None
     try:
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences = _open_store(home, settings, embedder)
     except Damaged as damage:
         degraded = standing.stand_in(home, damage)
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences = _open_store(home, settings, embedder)
     return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
 
 
@@ -241,10 +239,10 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     Raises:
         GraphError: the store could not be let go of, or not be opened again.
     """
-    for keeper in parts.keepers:
-        keeper.clear()
-    for told in parts.forgotten:
-        told()
+    for copies in parts.caches:
+        copies.clear()
+    for notify in parts.forget_listeners:
+        notify()
     writes = parts.graph.writes
     parts.inferences.close()
     parts.graph.close()
@@ -258,32 +256,32 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             parts.degraded = None
     finally:
         wait_until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        graph, parts.indexes, parts.inferences = _open_store(parts.home, settings, parts.embedder)
         graph.count_from(writes + 1)
         parts.graph = graph
         parts.snapshots.switch_to(graph)
-        for follow in parts.followers:
-            follow(None)
+        for listener in parts.change_listeners:
+            listener(None)
         parts._is_erased = False
 
 
-def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+def _open_store(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
     """Store and indexes of a data folder, after whatever an earlier process left to be done."""
     finish(home)
     if home.erased.exists():
         rewrite(home.store)
         home.erased.unlink()
     standing.look_for_store(home)
-    before = keeping.traces(home.store)
+    before = cache.fingerprint_files(home.store)
     graph = Oxigraph(home.store)
     try:
-        indexes = Indexes(graph, embedder, vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
-        is_ours = keeping.began(indexes, before)
+        indexes = Indexes(graph, embedder, open_vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
+        is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
-        if not (is_ours and keeping.load(home.indexes, graph, indexes)):
-            keeping.discard(home.indexes, indexes)
-            reconcile(graph, indexes)
-            _kept(home, indexes)
+        if not (is_ours and cache.load(home.indexes, graph, indexes)):
+            cache.discard(home.indexes, indexes)
+            indexes.reconcile()
+            _save_indexes(home, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write
@@ -293,11 +291,11 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
     return graph, indexes, inferences
 
 
-def _kept(home: Home, indexes: Indexes) -> None:
+def _save_indexes(home: Home, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     try:
-        keeping.save_if_late(home.indexes, indexes)
+        cache.save_if_late(home.indexes, indexes)
     except OSError as error:
-        keeping.discard(home.indexes, indexes)
+        cache.discard(home.indexes, indexes)
         # The next start reads the graph instead.
         logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})

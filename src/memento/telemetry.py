@@ -15,14 +15,17 @@ import threading
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from memento.errors import MissingPart
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _lock = threading.Lock()
 _counts: dict[str, int] = defaultdict(int)
@@ -58,6 +61,11 @@ class Stopwatch:
             with _lock:
                 _counts[f"{self.work}.{name}"] += 1
                 _seconds[f"{self.work}.{name}"] += spent
+
+    def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function and time it as the phase of its name."""
+        with self.phase(work.__name__):
+            return work(*args, **kwargs)
 
 
 def count(event: str, by: int = 1) -> None:

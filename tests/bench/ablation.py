@@ -23,21 +23,31 @@ from numpy.typing import NDArray
 
 from measure import kept
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, paired
-from memento.evaluation.report import aligned, signed
-from memento.evaluation.trial import bar, prepared
-from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from memento.evaluation.report import Estimate, align_columns, estimate_difference, format_difference
+from memento.evaluation.trial import prepare_trial, show_progress
+from memento.retrieval.signals import SIGNALS as REGISTERED
+from memento.retrieval.signals import with_weights
+from memento.settings import EmbeddingSettings, Settings
 from weights import SEED, SIGNALS, Sheet, save, taken
 
-ON = {"walk": 0.2}
-"""What weighs nothing by default, and what it is given here."""
+
+def of_kind(kind: str) -> list[str]:
+    return [name for name in SIGNALS if kind in REGISTERED[name].kinds]
+
+
+def of_phase(*phases: str) -> list[str]:
+    return [name for name in SIGNALS if REGISTERED[name].phase in phases]
+
+
+ON = {name: 0.2 for name, one in REGISTERED.items() if not one.weight and "kin" not in one.needs}
+"""What weighs nothing by default and takes no inference, and what it is given here."""
 GROUPS: Mapping[str, Sequence[str]] = {
-    "all meaning": ("meaning", "window"),
-    "all words": ("words", "pairs", "session"),
-    "conversation": ("window", "pairs", "session", "speaker"),
-    "priors": ("speaker", "when", "form"),
-    "EXPAND": ("link", "shared", "tie"),
-    "ANCHOR and EXPAND": ("subject", "link", "shared", "tie"),
+    "all meaning": of_kind("meaning"),
+    "all words": of_kind("words"),
+    "conversation": of_kind("conversation"),
+    "priors": of_kind("priors"),
+    "EXPAND": of_phase("expand"),
+    "ANCHOR and EXPAND": of_phase("anchor", "expand"),
 }
 """What is switched off together: kinds of evidence, and the phases after LAND; ANCHOR without EXPAND is `subject`."""
 
@@ -77,23 +87,27 @@ def arguments() -> ArgumentParser:
 
 def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
     """The default, and the rounds with something off (`− name`) or on (`+ name`); all from the same answers."""
-    data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
-    everything = replace(SignalsSettings(), **ON)
-    configured = Settings(embedding=EmbeddingSettings(model=chosen.model), signals=everything)
-    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=chosen.keep) as trial:
+    data = sets.read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    plain = Settings(embedding=EmbeddingSettings(model=chosen.model))
+    configured = with_weights(plain, **ON)
+    with (
+        show_progress() as progress,
+        prepare_trial(data, configured=configured, progress=progress, keep=chosen.keep) as trial,
+    ):
         sheets = taken(trial, configured)
     if chosen.keep:  # for `weights.py`, which looks at what weighs something by default
         save([replace(one, values=one.values[:, : len(SIGNALS)]) for one in sheets], chosen.keep / f"{data.name}.npz")
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
-    plain = replace(everything, **dict.fromkeys(ON, 0.0))
-    rounds = {f"− {name}": weighed(sheets, replace(plain, **dict.fromkeys(some, 0.0))) for name, some in off.items()}
-    rounds |= {f"+ {name}": weighed(sheets, replace(plain, **{name: weight})) for name, weight in ON.items()}
+    rounds = {
+        f"− {name}": weighed(sheets, with_weights(plain, **dict.fromkeys(some, 0.0))) for name, some in off.items()
+    }
+    rounds |= {f"+ {name}": weighed(sheets, with_weights(plain, **{name: weight})) for name, weight in ON.items()}
     return weighed(sheets, plain), rounds
 
 
-def weighed(sheets: Sequence[Sheet], knobs: SignalsSettings) -> Round:
+def weighed(sheets: Sequence[Sheet], settings: Settings) -> Round:
     """What some weights reach."""
-    of_name = asdict(knobs)
+    of_name = asdict(settings.signals)
     weights = np.array([of_name[name] for name in (*SIGNALS, *ON)])
     return {f"recall@{k}": np.array([one.recall(weights, k) for one in sheets]) for k in (5, 10)}
 
@@ -103,10 +117,10 @@ def shown(dataset: str, first: Round, rounds: Mapping[str, Round]) -> str:
     rows = [(dataset, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     rows.append(("default", *percents(first), "", ""))
     rows += [
-        (name, *percents(one), *(signed(difference(one, first, metric)) for metric in METRICS))
+        (name, *percents(one), *(format_difference(difference(one, first, metric)) for metric in METRICS))
         for name, one in rounds.items()
     ]
-    return "\n".join([*aligned(rows), ""])
+    return "\n".join([*align_columns(rows), ""])
 
 
 def percents(one: Round) -> tuple[str, ...]:
@@ -114,7 +128,7 @@ def percents(one: Round) -> tuple[str, ...]:
 
 
 def difference(one: Round, first: Round, metric: str) -> Estimate:
-    return paired(first[metric], one[metric], np.random.default_rng(SEED))
+    return estimate_difference(first[metric], one[metric], np.random.default_rng(SEED))
 
 
 def table(first: Round, rounds: Mapping[str, Round]) -> dict[str, object]:

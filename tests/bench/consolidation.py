@@ -81,7 +81,7 @@ def show(file: str, by_tag: dict[str, Score]) -> None:
 
 def print_retired(folder: Path, sample: int, model: str) -> None:
     """Import the conversations of a set by rules and print a sample of what was retired, by which rule and through what."""
-    data = sets.read(folder)
+    data = sets.read_set(folder)
     with fresh_memory(model) as memento:
         for scope in data.scopes:
             namespace = f"turns-{scope}"

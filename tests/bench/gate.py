@@ -19,7 +19,7 @@ from pathlib import Path
 from measure import record
 from memento.evaluation import sets
 from memento.evaluation.sets import Question
-from memento.evaluation.trial import Trial, prepared
+from memento.evaluation.trial import Trial, prepare_trial
 from memento.settings import EmbeddingSettings, Settings
 
 SEED = 20_240_229
@@ -28,10 +28,10 @@ SEED = 20_240_229
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Print both rates, and return them in percent."""
     chosen = arguments().parse_args(argv)
-    data = sets.read(chosen.folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = sets.read_set(chosen.folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     choose = random.Random(SEED)
     figures: dict[str, float] = {}
-    with prepared(
+    with prepare_trial(
         data, configured=Settings(embedding=EmbeddingSettings(model=chosen.model)), keep=chosen.keep
     ) as trial:
         trial.gate = True
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         if len(data.scopes) > 1:
             figures |= rate(trial, "wrong non-empties", elsewhere(data.questions, data.scopes, choose))
         if chosen.foreign:
-            foreign = sets.read(chosen.foreign, limit=chosen.limit, exclude_types=chosen.exclude_type).questions
+            foreign = sets.read_set(chosen.foreign, limit=chosen.limit, exclude_types=chosen.exclude_type).questions
             figures |= rate(trial, f"non-empties of {chosen.foreign.name}", elsewhere(foreign, data.scopes, choose))
     record("gate", {"set": data.name, "model": chosen.model, **figures}, chosen.record)
     return figures
@@ -70,7 +70,7 @@ def elsewhere(
 def rate(trial: Trial, name: str, questions: Sequence[Question], of_empty: bool = False) -> dict[str, float]:
     """Ask some questions, and count those that came back empty, or those that did not."""
     trial.data = replace(trial.data, questions=tuple(questions))
-    answers = trial.asked().answers
+    answers = trial.ask_all().answers
     percent = 100 * sum((not answer.ranked) == of_empty for answer in answers) / len(answers)
     print(f"{trial.data.name}: {name} {percent:.1f} % of {len(answers)}")
     return {name: round(percent, 2)}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +21,7 @@ import numpy as np
 from measure import record
 from memento.iris import data_iri
 from memento.python import Memento, open_memento
+from memento.retrieval.signals import with_weights
 from memento.settings import EmbeddingSettings, Settings
 from synthetic import _word
 
@@ -109,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
 
 
 def weighing(settings: Settings, weight: float) -> Settings:
-    return replace(settings, signals=replace(settings.signals, inferred=weight))
+    return with_weights(settings, inferred=weight)
 
 
 def opened(folder: Path, settings: Settings) -> Memento:

@@ -32,17 +32,16 @@ from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import Home
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, all_found, estimate, recall
+from memento.evaluation.report import Estimate, all_found, estimate, recall_at
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
-from memento.keys import direct
-from memento.keys.match import Asked
-from memento.keys.thresholds import thresholds
+from memento.keys.match import KeyQuery, choose_thresholds
 from memento.model import Key, KeyLink, Quad, Scope
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
+from memento.retrieval.engines import direct
 from memento.search.embedders import Cached
 from memento.search.words import bm25
 from memento.service.handlers.keys import traversal
@@ -50,9 +49,9 @@ from memento.settings import EmbeddingSettings, Settings
 from recall_scale import written
 from synthetic import RandomVectors, World
 
-SYSTEMS: Mapping[str, direct.Wanted] = {
-    "direct": direct.Wanted(hops=1, by_keys=False),
-    **{f"graph{hops}": direct.Wanted(hops=hops) for hops in (1, 2, 3)},
+SYSTEMS: Mapping[str, direct.DirectOptions] = {
+    "direct": direct.DirectOptions(hops=1, by_keys=False),
+    **{f"graph{hops}": direct.DirectOptions(hops=hops) for hops in (1, 2, 3)},
 }
 WALKS = ("ppr", "spread", "hops")
 ORDER = ("bm25", "flat", *SYSTEMS, "notes", *WALKS)
@@ -103,7 +102,7 @@ def among(folder: Path) -> list[Path]:
 
 def of_set(folder: Path, chosen: Namespace) -> dict[str, object]:
     """The figures of one set: the mean of each metric by system, its 95 % interval, and the same by type of question."""
-    data = sets.read(folder, limit=chosen.limit, exclude_types=["adversarial"])
+    data = sets.read_set(folder, limit=chosen.limit, exclude_types=["adversarial"])
     values, types = ranked(data, chosen)
     figures: dict[str, object] = {"set": data.name, "n": len(data.questions), **means(values)}
     figures["intervals"] = {
@@ -131,8 +130,8 @@ def ranked(data: EvaluationSet, chosen: Namespace) -> tuple[Values, list[str]]:
                 for system, contents in rankings(question, memento).items():
                     found = list(dict.fromkeys(documents[question.scope, text] for text in contents))
                     values[system]["both@5"].append(all_found(found, question.grades, 5))
-                    values[system]["recall@5"].append(recall(found, question.grades, 5))
-                    values[system]["recall@10"].append(recall(found, question.grades, 10))
+                    values[system]["recall@5"].append(recall_at(found, question.grades, 5))
+                    values[system]["recall@10"].append(recall_at(found, question.grades, 10))
     return values, [question.type or "" for question in data.questions]
 
 
@@ -152,20 +151,20 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
     """The texts that each system finds, best first."""
     scope = Scope(namespace=f"scope-{question.scope}", with_main=False)
     vectors, indexes = memento.context.embed(question.text), memento.service.stores.indexes
-    asked = Asked(
+    asked = KeyQuery(
         text=question.text,
         vectors=vectors,
-        limits=thresholds(memento.service.stores.embedder.fingerprint, memento.settings.keys),
+        limits=choose_thresholds(memento.service.stores.embedder.fingerprint, memento.settings.keys),
     )
     with indexes.lock:
         way = traversal(scope, memento.context)
         nodes, scores = bm25(question.text, indexes.words(scope.memory_graphs, "memory"), 1.2, 0.75)
         found = {"bm25": iris(nodes[np.lexsort((nodes, -scores))][:K].tolist(), memento)}
-        near, _ = indexes.vectors["memory"].search(vectors, K, way.leads.visible)
+        near, _ = indexes.vectors["memory"].search(vectors, K, way.view.visible)
         found["flat"] = iris(near.tolist(), memento)
         for system, wanted in SYSTEMS.items():
             wanted = replace(wanted, k=K, min_score=-1.0)
-            best, _ = direct.recalled(asked, wanted, way, memento.settings.keys, memento.settings.words)
+            best, _ = direct.rank_directly(asked, wanted, way, memento.settings.keys, memento.settings.words)
             found[system] = [one.memory for one in best]
     best_notes = memento.recall(question.text, k=K, gate=False, namespace=scope.namespace).memories
     found["notes"] = [one.iri for one in best_notes]

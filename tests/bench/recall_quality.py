@@ -17,8 +17,8 @@ import numpy as np
 
 from measure import record
 from memento.evaluation import sets
-from memento.evaluation.report import METRICS, Report, signed
-from memento.evaluation.trial import bar, prepared
+from memento.evaluation.report import METRICS, Report, format_difference
+from memento.evaluation.trial import prepare_trial, show_progress
 from memento.settings import EmbeddingSettings, Settings
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
@@ -49,11 +49,11 @@ def main(argv: Sequence[str] | None = None) -> list[Report]:
         of_set = reported(folder, chosen)
         for report in of_set:
             print(row(report, of_set[-1]), flush=True)
-            figures = {**report.as_json(), "profile": report.called, "intervals": intervals(report)}
+            figures = {**report.as_json(), "profile": report.profile_name, "intervals": intervals(report)}
             record("recall_quality", figures, chosen.record)
         reports += of_set
-    for profile in dict.fromkeys(report.called for report in reports):
-        print(mean_row([one for one in reports if one.called == profile and one.dataset in MEAN_OF]))
+    for profile in dict.fromkeys(report.profile_name for report in reports):
+        print(mean_row([one for one in reports if one.profile_name == profile and one.dataset in MEAN_OF]))
     return reports
 
 
@@ -77,34 +77,37 @@ def wanted(folder: Path, only: Sequence[str]) -> bool:
 
 def reported(folder: Path, chosen: Namespace) -> list[Report]:
     """A report for each profile, all from one import."""
-    data = sets.read(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = sets.read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
     with (
-        bar() as progress,
-        prepared(
+        show_progress() as progress,
+        prepare_trial(
             data, consolidate=chosen.consolidate, configured=configured, progress=progress, keep=chosen.keep
         ) as trial,
     ):
-        return [trial.asked(profile) for profile in chosen.profile or PROFILES]
+        return [trial.ask_all(profile) for profile in chosen.profile or PROFILES]
 
 
 def row(report: Report, base: Report) -> str:
     """Percent; recall@5 with its interval, and the paired differences to another profile."""
-    means = [f"{100 * report.values(metric).mean():.1f}" for metric in SHOWN]
+    means = [f"{100 * report.list_values(metric).mean():.1f}" for metric in SHOWN]
     _, low, high = report.estimate("recall@5")
     means[0] += f" [{100 * low:.1f}, {100 * high:.1f}]"
-    differences = ("" if report is base else signed(report.minus(base, metric)) for metric in ("recall@5", "recall@10"))
+    differences = (
+        "" if report is base else format_difference(report.compare_with(base, metric))
+        for metric in ("recall@5", "recall@10")
+    )
     p50, p95 = np.quantile([answer.latency_ms for answer in report.answers], (0.5, 0.95))
     cells = [str(len(report.answers)), *means, *differences, f"{p50:.1f}", f"{p95:.1f}"]
-    return line(report.dataset, report.called, cells)
+    return line(report.dataset, report.profile_name, cells)
 
 
 def mean_row(reports: Sequence[Report]) -> str:
     """The mean over sets, whatever their size; empty when none of them is averaged."""
     if not reports:
         return ""
-    means = [f"{100 * np.mean([report.values(metric).mean() for report in reports]):.1f}" for metric in SHOWN]
-    return line(f"mean of {len(reports)}", reports[0].called, ["", *means, "", "", "", ""])
+    means = [f"{100 * np.mean([report.list_values(metric).mean() for report in reports]):.1f}" for metric in SHOWN]
+    return line(f"mean of {len(reports)}", reports[0].profile_name, ["", *means, "", "", "", ""])
 
 
 def line(name: str, profile: str, cells: Sequence[str]) -> str:

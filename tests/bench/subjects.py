@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from measure import fresh_memory, record
 from memento.evaluation import sets
-from memento.evaluation.report import Report, signed
-from memento.evaluation.trial import prepared
+from memento.evaluation.report import Report, format_difference
+from memento.evaluation.trial import prepare_trial
 from memento.search.subjects import aliases
 from memento.settings import EmbeddingSettings, Settings
 
@@ -48,7 +48,7 @@ NOTES: Mapping[str, str] = {
     "My favourite colour is green.": "",
     "When I was a child I played the violin.": "",
 }
-"""A note → the normalised name that one would ask for it by; empty where it is about the user alone."""
+"""A note → the normalise_label name that one would ask for it by; empty where it is about the user alone."""
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
@@ -65,9 +65,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     for name in chosen.sets if chosen.folder else ():
         for consolidate in (False, True):
             on, off = (worth(chosen.folder / name, consolidate, chosen.model, guess=g) for g in (True, False))
-            found = on.minus(off, "recall@5")
+            found = on.compare_with(off, "recall@5")
             called = f"{name}, consolidated" if consolidate else name
-            print(f"{called}: guessed names are worth {signed(found)} of recall@5")
+            print(f"{called}: guessed names are worth {format_difference(found)} of recall@5")
             figures[called] = [round(value, 4) for value in found]
     record("subjects", figures, chosen.record)
     return figures
@@ -99,17 +99,19 @@ def consolidated() -> dict[str, list[str]]:
 
 def worth(folder: Path, consolidate: bool, model: str, *, guess: bool) -> Report:
     """The questions of a set, with names guessed from texts or without."""
-    data = sets.read(folder, exclude_types=["adversarial"])
+    data = sets.read_set(folder, exclude_types=["adversarial"])
     with (
         guessing(guess),
-        prepared(data, consolidate=consolidate, configured=Settings(embedding=EmbeddingSettings(model=model))) as trial,
+        prepare_trial(
+            data, consolidate=consolidate, configured=Settings(embedding=EmbeddingSettings(model=model))
+        ) as trial,
     ):
-        return trial.asked()
+        return trial.ask_all()
 
 
 def guessing(on: bool) -> AbstractContextManager[object]:
     """While it lasts, texts give their subject's names, or none."""
-    return patch("memento.search.links.reading.aliases", aliases if on else lambda content, title: ())
+    return patch("memento.search.links.aliases", aliases if on else lambda content, title: ())
 
 
 if __name__ == "__main__":

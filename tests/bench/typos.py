@@ -21,8 +21,8 @@ from string import ascii_lowercase
 
 from measure import record
 from memento.evaluation import sets
-from memento.evaluation.report import Report, aligned, signed
-from memento.evaluation.trial import bar, prepared
+from memento.evaluation.report import Report, align_columns, format_difference
+from memento.evaluation.trial import prepare_trial, show_progress
 from memento.search.words import STOP_WORDS
 from memento.settings import EmbeddingSettings, Settings
 
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         rounds = measured(folder, chosen.model, chosen.keep)
         print(shown(folder.name, rounds), flush=True)
         figures[folder.name] = {
-            name: {metric: round(float(report.values(metric).mean()), 4) for metric in METRICS}
+            name: {metric: round(float(report.list_values(metric).mean()), 4) for metric in METRICS}
             for name, report in rounds.items()
         }
     record("typos", figures, chosen.record)
@@ -60,12 +60,12 @@ def arguments() -> ArgumentParser:
 
 def measured(folder: Path, model: str, keep: Path | None) -> dict[str, Report]:
     """The questions as they are and with a slip, mended and not; all from one import."""
-    data = sets.read(folder, exclude_types=["adversarial"])
+    data = sets.read_set(folder, exclude_types=["adversarial"])
     slipped = replace(data, questions=tuple(replace(one, text=with_slip(one.text)) for one in data.questions))
     mending = Settings(embedding=EmbeddingSettings(model=model))
     plain = replace(mending, land=replace(mending.land, mend=False))
     rounds = {}
-    with bar() as progress, prepared(data, configured=mending, progress=progress, keep=keep) as trial:
+    with show_progress() as progress, prepare_trial(data, configured=mending, progress=progress, keep=keep) as trial:
         for name, asked, configured in (
             ("as it is", data, plain),
             ("as it is, mended", data, mending),
@@ -73,7 +73,7 @@ def measured(folder: Path, model: str, keep: Path | None) -> dict[str, Report]:
             ("slip, mended", slipped, mending),
         ):
             trial.data = asked
-            rounds[name] = trial.asked(configured=configured)
+            rounds[name] = trial.ask_all(configured=configured)
     return rounds
 
 
@@ -108,10 +108,10 @@ def shown(name: str, rounds: dict[str, Report]) -> str:
     first = rounds["as it is"]
     rows: list[tuple[str, ...]] = [(name, *METRICS, *(f"{metric} lost or won" for metric in METRICS))]
     for called, report in rounds.items():
-        means = (f"{100 * report.values(metric).mean():.1f}" for metric in METRICS)
-        gains = ("" if report is first else signed(report.minus(first, metric)) for metric in METRICS)
+        means = (f"{100 * report.list_values(metric).mean():.1f}" for metric in METRICS)
+        gains = ("" if report is first else format_difference(report.compare_with(first, metric)) for metric in METRICS)
         rows.append((called, *means, *gains))
-    return "\n".join([*aligned(rows), ""])
+    return "\n".join([*align_columns(rows), ""])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from measure import record
 from memento.evaluation import sets
-from memento.evaluation.metrics import Estimate, estimate
-from memento.evaluation.report import aligned, signed
+from memento.evaluation.report import Estimate, align_columns, estimate, format_difference
 from memento.evaluation.sets import Question
-from memento.evaluation.trial import Trial, bar, prepared
-from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from memento.evaluation.trial import Trial, prepare_trial, show_progress
+from memento.retrieval.signals import SIGNALS as REGISTERED
+from memento.settings import EmbeddingSettings, Settings
 
-SIGNALS = tuple(item.name for item in fields(SignalsSettings) if item.default)
+SIGNALS = tuple(name for name, one in REGISTERED.items() if one.weight)
 """Those that weigh something by default."""
 FOLDS = 5
 MOST = 300
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     if not folders:
         raise SystemExit(f"{chosen.folder} has no set that was asked for")
     sheets = {folder.name: sheets_of(folder, chosen.model, chosen.keep) for folder in folders}
-    default: Weights = np.array([asdict(SignalsSettings())[name] for name in SIGNALS])
+    default: Weights = np.array([REGISTERED[name].weight for name in SIGNALS])
     of_all = fitted([one for some in sheets.values() for one in some], default)
     ways: dict[str, Callable[[Sheet], Weights]] = {
         "default": lambda one: default,
@@ -106,9 +106,9 @@ def sheets_of(folder: Path, model: str, keep: Path | None) -> list[Sheet]:
     kept = keep / f"{folder.name}.npz" if keep else None
     if kept and kept.exists():
         return loaded(kept, folder.name)
-    data = sets.read(folder, exclude_types=["adversarial"])
+    data = sets.read_set(folder, exclude_types=["adversarial"])
     configured = Settings(embedding=EmbeddingSettings(model=model))
-    with bar() as progress, prepared(data, configured=configured, progress=progress, keep=keep) as trial:
+    with show_progress() as progress, prepare_trial(data, configured=configured, progress=progress, keep=keep) as trial:
         made = taken(trial, configured)
     if kept:
         save(made, kept)
@@ -165,7 +165,7 @@ def sheet(trial: Trial, question: Question, fold: Mapping[str, int], configured:
     """What every signal says of the best memories for one question, as an explained answer gives it."""
     weights = {name: weight for name, weight in asdict(configured.signals).items() if weight}
     most = sum(weights.values())
-    ranked, why = trial.explained(question, MOST, configured=configured)
+    ranked, why = trial.explain(question, MOST, configured=configured)
     values = [[one.get(name, 0.0) * most / weight for name, weight in weights.items()] for one in why]
     return Sheet(
         dataset=trial.data.name,
@@ -265,12 +265,12 @@ def shown(figures: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
             gains = ("" if way == "default" else percent(one[f"difference@{k}"]) for k in (5, 10))
             rows.append((name, way, *recalls, *gains))
     rows.sort(key=lambda row: (row[0] != "set", row[0]))
-    return "\n".join(aligned(rows))
+    return "\n".join(align_columns(rows))
 
 
 def percent(difference: object) -> str:
     assert isinstance(difference, list)
-    return signed(Estimate(*map(float, difference)))
+    return format_difference(Estimate(*map(float, difference)))
 
 
 if __name__ == "__main__":

@@ -262,13 +262,13 @@ def test_a_row_that_can_be_no_case_is_named_and_nothing_is_kept(memento: Memento
 
 def test_vectors_of_cases_are_found_by_their_iri_and_no_recall_finds_a_case(memento: Memento) -> None:
     [case, *_] = memento.add_cases(FILMS)
-    stored = memento.service.stores.indexes.file.stored(case)
+    stored = memento.service.stores.indexes.file.find(case)
 
     assert stored is not None
     assert stored[1].shape == (1, 256)
     assert memento.recall("Which film came out first, Alien or Brazil?", gate=False).memories == ()
     assert memento.rebuild() >= len(FILMS)
-    assert memento.service.stores.indexes.file.stored(case) is not None
+    assert memento.service.stores.indexes.file.find(case) is not None
     assert memento.check() == ()
 
 

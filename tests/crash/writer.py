@@ -16,9 +16,10 @@ from typing import Any
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
 from memento.python import open_memento
-from memento.search import archive, keeping
+from memento.search import cache
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
+from memento.search.words import Words
 from memento.settings import EmbeddingSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
@@ -30,8 +31,8 @@ def text(number: int) -> str:
 
 
 # However few they are, so that every start but the first begins with what an earlier one kept.
-keeping.FEWEST = 1
-keeping._LATE = 0
+cache.FEWEST = 1
+cache.LATE = 0
 
 
 def deadly(owner: object, name: str, after: int, *, before: bool) -> None:
@@ -59,15 +60,15 @@ STEPS: dict[str, tuple[object, str, bool]] = {
     "before the indexes follow": (Indexes, "refresh", True),
     "before the vectors are kept": (VectorFile, "write", True),
     "after the vectors are kept": (VectorFile, "write", False),
-    "before the indexes are set": (Indexes, "put", True),
+    "before the indexes are set": (Words, "apply", True),
     "after all of it": (Backends, "commit", False),
 }
 AT_THE_END: dict[str, tuple[object, str, bool]] = {
-    "before the indexes are kept": (archive, "write", True),
-    "between keeping the indexes and saying so": (archive, "write", False),
+    "before the indexes are kept": (cache, "write_folder", True),
+    "between keeping the indexes and saying so": (cache, "write_folder", False),
     "before what was touched is let go of": (VectorFile, "forget_touches", True),
-    "after the indexes are kept": (keeping, "save", False),
-    "before the end is noted": (keeping, "ended", True),
+    "after the indexes are kept": (cache, "save", False),
+    "before the end is noted": (cache, "note_closed", True),
 }
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.evaluation import metrics
+from memento.evaluation import report as metrics
 
 RANKED = ["a", "b", "c", "d", "e"]
 
@@ -13,8 +13,8 @@ def rng() -> np.random.Generator:
 
 
 def test_recall_is_the_share_of_gold_found() -> None:
-    assert metrics.recall(RANKED, {"b", "e", "x", "y"}, k=5) == 0.5
-    assert metrics.recall(RANKED, {"b", "e", "x", "y"}, k=4) == 0.25
+    assert metrics.recall_at(RANKED, {"b", "e", "x", "y"}, k=5) == 0.5
+    assert metrics.recall_at(RANKED, {"b", "e", "x", "y"}, k=4) == 0.25
 
 
 def test_all_found_wants_every_gold_document() -> None:
@@ -43,14 +43,14 @@ def test_ndcg_compares_with_the_best_that_fits_into_k() -> None:
 @given(st.permutations(RANKED), st.sets(st.sampled_from([*RANKED, "x", "y"]), min_size=1), st.integers(1, 7))
 def test_every_metric_stays_between_nothing_and_all(ranked: list[str], gold: set[str], k: int) -> None:
     values = (
-        metrics.recall(ranked, gold, k),
+        metrics.recall_at(ranked, gold, k),
         metrics.all_found(ranked, gold, k),
         metrics.reciprocal_rank(ranked, gold, k),
         metrics.ndcg(ranked, dict.fromkeys(gold, 1.0), k),
     )
 
     assert all(0.0 <= value <= 1.0 + 1e-12 for value in values)
-    assert metrics.all_found(ranked, gold, k) <= metrics.recall(ranked, gold, k)
+    assert metrics.all_found(ranked, gold, k) <= metrics.recall_at(ranked, gold, k)
 
 
 def test_the_interval_of_a_proportion_is_that_of_the_normal_approximation() -> None:
@@ -74,7 +74,7 @@ def test_what_both_systems_find_hard_does_not_widen_a_paired_interval() -> None:
     hard = np.random.default_rng(1).uniform(size=200)
     better = hard + 0.02
 
-    mean, low, high = metrics.paired(hard, better, rng())
+    mean, low, high = metrics.estimate_difference(hard, better, rng())
 
     assert (mean, low, high) == pytest.approx((0.02, 0.02, 0.02))
     assert metrics.estimate(hard, rng()).high - metrics.estimate(hard, rng()).low > 0.05

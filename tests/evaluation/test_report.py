@@ -1,15 +1,15 @@
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from memento.errors import InputError, SettingsError
 from memento.evaluation import sets, trial
-from memento.evaluation.report import Answered, Report
+from memento.evaluation.report import AnsweredQuestion, Report
 from memento.evaluation.sets import Question
 from memento.evaluation.trial import evaluate
-from memento.settings import EmbeddingSettings, Settings, SignalsSettings
+from memento.retrieval.signals import SIGNALS, with_weights
+from memento.settings import EmbeddingSettings, Settings
 
 TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 KEYS = [
@@ -81,29 +81,27 @@ def test_the_table_has_a_row_for_each_type_when_asked(animals: Path) -> None:
 def test_rows_may_be_consolidated_instead(animals: Path) -> None:
     result = evaluate(animals, configured=TRIGRAM, consolidate=True, exclude_types=["right"])
 
-    assert result.values("recall@10").mean() > 0.5
+    assert result.list_values("recall@10").mean() > 0.5
 
 
 def test_one_import_answers_several_profiles(animals: Path) -> None:
-    data = sets.read(animals)
+    data = sets.read_set(animals)
 
-    with trial.prepared(data, configured=TRIGRAM) as asking:
-        first, second = asking.asked("seed"), asking.asked("default")
+    with trial.prepare_trial(data, configured=TRIGRAM) as asking:
+        first, second = asking.ask_all("seed"), asking.ask_all("default")
 
-    assert (first.called, second.called) == ("seed", "default")
+    assert (first.profile_name, second.profile_name) == ("seed", "default")
     assert len(first.answers) == len(second.answers) == 12
 
 
 def test_settings_may_be_changed_between_two_rounds(animals: Path) -> None:
     # Nothing of this is a conversation: sessions say nothing, and all memories are alike.
-    silent = replace(
-        TRIGRAM, signals=SignalsSettings(**{**dict.fromkeys(asdict(TRIGRAM.signals), 0.0), "session": 1.0})
-    )
+    silent = with_weights(TRIGRAM, **{**dict.fromkeys(SIGNALS, 0.0), "session": 1.0})
 
-    with trial.prepared(sets.read(animals), configured=TRIGRAM) as asking:
-        changed, again = asking.asked(configured=silent), asking.asked()
+    with trial.prepare_trial(sets.read_set(animals), configured=TRIGRAM) as asking:
+        changed, again = asking.ask_all(configured=silent), asking.ask_all()
 
-    assert changed.values("mrr@10").mean() < again.values("mrr@10").mean() == 1.0
+    assert changed.list_values("mrr@10").mean() < again.list_values("mrr@10").mean() == 1.0
 
 
 def test_a_comparison_adds_one_key_and_two_rows(animals: Path) -> None:
@@ -120,9 +118,9 @@ def test_a_comparison_adds_one_key_and_two_rows(animals: Path) -> None:
 
 
 def test_a_difference_says_how_much_better_the_first_is() -> None:
-    def answered(ranked: str) -> Answered:
+    def answered(ranked: str) -> AnsweredQuestion:
         question = Question(id=ranked, text="?", grades={"x": 1.0})
-        return Answered(question=question, ranked=tuple(ranked), latency_ms=1.0, phases_ms={})
+        return AnsweredQuestion(question=question, ranked=tuple(ranked), latency_ms=1.0, phases_ms={})
 
     first, second = (
         Report(
@@ -137,7 +135,7 @@ def test_a_difference_says_how_much_better_the_first_is() -> None:
         for ranked in ("x", "y")
     )
 
-    assert first.minus(second, "recall@5") == (1.0, 1.0, 1.0)
+    assert first.compare_with(second, "recall@5") == (1.0, 1.0, 1.0)
 
 
 def test_progress_is_told_to_the_end(animals: Path) -> None:
@@ -151,7 +149,7 @@ def test_progress_is_told_to_the_end(animals: Path) -> None:
 
 
 def test_the_bar_draws_on_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with trial.bar() as show:
+    with trial.show_progress() as show:
         show("import", 1, 2)
         show("import", 2, 2)
 
@@ -182,9 +180,9 @@ def test_a_folder_that_is_no_set_is_refused(tmp_path: Path) -> None:
 
 
 def test_figures_agree_with_hand_worked_answers() -> None:
-    def answered(ranked: str, gold: str, ms: float) -> Answered:
+    def answered(ranked: str, gold: str, ms: float) -> AnsweredQuestion:
         question = Question(id=ranked, text="?", grades=dict.fromkeys(gold, 1.0))
-        return Answered(question=question, ranked=tuple(ranked), latency_ms=ms, phases_ms={"land": ms / 2})
+        return AnsweredQuestion(question=question, ranked=tuple(ranked), latency_ms=ms, phases_ms={"land": ms / 2})
 
     figures = Report(
         dataset="hand",

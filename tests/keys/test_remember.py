@@ -9,7 +9,7 @@ import pytest
 
 from memento.errors import InputError, TooLong
 from memento.iris import IRI, MEM, TYPE
-from memento.keys.differ import NAME, differ
+from memento.keys.remember import NAME, differ
 from memento.model import Change, Scope, ToRemember, Value
 from memento.python import Memento
 

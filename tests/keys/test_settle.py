@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError
-from memento.keys.given import sanitised, types_of
+from memento.keys.labels import check_types, clean_keys
 from memento.keys.settle import are_siblings
 from memento.model import FoundKey
 from memento.python import Memento
-from memento.search.spellings import folded, is_spelt
+from memento.search.spellings import fold_text, is_spelt
 from memento.settings import Settings
 
 
@@ -34,21 +34,21 @@ def keys_of(memento: Memento, query: str) -> list[FoundKey]:
     ],
 )
 def test_keys_are_texts_that_can_be_looked_for(given: object, kept: list[str]) -> None:
-    assert sanitised(given) == kept
+    assert clean_keys(given) == kept
 
 
 @given(st.lists(st.text(max_size=12), max_size=8))
 def test_cleaned_keys_stay_as_they_are_and_differ_from_one_another(given: list[str]) -> None:
-    kept = sanitised(given)
+    kept = clean_keys(given)
 
-    assert sanitised(kept) == kept
-    assert len({folded(key) for key in kept}) == len(kept)
+    assert clean_keys(kept) == kept
+    assert len({fold_text(key) for key in kept}) == len(kept)
     assert all(is_spelt(key) for key in kept)
 
 
 def test_a_type_that_is_none_is_named_with_those_there_are() -> None:
     with pytest.raises(InputError, match=r"concept, name, proper_noun, not 'person'"):
-        types_of(["Newton"], {"Newton": "person"})
+        check_types(["Newton"], {"Newton": "person"})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.model import Scored
-from memento.rank.fusion import aligned, coverage, fuse, minmax, rrf
+from memento.rank.fusion import align, coverage, fuse, minmax, rrf
 from memento.settings import FusionSettings
 
 KNOBS = FusionSettings()
@@ -38,20 +38,20 @@ def named(hits: dict[str, float]) -> list[Scored[str]]:
     ],
 )
 def test_alignment_gives_every_list_the_same_mean_and_spread(raw: list[float], expected: list[float]) -> None:
-    assert aligned(raw) == pytest.approx(expected, abs=5e-5)
+    assert align(raw) == pytest.approx(expected, abs=5e-5)
 
 
 def test_minmax_is_the_same_for_raw_and_aligned_scores() -> None:
     raw = [0.89, 0.85, 0.82]
 
     assert minmax(raw) == pytest.approx([1, 0.428571, 0], abs=5e-7)
-    assert minmax(aligned(raw)) == pytest.approx([1, 0.428571, 0], abs=5e-7)
+    assert minmax(align(raw)) == pytest.approx([1, 0.428571, 0], abs=5e-7)
 
 
 @given(scores, st.floats(0.01, 100), st.floats(-100, 100))
 def test_minmax_does_not_see_a_positive_affine_map(raw: list[float], stretch: float, shift: float) -> None:
     assert minmax([stretch * x + shift for x in raw]) == pytest.approx(minmax(raw), abs=1e-6)
-    assert minmax(aligned(raw)) == pytest.approx(minmax(raw), abs=1e-9)
+    assert minmax(align(raw)) == pytest.approx(minmax(raw), abs=1e-9)
 
 
 @pytest.mark.parametrize(

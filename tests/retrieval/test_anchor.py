@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,12 +13,12 @@ from memento.iris import IRI, SKOS
 from memento.model import Anchor, Change, NoteRow, Recollection, Scope
 from memento.python import Memento
 from memento.rank.walks import ppr
-from memento.retrieval.anchor import Anchored, named_entities
-from memento.retrieval.expand import by_rank as walk
-from memento.retrieval.land import Evidence
+from memento.retrieval.expand import rank_by_pagerank
+from memento.retrieval.question import named_entities
+from memento.retrieval.signals import with_weights
 from memento.search.labels import Labels
 from memento.search.view import View
-from memento.settings import ExpandSettings, Settings
+from memento.settings import ExpandSettings
 from memento.time import now
 
 MAIN = IRI("urn:memento:graph:local:main")
@@ -125,11 +124,11 @@ def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(fil
         restart[find(one.iri)] = one.weight
     exact = ppr(view.matrix().rare, restart, 0.75, 300, tolerance=0.0, weighted=True)
 
-    found = walk(Anchored(Evidence({}), seeds, anchors), view, ExpandSettings(epsilon=1e-9))
+    found = rank_by_pagerank(seeds, anchors, view, ExpandSettings(epsilon=1e-9))
 
     assert found == pytest.approx(np.where(view.visible, exact, 0.0), abs=1e-6)
     assert (found > 0).sum() > 2
-    nothing = walk(Anchored(Evidence({}), (nodes[:0], seeds[1][:0]), ()), view, ExpandSettings())
+    nothing = rank_by_pagerank((nodes[:0], seeds[1][:0]), (), view, ExpandSettings())
     assert nothing.sum() == 0
 
 
@@ -149,16 +148,12 @@ def test_the_walk_alone_ranks_and_reaches_what_no_word_leads_to(films: Memento) 
 def test_the_walk_takes_part_where_it_weighs_something(films: Memento) -> None:
     question = "Where was the director of Ed Wood born?"
     assert all("walk" not in one.why for one in films.recall(question, explain=True, gate=False).memories)
-    films.service.settings = weighed(films, walk=0.4)
+    films.service.settings = with_weights(films.settings, walk=0.4)
     found = films.recall(question, explain=True, gate=False)
 
     assert found.memories[0].why["walk"] > 0
     for memory in found.memories:
         assert sum(memory.why.values()) == pytest.approx(memory.score, abs=2e-5)
-
-
-def weighed(memento: Memento, **weights: float) -> Settings:
-    return replace(memento.settings, signals=replace(memento.settings.signals, **weights))
 
 
 @pytest.mark.parametrize("engine", ["signals", "ppr", "published"])

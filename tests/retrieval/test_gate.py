@@ -101,13 +101,13 @@ def test_an_empty_memory_holds_nothing_back(memento: Memento) -> None:
 
 
 def test_an_embedder_without_thresholds_has_no_gate_until_it_is_given_some(life: Memento) -> None:
-    assert gate.thresholds("another-model", GateSettings()) is None
-    assert gate.thresholds("another-model", GateSettings(base=0.3)) == Thresholds(0.3, 0.04, 0.1)
-    assert [gate.described("another-model", knobs)[:3] for knobs in (GateSettings(), GateSettings(on=False))] == [
+    assert gate.choose_thresholds("another-model", GateSettings()) is None
+    assert gate.choose_thresholds("another-model", GateSettings(base=0.3)) == Thresholds(0.3, 0.04, 0.1)
+    assert [gate.describe_gate("another-model", knobs)[:3] for knobs in (GateSettings(), GateSettings(on=False))] == [
         "off",
         "off",
     ]
-    assert "another-model" in gate.described("another-model", GateSettings())
+    assert "another-model" in gate.describe_gate("another-model", GateSettings())
     assert life.status().gate == "on"
 
 

@@ -11,7 +11,8 @@ import pytest
 from conftest import OFFLINE
 from memento.iris import data_iri
 from memento.python import Memento, open_memento
-from memento.settings import GateSettings, InferenceSettings, Settings, SignalsSettings
+from memento.retrieval.signals import with_weights
+from memento.settings import GateSettings, InferenceSettings, Settings
 
 PLACES = """
 @prefix ex: <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -24,7 +25,7 @@ NOTES = (
     *("Anna Berg lives in Velnar.", "Ben Okafor works in Tidra.", "I like green tea.", "My cat is called Tom."),
     *("My favourite colour is blue.", "I drive a van.", "I play the cello.", "My team has 5 people.", "I use Zed."),
 )
-INFERRING = replace(OFFLINE, signals=SignalsSettings(inferred=2.0))
+INFERRING = with_weights(OFFLINE, inferred=2.0)
 
 
 @pytest.fixture

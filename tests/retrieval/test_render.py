@@ -8,7 +8,7 @@ import pytest
 
 from memento.iris import IRI
 from memento.model import NoteRef, Recalled, RecalledEntity, Recollection
-from memento.retrieval.render import as_xml, fitted, tokens
+from memento.retrieval.render import as_xml, count_tokens, fit_block
 
 TODAY = date(2026, 3, 1)
 
@@ -42,31 +42,31 @@ def remembered(count: int, words: str = "lives in Lisbon") -> Recollection:
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 10, 40])
 def test_as_many_memories_as_fit_are_shown_and_not_one_more(most: int, count: int) -> None:
     found = remembered(count)
-    shown, block = fitted(found, TODAY, most)
+    shown, block = fit_block(found, TODAY, most)
     kept = len(shown.memories)
 
-    assert tokens(block) <= most
+    assert count_tokens(block) <= most
     assert block.count("<memory ") == block.count("<note ") == block.count("<entity name") == kept
     assert [one.iri for one in shown.memories] == [one.iri for one in found.memories[:kept]]
-    assert kept == count or tokens(fitted(found, TODAY, 10**6)[1]) > most
+    assert kept == count or count_tokens(fit_block(found, TODAY, 10**6)[1]) > most
 
 
 def test_one_more_memory_would_be_too_long() -> None:
-    shown, _ = fitted(remembered(10), TODAY, 600)
+    shown, _ = fit_block(remembered(10), TODAY, 600)
     one_more = remembered(len(shown.memories) + 1)
 
-    assert tokens(as_xml(one_more, TODAY)) > 600
+    assert count_tokens(as_xml(one_more, TODAY)) > 600
 
 
 def test_long_texts_are_cut_so_that_something_can_be_shown() -> None:
-    shown, block = fitted(remembered(3, "walked " * 5000), TODAY, 1000)
+    shown, block = fit_block(remembered(3, "walked " * 5000), TODAY, 1000)
 
     assert shown.memories
     assert "…</content>" in block
-    assert tokens(block) <= 1000
+    assert count_tokens(block) <= 1000
 
 
 def test_instructions_come_first() -> None:
-    _, block = fitted(remembered(1), TODAY, 1000, "Mind <the> dates.")
+    _, block = fit_block(remembered(1), TODAY, 1000, "Mind <the> dates.")
 
     assert block.startswith("<memento>\n  <instructions>Mind &lt;the&gt; dates.</instructions>\n\n  <current-date>")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
-from memento.python import Memento
+from memento.python import Memento, open_memento
 from memento.retrieval import signals
-from memento.retrieval.question import Named, dates, named_among, wants_number, wants_time, without
+from memento.retrieval.question import PartialDate, find_dates, find_named, strip_names, wants_number, wants_time
 from memento.search.view import View
-from memento.settings import WordsSettings
+from memento.settings import WordsSettings, load, table
 from memento.time import now
 
 TALK = [
@@ -42,25 +46,25 @@ def by_text(found: signals.Signal, view: View, memento: Memento) -> dict[str, fl
 
 
 def test_words_of_the_turn_before_count(view: View, memento: Memento) -> None:
-    found = by_text(signals.words("aquarium", view, WordsSettings()), view, memento)
+    found = by_text(signals.score_words("aquarium", view, WordsSettings()), view, memento)
 
     assert found["Did"] > found["Yes,"] > 0
     assert found["Otters"] == found["I"] == found["It"] == 0
 
 
 def test_a_session_is_searched_as_a_whole(view: View, memento: Memento) -> None:
-    found = by_text(signals.session("aquarium", view, WordsSettings()), view, memento)
+    found = by_text(signals.score_session("aquarium", view, WordsSettings()), view, memento)
 
     assert found["Did"] == found["Yes,"] == found["Otters"] > 0
     assert found["I"] == found["It"] == 0
 
 
 def test_the_one_participant_who_is_named_is_preferred(view: View, memento: Memento) -> None:
-    named = by_text(signals.speaker("What did Ben see?", view), view, memento)
+    named = by_text(signals.score_speaker("What did Ben see?", view), view, memento)
     assert named == {"Did": 0, "Yes,": 1, "Otters": 0, "I": 1, "It": 0}
 
-    assert not signals.speaker("Did Ana and Ben meet?", view).any()
-    assert not signals.speaker("What was seen?", view).any()
+    assert not signals.score_speaker("Did Ana and Ben meet?", view).any()
+    assert not signals.score_speaker("What was seen?", view).any()
 
 
 def test_who_asks_about_my_or_our_is_not_the_assistant(memento: Memento) -> None:
@@ -69,35 +73,35 @@ def test_who_asks_about_my_or_our_is_not_the_assistant(memento: Memento) -> None
     memento.import_notes(rows, consolidate=False)
     view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
-    mine = by_text(signals.speaker("Which framework do we use?", view), view, memento)
+    mine = by_text(signals.score_speaker("Which framework do we use?", view), view, memento)
     assert mine == {"We": 1, "Which": 0}
-    assert not signals.speaker("Which framework is used?", view).any()
+    assert not signals.score_speaker("Which framework is used?", view).any()
 
 
 def test_the_best_of_few_sessions_says_little(view: View, memento: Memento) -> None:
-    assert by_text(signals.session("aquarium", view, WordsSettings()), view, memento)["Did"] == pytest.approx(0.2)
+    assert by_text(signals.score_session("aquarium", view, WordsSettings()), view, memento)["Did"] == pytest.approx(0.2)
 
 
 def test_a_month_prefers_what_was_said_in_it_and_soon_after(view: View, memento: Memento) -> None:
-    found = by_text(signals.when(dates("What happened in May 2023?"), view), view, memento)
+    found = by_text(signals.score_when("What happened in May 2023?", view), view, memento)
     assert found["Did"] == 1.0
     assert found["I"] == 0.5
 
-    another = by_text(signals.when(dates("What happened in May 2021?"), view), view, memento)
+    another = by_text(signals.score_when("What happened in May 2021?", view), view, memento)
     assert another["Did"] == pytest.approx(0.2)
-    assert not signals.when(dates("What happened?"), view).any()
+    assert not signals.score_when("What happened?", view).any()
 
 
 def test_a_day_prefers_the_days_after_it(view: View, memento: Memento) -> None:
-    assert by_text(signals.when([Named(2023, 5, 7)], view), view, memento)["Did"] == 1.0
-    assert by_text(signals.when([Named(2023, 4, 20)], view), view, memento)["Did"] == 0.5
-    assert by_text(signals.when([Named(2023, 5, 20)], view), view, memento)["Did"] == 0.0
+    assert by_text(signals.score_dates([PartialDate(2023, 5, 7)], view), view, memento)["Did"] == 1.0
+    assert by_text(signals.score_dates([PartialDate(2023, 4, 20)], view), view, memento)["Did"] == 0.5
+    assert by_text(signals.score_dates([PartialDate(2023, 5, 20)], view), view, memento)["Did"] == 0.0
 
 
 def test_who_asks_when_is_given_times_and_who_asks_how_many_numbers(view: View, memento: Memento) -> None:
-    plain = by_text(signals.form("Tell me", view), view, memento)
-    when = by_text(signals.form("When was it?", view), view, memento)
-    many = by_text(signals.form("How many?", view), view, memento)
+    plain = by_text(signals.score_form("Tell me", view), view, memento)
+    when = by_text(signals.score_form("When was it?", view), view, memento)
+    many = by_text(signals.score_form("How many?", view), view, memento)
 
     assert plain["Did"] < 0 < plain["Otters"] < plain["Yes,"]
     assert when["Yes,"] - plain["Yes,"] == pytest.approx(0.3)
@@ -109,10 +113,10 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
     indexes = view.indexes
     asked = indexes.embedder.embed(["otters and my sister"])
     own = np.maximum(indexes.vectors["memory"].likeness(asked, len(view.visible)), 0)
-    found = signals.window(own, view)
+    found = signals.score_window(own, view)
     (passages,) = view.passages()
     for node in passages.turn_nodes().tolist():
-        three = [node, *(one for one in passages.turns.beside(node) if one >= 0)]
+        three = [node, *(one for one in passages.turns.neighbours(node) if one >= 0)]
         vectors = indexes.vectors["memory"].vectors(three)
         summed = vectors.sum(axis=0)
         expected = sum(float(own[one]) for one in three) / float(np.linalg.norm(summed))
@@ -121,43 +125,43 @@ def test_a_window_is_the_cosine_to_the_sum_of_three_turns(view: View) -> None:
 
 def test_a_memory_of_no_conversation_has_no_window_of_its_own(view: View) -> None:
     asked = view.indexes.embedder.embed(["seven hills"])
-    own = signals.meaning(asked, view)
+    own = signals.score_meaning(asked, view)
     lisbon = max(set(np.flatnonzero(view.visible).tolist()) - set(view.passages()[0].turn_nodes().tolist()))
 
-    assert signals.window(own, view)[lisbon] == own[lisbon]
+    assert signals.score_window(own, view)[lisbon] == own[lisbon]
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("on 8 May 2023", [Named(2023, 5, 8)]),
-        ("on May 8th, 2023", [Named(2023, 5, 8)]),
-        ("2023-05-08", [Named(2023, 5, 8)]),
-        ("in June", [Named(None, 6)]),
-        ("in 2022", [Named(2022)]),
+        ("on 8 May 2023", [PartialDate(2023, 5, 8)]),
+        ("on May 8th, 2023", [PartialDate(2023, 5, 8)]),
+        ("2023-05-08", [PartialDate(2023, 5, 8)]),
+        ("in June", [PartialDate(None, 6)]),
+        ("in 2022", [PartialDate(2022)]),
         ("may I ask, march on", []),
-        ("in May", [Named(None, 5)]),
-        ("I have 2023 apples", [Named(2023)]),
-        ("31 February 2024", [Named(2024, 2, 31)]),
+        ("in May", [PartialDate(None, 5)]),
+        ("I have 2023 apples", [PartialDate(2023)]),
+        ("31 February 2024", [PartialDate(2024, 2, 31)]),
     ],
 )
-def test_dates_in_a_question(question: str, expected: list[Named]) -> None:
-    assert dates(question) == expected
+def test_dates_in_a_question(question: str, expected: list[PartialDate]) -> None:
+    assert find_dates(question) == expected
 
 
 def test_a_day_that_is_none_is_no_full_date() -> None:
-    assert Named(2024, 2, 31).full is None
-    assert Named(2024, 2, 29).full == datetime(2024, 2, 29, tzinfo=UTC).date()
+    assert PartialDate(2024, 2, 31).full is None
+    assert PartialDate(2024, 2, 29).full == datetime(2024, 2, 29, tzinfo=UTC).date()
 
 
 def test_names_are_found_whole_by_the_first_part_and_in_short() -> None:
-    assert named_among("What does Mel's friend Caroline do?", ["Melanie Ray", "Caroline", "Bob"]) == [
+    assert find_named("What does Mel's friend Caroline do?", ["Melanie Ray", "Caroline", "Bob"]) == [
         "Melanie Ray",
         "Caroline",
     ]
-    assert without("When did Caroline go?", ["Caroline"]) == "When did go?"
-    assert without("Caroline?", ["Caroline"]) == "Caroline?"
-    assert without("When did she go?", []) == "When did she go?"
+    assert strip_names("When did Caroline go?", ["Caroline"]) == "When did go?"
+    assert strip_names("Caroline?", ["Caroline"]) == "Caroline?"
+    assert strip_names("When did she go?", []) == "When did she go?"
 
 
 def test_what_kind_of_answer_is_wanted() -> None:
@@ -178,7 +182,7 @@ def test_a_question_about_the_user_prefers_the_users_own_employer(
     user_view: View, memento: Memento, question: str
 ) -> None:
     said = {one.iri: one.content for one in memento.list()}
-    slots, own = signals.slot(question, user_view), signals.own(question, user_view)
+    slots, own = signals.score_slot(question, user_view), signals.score_own(question, user_view)
     found = {
         text: (slots[n], own[n]) for iri, text in said.items() if (n := user_view.indexes.nodes.find(iri)) is not None
     }
@@ -195,7 +199,7 @@ def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memen
     said = {view.indexes.nodes.find(one.iri): one.content for one in memento.list()}
 
     def filling(question: str) -> set[str]:
-        return {said[node] for node in np.flatnonzero(signals.slot(question, view)).tolist()}
+        return {said[node] for node in np.flatnonzero(signals.score_slot(question, view)).tolist()}
 
     assert filling("Where do I work?") == {"USER works at Google."}
     assert filling("Where does my brother work?") == {"USER's brother Tom works for BMW."}
@@ -204,6 +208,67 @@ def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memen
 
 
 def test_a_question_about_somebody_else_prefers_every_employer(user_view: View) -> None:
-    assert not signals.own("Where does Anna work?", user_view).any()
-    assert signals.slot("Where does Anna work?", user_view).sum() == 2
-    assert not signals.slot("What did Anna eat?", user_view).any()
+    assert not signals.score_own("Where does Anna work?", user_view).any()
+    assert signals.score_slot("Where does Anna work?", user_view).sum() == 2
+    assert not signals.score_slot("What did Anna eat?", user_view).any()
+
+
+@pytest.fixture
+def registry() -> Iterator[dict[str, signals.RegisteredSignal]]:
+    """The signals, as they were once the test is over."""
+    before = dict(signals.SIGNALS)
+    yield signals.SIGNALS
+    signals.SIGNALS.clear()
+    signals.SIGNALS.update(before)
+
+
+def test_a_signal_that_is_registered_is_a_setting_ranks_explains_and_is_documented(
+    tmp_path: Path, registry: dict[str, signals.RegisteredSignal]
+) -> None:
+    @signals.signal(3.0, "having a long text", channel=True)
+    def score_length(text: str, view: View) -> signals.Signal:
+        """Return 1 for everything."""
+        return view.visible.astype(np.float32) * len(text)
+
+    settings = load(environment={"MEMENTO_SIGNALS_LENGTH": "5", "MEMENTO_EMBEDDING_MODEL": "trigram"})
+    with open_memento(tmp_path, configured=settings) as memento:
+        memento.note("Anna works at Siemens.")
+        [found] = memento.recall("Who sings?", explain=True, gate=False).memories
+
+    assert asdict(settings.signals)["length"] == 5.0
+    assert found.why["length"] > 0.3
+    assert "| length | 3 | having a long text |" in signals.document_signals()
+    assert "weight of having a long text" in table()
+
+
+@pytest.mark.parametrize("name", ["words", "subject", "link", "walk", "inferred"])
+def test_a_signal_that_is_not_registered_is_nowhere(
+    tmp_path: Path, registry: dict[str, signals.RegisteredSignal], name: str
+) -> None:
+    del registry[name]
+    settings = load(environment={"MEMENTO_EMBEDDING_MODEL": "trigram"})
+    with open_memento(tmp_path, configured=settings) as memento:
+        memento.note("Anna works at Siemens.")
+        memento.note("Siemens builds trains.")
+        found = memento.recall("What does the employer of Anna build?", explain=True).memories
+
+    assert found
+    assert all(name not in one.why and name not in {step.by for step in one.path} for one in found)
+    assert name not in asdict(settings.signals)
+    assert f"| {name} |" not in signals.document_signals()
+    with pytest.raises(SettingsError, match=f"unknown setting MEMENTO_SIGNALS_{name.upper()}"):
+        load(environment={f"MEMENTO_SIGNALS_{name.upper()}": "1"})
+
+
+def test_a_signal_that_needs_what_nobody_has_is_refused(registry: dict[str, signals.RegisteredSignal]) -> None:
+    with pytest.raises(TypeError, match="the signal weather asks for forecast: there are anchors, bm25"):
+
+        @signals.signal(1.0, "the weather")
+        def score_weather(forecast: str) -> signals.Signal:
+            raise NotImplementedError
+
+
+def test_the_page_of_recall_has_every_signal() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "recall.md").read_text(encoding="utf-8")
+
+    assert f"<!-- signals -->\n\n{signals.document_signals()}\n<!-- /signals -->" in page

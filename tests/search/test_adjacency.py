@@ -18,8 +18,8 @@ def test_edges_are_those_put_last_however_they_came(
     first: dict[int, list[int]], later: list[tuple[int, list[int]]]
 ) -> None:
     adjacency = Adjacency()
-    adjacency.fill(first)
-    kept = Adjacency.from_arrays(adjacency.arrays())
+    adjacency.fill_edges(first)
+    kept = restore_from(adjacency)
     expected = dict(first)
     for memory, anchors in later:
         expected[memory] = anchors
@@ -29,7 +29,7 @@ def test_edges_are_those_put_last_however_they_came(
     inside = np.zeros(25, dtype=np.bool_)
     inside[[0, 1, 3]] = True
 
-    for one in (adjacency, kept, Adjacency.from_arrays(kept.arrays())):
+    for one in (adjacency, kept, restore_from(kept)):
         for memory in range(6):
             assert one.about(memory) == tuple(expected.get(memory, ()))
         for anchor in range(20, 25):
@@ -40,9 +40,15 @@ def test_edges_are_those_put_last_however_they_came(
             assert one.matrix(inside).neighbours(anchor).tolist() == seen
 
 
+def restore_from(adjacency: Adjacency) -> Adjacency:
+    again = Adjacency()
+    again.restore(adjacency.arrays())
+    return again
+
+
 def test_the_matrix_grows_with_the_ids() -> None:
     adjacency = Adjacency()
-    adjacency.fill({0: [2]})
+    adjacency.fill_edges({0: [2]})
     few = np.array([True, False, False])
     assert adjacency.matrix(few).neighbours(2).tolist() == [0]
 

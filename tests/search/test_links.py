@@ -10,10 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.search.links import Joined, Links, link_signal, shared_signal, subject_signal, tie_signal
-from memento.search.links.names import label_of, longest, read
-from memento.search.links.reading import Text
-from memento.search.links.signals import RARE, Found
+from memento.search.links import (
+    RARE,
+    Joined,
+    Links,
+    Text,
+    Values,
+    find_longest,
+    label_of,
+    link_signal,
+    read_names,
+    shared_signal,
+    subject_signal,
+    tie_signal,
+)
 from memento.search.words import Postings, tokens
 
 State = dict[str, tuple[frozenset[int], dict[int, float]]]
@@ -42,7 +52,7 @@ def state(links: Links) -> State:
     return {e.label: (frozenset(e.mentions().tolist()), dict(e.subject_of)) for e in links.entities()}
 
 
-def values(found: Found) -> dict[int, float]:
+def values(found: Values) -> dict[int, float]:
     nodes, strengths = found
     assert nodes.dtype == np.int32
     assert strengths.dtype == np.float32
@@ -50,7 +60,7 @@ def values(found: Found) -> dict[int, float]:
     return dict(zip(nodes.tolist(), strengths.tolist(), strict=True))
 
 
-def seeds(*goodness: tuple[int, float]) -> Found:
+def seeds(*goodness: tuple[int, float]) -> Values:
     return np.array([node for node, _ in goodness], dtype=np.int32), np.array(
         [g for _, g in goodness], dtype=np.float32
     )
@@ -64,7 +74,7 @@ ALL = np.ones(10, dtype=np.bool_)
 
 
 def test_names_are_capitalised_spans_and_years() -> None:
-    found = read(
+    found = read_names(
         "However, J. K. Rowling moved to the Isle of Man in 1999; The Guardian's Anna-Maria told Bob. Carl left."
     )
 
@@ -75,7 +85,7 @@ def test_the_longest_known_label_wins_and_uses_up_its_words() -> None:
     known = {"new york", "york", "new york city council", "city"}
     limits = {"new": 4, "york": 1, "city": 1}
 
-    found = longest(("new", "york", "city", "hall"), [0, 1, 2, 3], limits, known.__contains__)
+    found = find_longest(("new", "york", "city", "hall"), [0, 1, 2, 3], limits, known.__contains__)
 
     assert found == {"new york", "city"}
 
@@ -126,10 +136,10 @@ def test_dropping_what_is_not_there_is_harmless() -> None:
 def test_a_question_names_the_longest_known_labels() -> None:
     joined = Joined([links_of(FILM, BURTON, BURBANK, TEA, "Wood is a material.")])
 
-    assert joined.named("Was Ed Wood shot in Burbank?") == ["ed wood", "burbank"]
-    assert joined.named("was ed wood shot in burbank?") == ["ed wood"]
-    assert joined.named("Which tea?") == ["tea"]
-    assert joined.named("what is it?") == []
+    assert joined.find_names("Was Ed Wood shot in Burbank?") == ["ed wood", "burbank"]
+    assert joined.find_names("was ed wood shot in burbank?") == ["ed wood"]
+    assert joined.find_names("Which tea?") == ["tea"]
+    assert joined.find_names("what is it?") == []
 
 
 def test_a_subject_asked_for_is_worth_its_idf_by_the_number_of_those_who_share_it() -> None:
@@ -192,7 +202,7 @@ def test_two_graphs_are_read_as_one() -> None:
     both, one = Joined([mine, shared]), Joined([links_of(FILM, BURTON, BURBANK, TEA)])
     start, question = seeds((0, 1.0)), "Who is the director of Ed Wood?"
 
-    assert both.named(question) == one.named(question) == ["ed wood"]
+    assert both.find_names(question) == one.find_names(question) == ["ed wood"]
     for found, expected in (
         (subject_signal(["tim burton"], both, ALL), subject_signal(["tim burton"], one, ALL)),
         (link_signal(start, both, ALL), link_signal(start, one, ALL)),
@@ -207,7 +217,7 @@ def test_two_graphs_are_read_as_one() -> None:
 
 def test_empty_graphs_and_no_seeds_say_nothing() -> None:
     for joined in (Joined([]), Joined([Links()])):
-        assert joined.named("Who is Ed Wood?") == []
+        assert joined.find_names("Who is Ed Wood?") == []
         assert values(subject_signal(["ed wood"], joined, ALL)) == {}
         assert values(link_signal(seeds(), joined, ALL)) == {}
         assert values(shared_signal(seeds((3, 1.0)), "Ed Wood", joined, [Postings()], ALL)) == {}
@@ -263,7 +273,7 @@ def test_signals_equal_their_formulas(content: list[str], question: str, seen: l
     joined, postings = Joined([links_of(*content)]), words_of(*content)
     visible = np.array(seen)
     start = seeds(*[(node, 1.0 / (1 + node)) for node in range(min(len(content), 3))])
-    names = joined.named(question)
+    names = joined.find_names(question)
 
     assert values(subject_signal(names, joined, visible)) == pytest.approx(by_hand_subject(names, joined, visible))
     assert values(link_signal(start, joined, visible)) == pytest.approx(by_hand_link(start, joined, visible), rel=1e-5)
@@ -304,7 +314,7 @@ def by_hand_subject(names: list[str], joined: Joined, visible: NDArray[np.bool_]
     return {node: value for node, value in best.items() if value > 0}
 
 
-def by_hand_link(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> dict[int, float]:
+def by_hand_link(start: Values, joined: Joined, visible: NDArray[np.bool_]) -> dict[int, float]:
     best: dict[int, float] = {}
     for seed, g in zip(start[0].tolist(), start[1].tolist(), strict=True):
         for node in set(np.flatnonzero(visible).tolist()) - {seed}:
@@ -313,7 +323,7 @@ def by_hand_link(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> di
     return {node: value for node, value in best.items() if value > 0}
 
 
-def by_hand_tie(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> dict[int, float]:
+def by_hand_tie(start: Values, joined: Joined, visible: NDArray[np.bool_]) -> dict[int, float]:
     best: dict[int, float] = {}
     for seed, g in zip(start[0].tolist(), start[1].tolist(), strict=True):
         for node in set(np.flatnonzero(visible).tolist()) - {seed}:
@@ -324,7 +334,7 @@ def by_hand_tie(start: Found, joined: Joined, visible: NDArray[np.bool_]) -> dic
 
 
 def by_hand_shared(
-    start: Found, question: str, joined: Joined, content: list[str], visible: NDArray[np.bool_]
+    start: Values, question: str, joined: Joined, content: list[str], visible: NDArray[np.bool_]
 ) -> dict[int, float]:
     words = [set(tokens(text)) for text in content]
     df = {term: sum(term in own for own in words) for term in tokens(question)}
@@ -343,7 +353,7 @@ def by_hand_shared(
 
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    found = read(text)
+    found = read_names(text)
 
     assert all(start < len(found.words) for start in found.starts)
     assert all(" " not in word and word for word in found.words)

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento.iris import IRI
-from memento.search.passages import Passages, Row
-from memento.search.segment import Arrays
+from memento.search.arrays import Arrays
+from memento.search.passages import Passages, Row, Turn
+from memento.search.postings import Vocabulary
 from memento.search.stems import tokens
-from memento.search.turns import Turn
-from memento.search.vocabulary import Vocabulary
 from memento.search.words import Postings, bm25
 
 ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")
@@ -49,7 +48,7 @@ def test_what_is_in_does_not_depend_on_how_it_came(order: list[int], gone: set[i
         assert ours.words == theirs.words
     assert passages.sessions.words == expected.sessions.words
     assert np.array_equal(
-        passages.beside(np.array(left, dtype=np.int32)), expected.beside(np.array(left, dtype=np.int32))
+        passages.neighbours(np.array(left, dtype=np.int32)), expected.neighbours(np.array(left, dtype=np.int32))
     )
 
 
@@ -72,7 +71,7 @@ def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
     passages.put(5, "It has seven hills.", "Lisbon", None)
 
     assert bm25("Lisbon hills", [passages.context], 1.5, 0.75)[0].tolist() == [5]
-    assert passages.beside(np.array([5], dtype=np.int32)).tolist() == [[-1, -1]]
+    assert passages.neighbours(np.array([5], dtype=np.int32)).tolist() == [[-1, -1]]
     assert passages.session_of(np.array([5], dtype=np.int32)).tolist() == [-1]
     assert passages.turn_nodes().size == 0
 
@@ -136,6 +135,6 @@ def test_many_at_once_are_what_they_are_one_by_one(order: list[int], changed: li
             assert contents(ours, everyone) == contents(theirs, everyone)
             assert (len(ours), ours.words) == (len(theirs), theirs.words)
         nodes = one_by_one.nodes()
-        assert np.array_equal(passages.beside(nodes), one_by_one.beside(nodes))
+        assert np.array_equal(passages.neighbours(nodes), one_by_one.neighbours(nodes))
         assert np.array_equal(passages.shapes(nodes), one_by_one.shapes(nodes))
         assert passages.turns.speakers == one_by_one.turns.speakers

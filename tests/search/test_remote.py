@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memento.errors import EmbeddingError
 from memento.python import open_memento
 from memento.search.embedders import embedder_of
-from memento.search.embedders.remote import Remote, pieces
+from memento.search.embedders.remote import Remote, split_text
 from memento.search.embedders.trigram import Trigram
 from memento.settings import EmbeddingSettings, Settings
 from scripted import Asked, Raw, ScriptedModel, Status
@@ -143,7 +143,7 @@ def test_a_long_text_becomes_windows_that_overlap_and_are_cut_between_words(mode
 
 @given(st.text(alphabet="ab \n", max_size=400), st.integers(min_value=10, max_value=100))
 def test_pieces_fit_and_cover_the_text(text: str, most: int) -> None:
-    found = pieces(text, most)
+    found = split_text(text, most)
 
     assert all(len(piece) <= most for piece in found)
     place = 0

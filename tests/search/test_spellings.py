@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.iris import IRI
-from memento.search.spellings import Spellings, folded, is_spelt, stands_in, words_of
+from memento.search.spellings import Spellings, fold_text, is_spelt, stands_in, words_of
 
 HERE, THERE = IRI("urn:here"), IRI("urn:there")
 WORDS = st.text(st.sampled_from("abcdeéßñ12"), min_size=1, max_size=6)
@@ -61,13 +61,13 @@ def test_a_phrase_is_not_found_in_a_longer_word(phrase: str, more: str) -> None:
     if is_spelt(phrase):
         assert (
             not stands_in(phrase, f"{phrase}{more}{more}")
-            or f" {folded(phrase)}" in f" {folded(phrase + more + more)}"[1:]
+            or f" {fold_text(phrase)}" in f" {fold_text(phrase + more + more)}"[1:]
         )
 
 
 @given(st.text(max_size=40))
 def test_words_cover_every_letter_and_digit_of_a_text(text: str) -> None:
-    text = folded(text)
+    text = fold_text(text)
     inside = {at for word in words_of(text) for at in range(word.begin, word.end)}
 
     assert inside == {
@@ -95,7 +95,7 @@ def test_what_is_dropped_or_renamed_is_not_found_by_its_old_phrase() -> None:
     spellings.put(1, HERE, ["pear"])
 
     assert spellings.find("an apple and a pear", [HERE]) == {1: "pear", 2: "apple"}
-    assert spellings.named("Apple", [HERE]) == [2]
+    assert spellings.find_exact("Apple", [HERE]) == [2]
     spellings.drop(2)
     assert spellings.find("an apple", [HERE]) == {}
 

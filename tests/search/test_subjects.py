@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.search.labels import normalised
+from memento.search.labels import normalise_label
 from memento.search.subjects import aliases
 
 
@@ -138,4 +138,4 @@ def test_odd_text_gives_labels_in_order_of_weight(content: str, title: str | Non
 
 @given(st.from_regex(r"[A-Z][a-z]{2,8} [A-Z][a-z]{2,8}", fullmatch=True))
 def test_a_title_alone_is_enough(title: str) -> None:
-    assert (normalised(title), 1.0) in aliases("", title)
+    assert (normalise_label(title), 1.0) in aliases("", title)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memento.errors import GraphError, StaleIndex
 from memento.iris import IRI
 from memento.ports import Vectors
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile, digest
 
@@ -31,8 +31,8 @@ def test_an_id_is_kept_when_the_text_changes_and_never_given_twice(tmp_path: Pat
 
     assert again == a
     assert b > a
-    assert file.known() == {B: (b, digest("b"))}
-    assert len(list(file.all())) == 1
+    assert file.read_digests() == {B: (b, digest("b"))}
+    assert len(list(file.read_all())) == 1
 
 
 def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
     vectors = some(1, 3)
     (node,) = file.write([(A, digest("a"), vectors)])
     file.close()
-    rows = list(VectorFile(tmp_path / "v.sqlite", "test").all())
+    rows = list(VectorFile(tmp_path / "v.sqlite", "test").read_all())
 
     assert [owner for owner, _ in rows] == [node] * 3
     assert np.array_equal(np.stack([np.frombuffer(data, np.float32) for _, data in rows]), vectors)
@@ -65,7 +65,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises((GraphError, sqlite3.Error)):
         file.write([(A, digest("a"), some(1, 1)), (B, None, some(2, 1))])  # type: ignore[list-item]
 
-    assert file.known() == {}
+    assert file.read_digests() == {}
 
 
 @settings(max_examples=40, deadline=None)
@@ -112,5 +112,5 @@ def test_a_batch_gives_the_ids_in_its_order_whether_a_node_is_known_or_not() -> 
     ids = file.write([(odd, digest("odd"), some(2, 2)), (B, digest("new"), some(3, 3)), (A, digest("a"), some(4, 1))])
 
     assert ids[1] == b
-    assert [file.id(iri) for iri in (odd, B, A)] == ids
-    assert [len(stored[1]) for iri in (odd, B, A) if (stored := file.stored(iri))] == [2, 3, 1]
+    assert [file.find_id(iri) for iri in (odd, B, A)] == ids
+    assert [len(stored[1]) for iri in (odd, B, A) if (stored := file.find(iri))] == [2, 3, 1]

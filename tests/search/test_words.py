@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.search.segment import Segment
-from memento.search.stems import Numbers
-from memento.search.vocabulary import Vocabulary
+from memento.search.postings import Segment, StemNumbers, Vocabulary
 from memento.search.words import Postings, bm25, tokens
 
 VOCABULARY = [f"{consonant}{vowel}x{digit}" for consonant in "bcdf" for vowel in "aou" for digit in range(3)]
@@ -184,7 +182,7 @@ def test_settled_postings_go_on_as_if_they_were_not(
 def test_words_that_are_stemmed_once_have_the_numbers_of_the_texts_stems() -> None:
     texts = ["The teas of São Paulo", "a TEA, and the ﬁrst tea_pot!", "", "running runs ran"]
     one, other = Vocabulary(), Vocabulary()
-    numbers = Numbers(one)
+    numbers = StemNumbers(one)
 
     assert [numbers.of(text) for text in texts] == [other.numbers(tokens(text)) for text in texts]
     assert one.words() == other.words()

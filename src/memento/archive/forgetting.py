@@ -40,12 +40,12 @@ def forget(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) 
         return _erased(memories, rows, scope, now, parts)
     less = undescribed(memories, [str(row["content"]) for row in rows], scope, now, parts)
     copied = [*memories, *_subjects(less)]
-    parts.forget_copies(copied)
+    parts.invalidate_copies(copied)
     live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
     change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + less
     if change.adds or change.removes:
         parts.commit(change, scope)
-        parts.forget_copies(copied)  # one that was made meanwhile
+        parts.invalidate_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
 
 
@@ -57,7 +57,7 @@ def _erased(memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: dat
         (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
-    stated = [str(row["content"]) for row in rows] + [one.one(MEM.content) for one in said]
+    stated = [str(row["content"]) for row in rows] + [one.first(MEM.content) for one in said]
     less = undescribed(memories, stated, scope, now, parts)
     if described := _subjects(less):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
@@ -108,13 +108,13 @@ def _erase(
     """
     cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     copied = [*nodes, *_subjects(less)]
-    parts.forget_copies(copied)
+    parts.invalidate_copies(copied)
     found = [_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
     parts.erase(Change(_closed_up(gone, nodes), gone) + Change(removes=theirs) + less, scope, [*texts, *said])
     drop_traces(theirs, parts)
-    parts.forget_copies(copied)  # one that was made meanwhile
+    parts.invalidate_copies(copied)  # one that was made meanwhile
     return cases
 
 
@@ -129,7 +129,7 @@ def undescribed(memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now
         texts: what the memories, and the notes that go with them, say.
     """
     indexes = parts.indexes
-    told = "".join(one.one(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    told = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
     if not told:
         return _NOTHING
     said = {stem for text in texts for stem in tokens(text)}

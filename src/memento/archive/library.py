@@ -74,7 +74,7 @@ def timeline(
     with indexes.lock:
         nodes = indexes.nodes
         if as_of is None:
-            told = nodes.told(graphs, now=now, believed_at=believed_at)
+            told = nodes.history(graphs, now=now, believed_at=believed_at)
         else:
             told = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         ids = [node for node in _history(iris, scope, parts) if told[node]]

@@ -18,7 +18,6 @@ from memento.iris import IRI, MEM, graph_iri, namespace_of
 from memento.model import Difference, Health, Scope, Status
 from memento.ports import Progress
 from memento.retrieval import gate
-from memento.search import reconcile
 from memento.settings import Settings
 
 
@@ -52,7 +51,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         inferred=inferred.triples if inferred else 0,
         contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.described(parts.embedder.fingerprint, settings.gate),
+        gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_told(parts),
     )
@@ -97,7 +96,7 @@ def check(parts: Backends) -> list[Difference]:
     found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
     if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
         return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
-    found += reconcile.differences(parts.graph, parts.indexes)
+    found += parts.indexes.check()
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
@@ -115,7 +114,7 @@ def _told(parts: Backends) -> str | None:
 
 def rebuild(parts: Backends, progress: Progress | None) -> int:
     """Make every index from the graph alone; returns how many nodes were embedded."""
-    return reconcile.rebuild(parts.graph, parts.indexes, progress)
+    return parts.indexes.rebuild(progress)
 
 
 def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:

@@ -266,7 +266,9 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
 def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
     """Load the vector of each task, by what it belongs to, from the vector file; one that it has not is embedded and put there."""
     file = parts.indexes.file
-    vectors = {iri: vector for iri, (mark, vector) in file.states(list(texts)).items() if mark == digest(texts[iri])}
+    vectors = {
+        iri: vector for iri, (mark, vector) in file.find_states(list(texts)).items() if mark == digest(texts[iri])
+    }
     missing = [iri for iri in texts if iri not in vectors]
     for begin in range(0, len(missing), _BATCH):
         batch = missing[begin : begin + _BATCH]

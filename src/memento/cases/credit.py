@@ -2,7 +2,7 @@
 What a task earned as one number, and the credit of it: keep which cases were shown for a task, and give them its reward equally.
 
 The reward is 1 for success, 0.5 for part of it, −0.2 for failure, with a bonus for what it did not cost and a judge's score,
-normalised.
+normalise_label.
 
 *Guarantees:* a reward is always in −0.2…1; what is not known counts neither for nor against. A look-up is one atomic write, and so
 is its reward; giving a reward again replaces what was given before.

@@ -44,7 +44,7 @@ class Domains:
         self._open: dict[IRI, Domain] = {}
         self._lock = threading.RLock()
         self._own = threading.local()
-        parts.followers.append(self._follow)
+        parts.change_listeners.append(self._follow)
 
     def open(self, graph: IRI) -> Domain:
         """Return the domain of a graph, read when it is not open yet; raises `GraphError`, `EmbeddingError`."""
@@ -79,7 +79,7 @@ class Domains:
 
     def differences(self) -> list[Difference]:
         """List where the vectors of states are not what the graph says; changes nothing."""
-        known = self._parts.indexes.file.state_marks()
+        known = self._parts.indexes.file.read_state_digests()
         wanted = {iri: digest(text) for graph in self._graphs() for iri, text in load_tasks(graph, self._parts).items()}
         differences = [
             Difference(what="missing-vector", iri=iri, detail="no vector of its state in the file")

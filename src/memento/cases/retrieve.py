@@ -30,7 +30,7 @@ from memento.cases.learner import Weight
 from memento.errors import InputError
 from memento.iris import IRI
 from memento.model import CaseFound, CasesFound, Scope, Section
-from memento.retrieval.anchor import named_entities
+from memento.retrieval.question import named_entities
 from memento.settings import CasesSettings
 from memento.telemetry import Stopwatch
 

@@ -16,10 +16,10 @@ from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint
-from memento.keys.inherit import Better, inherited
-from memento.keys.remember import Desk
+from memento.keys.remember import KeyChanges, inherit_keys
+from memento.keys.settle import WriteContext
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 
 _CANDIDATES = 5
 
@@ -31,10 +31,10 @@ class Correction:
     iri: str
     content: str
     since: datetime | None = None
-    better: Better = Better()
+    better: KeyChanges = KeyChanges()
 
 
-def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
+def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     """
     Put a better text in the place of a memory, as a note: it begins and ends as the memory did, unless told otherwise.
 
@@ -43,7 +43,7 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
         InputError: the text is that of the memory, or it was corrected already, or its keys cannot be used.
     """
     iri, content, since = asked.iri, asked.content, asked.since
-    scope, parts, now = desk.scope, desk.parts, desk.now
+    scope, parts, now = desk.scope, desk.stores, desk.now
     old = _load_memory(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):
         raise InputError(f"<{iri}> says this already: give the text that is right")
@@ -75,7 +75,7 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     written, noted = build_change(understood)
     new = noted.memories[0]
     with parts.indexes.lock:
-        keyed = inherited(new, draft.content, old, asked.better, desk)
+        keyed = inherit_keys(new, draft.content, old, asked.better, desk)
     parts.commit(written + _inherit(new, old, began, written, scope) + keyed, scope)
     flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
     others = [one for one in flagged if one != new]
@@ -128,9 +128,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     """Load a believed memory of the namespace's own graph."""
     records = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
-    if not records or MEM.Memory not in records[0].said.get(TYPE, ()):
+    if not records or MEM.Memory not in records[0].statements.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, records[0].iri, records[0].said)
+    memory = node(Memory, records[0].iri, records[0].statements)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory

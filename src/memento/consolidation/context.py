@@ -12,7 +12,7 @@ from memento.graph.mapping import node
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
 from memento.rank.fusion import rrf
-from memento.search.found import content_hash, text_of_anchor
+from memento.search.records import content_hash, text_of_anchor
 from memento.search.view import View
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings

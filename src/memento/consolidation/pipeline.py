@@ -47,7 +47,7 @@ from memento.consolidation.task import (
 from memento.consolidation.write import Understanding, cut_description
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
-from memento.search.found import text_of_anchor, text_of_memory
+from memento.search.records import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
 from memento.time import now

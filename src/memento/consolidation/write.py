@@ -35,7 +35,7 @@ from memento.model import (
     State,
     User,
 )
-from memento.search.found import content_hash
+from memento.search.records import content_hash
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memento import intake
 from memento.errors import InputError
-from memento.intake import Record
+from memento.intake import Record, parse_note_row
 from memento.model import NoteRow
 
 
@@ -51,13 +51,13 @@ class EvaluationSet:
 
     @property
     def scopes(self) -> tuple[str | None, ...]:
-        """Every scope that has documents, in order of appearance; None for those without one."""
+        """Return every scope that has documents, in order of appearance; None for those without one."""
         return tuple(dict.fromkeys(document.scope for document in self.documents))
 
 
-def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[str] = ()) -> EvaluationSet:
+def read_set(folder: Path, *, limit: int | None = None, exclude_types: Collection[str] = ()) -> EvaluationSet:
     """
-    The evaluation set in a folder.
+    Return the evaluation set in a folder.
 
     Args:
         limit: take only the first so many questions, after those of `exclude_types` are left out.
@@ -69,9 +69,9 @@ def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[st
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1, not {limit}")
     folder = folder.absolute()
-    documents = {document.id: document for document in _documents(folder)}
-    questions = {question.id: question for question in _questions(folder)}
-    grades = _grades(folder, questions, documents)
+    documents = {document.id: document for document in _read_documents(folder)}
+    questions = {question.id: question for question in _read_questions(folder)}
+    grades = _read_grades(folder, questions, documents)
     wanted = [question for question in questions.values() if question.type not in exclude_types][:limit]
     judged = tuple(replace(question, grades=grades[question.id]) for question in wanted if grades.get(question.id))
     if not judged:
@@ -84,57 +84,57 @@ def read(folder: Path, *, limit: int | None = None, exclude_types: Collection[st
     )
 
 
-def _documents(folder: Path) -> Iterator[Document]:
-    for id, record in _unique(folder / "corpus.jsonl"):
-        row = replace(intake.parse_note_row(record), idempotency_key=None)  # ids are unique already
+def _read_documents(folder: Path) -> Iterator[Document]:
+    for id, record in _check_unique(folder / "corpus.jsonl"):
+        row = replace(parse_note_row(record), idempotency_key=None)  # ids are unique already
         yield Document(id=id, scope=record.label("scope"), row=row)
 
 
-def _questions(folder: Path) -> Iterator[Question]:
-    for id, record in _unique(folder / "queries.jsonl"):
+def _read_questions(folder: Path) -> Iterator[Question]:
+    for id, record in _check_unique(folder / "queries.jsonl"):
         yield Question(id=id, text=record.required("text"), scope=record.label("scope"), type=record.label("type"))
 
 
-def _grades(
+def _read_grades(
     folder: Path, questions: Mapping[str, Question], documents: Mapping[str, Document]
 ) -> dict[str, dict[str, float]]:
     """Question id → document id → grade; judgements of questions that are not in the folder are passed over."""
     grades: dict[str, dict[str, float]] = {}
-    for record in _records(folder / "qrels.jsonl"):
-        query, doc, grade = _label(record, "query"), _label(record, "doc"), _grade(record)
+    for record in _read_records(folder / "qrels.jsonl"):
+        query, doc, grade = _require_label(record, "query"), _require_label(record, "doc"), _parse_grade(record)
         if query not in questions or grade <= 0:
             continue
         if doc not in documents:
             raise InputError(f"{record.where}: document {doc!r} is not in corpus.jsonl")
         if documents[doc].scope not in (None, questions[query].scope):
-            raise InputError(f"{record.where}: document {doc!r} lies outside the scope of query {query!r}")
+            raise InputError(f"{record.where}: document {doc!r} is outside the scope of query {query!r}")
         grades.setdefault(query, {})[doc] = grade
     return grades
 
 
-def _unique(file: Path) -> Iterator[tuple[str, Record]]:
+def _check_unique(file: Path) -> Iterator[tuple[str, Record]]:
     seen: set[str] = set()
-    for record in _records(file):
-        id = _label(record, "id")
+    for record in _read_records(file):
+        id = _require_label(record, "id")
         if id in seen:
             raise InputError(f"{record.where}: id {id!r} stands twice")
         seen.add(id)
         yield id, record
 
 
-def _records(file: Path) -> Iterator[Record]:
+def _read_records(file: Path) -> Iterator[Record]:
     name = f"{file.parent.name}/{file.name}"
     return intake.split_records(intake.decode_text(intake.read_file(file), name), name)
 
 
-def _label(record: Record, name: str) -> str:
+def _require_label(record: Record, name: str) -> str:
     label = record.label(name)
     if label is None:
         raise InputError(f"{record.where}: {name} is missing or empty")
     return label
 
 
-def _grade(record: Record) -> float:
+def _parse_grade(record: Record) -> float:
     value = record.fields.get("rel", 1)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise record.wrong("rel", "a number", value)

@@ -1,7 +1,8 @@
 """
-An evaluation set in a temporary memory of its own, asked once or several times.
+An evaluation set in a temporary memory, asked once or several times.
 
-*Flow:* `sets.read` → `Trial` imports the corpus, a namespace for each scope → `Trial.asked` recalls every question → `report`.
+*Flow:* `sets.read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question →
+`report`.
 
 *But:* it drives the public methods alone, so that the figures are those of the product. Each row is kept as one memory unless
 `consolidate` is asked for; a document with several memories counts once, at its best rank.
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from memento import settings
 from memento.evaluation import sets
-from memento.evaluation.report import Answered, Report
+from memento.evaluation.report import AnsweredQuestion, Report
 from memento.evaluation.sets import EvaluationSet, Question
 from memento.iris import IRI
 from memento.model import Recollection
@@ -38,7 +39,7 @@ Stage = Callable[[str, int, int], None]
 
 
 class Trial:
-    """A set imported into a temporary memory, ready to be asked with any profile. Made by `prepared`."""
+    """A set imported into a temporary memory, ready to be asked with any profile. Made by `prepare_trial`."""
 
     def __init__(self, data: EvaluationSet, home: Path, configured: Settings | None, progress: Stage) -> None:
         self.data = data
@@ -51,7 +52,7 @@ class Trial:
         self._memento = opened
         self._document: dict[IRI, str] = {}  # note → the document it was imported from
 
-    def imports(self, consolidate: bool) -> None:
+    def import_documents(self, consolidate: bool) -> None:
         """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
         kept = self._memento.home.path / "documents.json"
         if kept.exists():
@@ -66,7 +67,7 @@ class Trial:
                 [document.row for document in documents],
                 consolidate=consolidate,
                 namespace=_namespace(scope),
-                progress=self._counting_from(done, total),
+                progress=self._count_from(done, total),
             )
             self._document |= {note: d.id for note, d in zip(imported.notes, documents, strict=True) if note}
             self.memories += imported.memories
@@ -75,9 +76,9 @@ class Trial:
         self.import_s = time.perf_counter() - begin
         kept.write_text(json.dumps((self._document, self.memories)), encoding="utf-8")
 
-    def asked(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
+    def ask_all(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
         """
-        Every question once, in its scope.
+        Ask every question once, in its scope.
 
         Args:
             profile: retrieval settings by name, laid over the others; None or `default` for nothing.
@@ -88,7 +89,7 @@ class Trial:
         try:
             for done, question in enumerate(self.data.questions):
                 self._progress("questions", done, len(self.data.questions))
-                answers.append(self._answered(question, _named(profile)))
+                answers.append(self._ask(question, _profile_of(profile)))
         finally:
             self._memento.service.settings = opened_with
         self._progress("questions", len(answers), len(answers))
@@ -102,14 +103,14 @@ class Trial:
             answers=tuple(answers),
         )
 
-    def explained(
+    def explain(
         self, question: Question, k: int, *, configured: Settings | None = None
     ) -> tuple[list[str | None], list[Mapping[str, float]]]:
         """
-        The `k` best memories for a question by the documents they come from, and what each signal gives to each.
+        Return the `k` best memories for a question by the documents they come from, and what each signal gives to each.
 
         Args:
-            configured: as for `asked`.
+            configured: as for `ask_all`.
         """
         opened_with = self._memento.settings
         self._memento.service.settings = configured or opened_with
@@ -125,28 +126,28 @@ class Trial:
         """Let go of the temporary memory."""
         self._memento.close()
 
-    def _counting_from(self, before: int, total: int) -> Progress:
+    def _count_from(self, before: int, total: int) -> Progress:
         return lambda done, _: self._progress("import", before + done, total)
 
-    def _answered(self, question: Question, profile: str | None) -> Answered:
+    def _ask(self, question: Question, profile: str | None) -> AnsweredQuestion:
         namespace = _namespace(question.scope)
         begin = time.perf_counter()
         recollection = self._memento.recall(question.text, k=K, profile=profile, gate=self.gate, namespace=namespace)
         latency_ms = (time.perf_counter() - begin) * 1000
-        return Answered(
+        return AnsweredQuestion(
             question=question,
-            ranked=self._ranked(recollection),
+            ranked=self._rank_documents(recollection),
             latency_ms=latency_ms,
             phases_ms=recollection.timings_ms,
         )
 
-    def _ranked(self, recollection: Recollection) -> tuple[str, ...]:
+    def _rank_documents(self, recollection: Recollection) -> tuple[str, ...]:
         notes = [memory.note.iri for memory in recollection.memories if memory.note]
         return tuple(dict.fromkeys(self._document[note] for note in notes))
 
 
 @contextmanager
-def prepared(
+def prepare_trial(
     data: EvaluationSet,
     *,
     consolidate: bool = False,
@@ -155,7 +156,7 @@ def prepared(
     keep: Path | None = None,
 ) -> Iterator[Trial]:
     """
-    A set in a temporary memory, which is gone afterwards; several profiles may be asked of one import.
+    Import a set into a temporary memory, which is gone afterwards; several profiles may be asked of one import.
 
     Args:
         keep: a folder where the memory stays, and is found by the next trial of a set of this name.
@@ -165,7 +166,7 @@ def prepared(
         home.mkdir(parents=True, exist_ok=True)
         trial = Trial(data, home, configured, progress or (lambda stage, done, total: None))
         try:
-            trial.imports(consolidate)
+            trial.import_documents(consolidate)
             yield trial
         finally:
             trial.close()
@@ -190,27 +191,27 @@ def evaluate(
         profile: retrieval settings by name.
         compare: further profiles that are asked the same questions of the same memory; `default` for none.
         limit: the first so many questions only.
-        consolidate: let the rules split, skip and retire; by default each row is kept as one memory of its own text.
+        consolidate: let the rules split, skip and retire; by default each row is kept as one memory, word for word.
         gate: let questions come back empty when nothing is relevant.
         configured: all settings; default the environment's.
-        progress: see `bar`.
+        progress: see `show_progress`.
 
     Raises:
         InputError: the folder is no evaluation set; names file and line.
         SettingsError: an unknown profile.
     """
     for name in (profile, *compare):
-        if wanted := _named(name):
+        if wanted := _profile_of(name):
             settings.with_profile(Settings(), wanted)  # an import may take minutes: a wrong name is refused before it
-    data = sets.read(folder, limit=limit, exclude_types=exclude_types)
-    with prepared(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
+    data = sets.read_set(folder, limit=limit, exclude_types=exclude_types)
+    with prepare_trial(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
         trial.gate = gate
-        return replace(trial.asked(profile), others=tuple(trial.asked(other) for other in dict.fromkeys(compare)))
+        return replace(trial.ask_all(profile), others=tuple(trial.ask_all(other) for other in dict.fromkeys(compare)))
 
 
 @contextmanager
-def bar() -> Iterator[Stage]:
-    """A progress bar on stderr for each stage, to hand to `evaluate`."""
+def show_progress() -> Iterator[Stage]:
+    """Show a progress bar on stderr for each stage, to hand to `evaluate`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -227,7 +228,7 @@ def bar() -> Iterator[Stage]:
         yield show
 
 
-def _named(profile: str | None) -> str | None:
+def _profile_of(profile: str | None) -> str | None:
     return None if profile == DEFAULT else profile
 
 

@@ -1,5 +1,5 @@
 """
-What keys learn from questions that led over them: a phrase as another name, or a key of its own; and what they unlearn.
+What keys learn from questions that led over them: a phrase as another name, or a new key; and what they unlearn.
 
 A question that is nearly the key becomes its name; one that is only like it, a concept that leads to the same memory; one that was
 nearly missed, a name again, as it keeps being meant.
@@ -7,71 +7,143 @@ nearly missed, a name again, as it keeps being meant.
 
 from __future__ import annotations
 
+import threading
+from collections import deque
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import cast
 
 from memento.backends import Backends
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, learned_iri, link_iri, mint
-from memento.keys.leads import Lead
-from memento.keys.remember import Desk
-from memento.keys.trail import Lesson
+from memento.keys.match import Matches, is_short
+from memento.keys.settle import WriteContext
+from memento.keys.view import KeyEntry
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
-from memento.search.spellings import folded
+from memento.search.spellings import fold_text
 from memento.settings import KeysSettings
 
+_LENGTH = 32  # questions
+_LIFETIME = timedelta(seconds=300)
+_COUNTED = 4096  # pairs of key and question
 
-def learned(lesson: Lesson, lead: Lead, memory: IRI, desk: Desk, knobs: KeysSettings) -> Change:
-    """What is to be written when a key has a lesson; nothing where something goes by the phrase already, or the key is full."""
-    if lead.is_named or lead.node is None or desk.leads.called(lesson.phrase) is not None:
+
+@dataclass(slots=True)
+class _LoggedQuery:
+    """One question, and the keys that it led to without naming them; by its own words, those that it named."""
+
+    at: datetime
+    graph: IRI
+    text: str
+    likeness: dict[IRI, float]
+    spelt: dict[IRI, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a key may learn: the question that led over it often enough, and its cosine to the key."""
+
+    phrase: str
+    likeness: float
+
+
+@dataclass(slots=True)
+class QueryLog:
+    """The last questions of all readers; each reader finds only those of one namespace."""
+
+    _questions: deque[_LoggedQuery] = field(default_factory=lambda: deque(maxlen=_LENGTH))
+    _counts: dict[tuple[IRI, IRI, str], int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def log(self, text: str, graph: IRI, found: Matches, at: datetime) -> None:
+        """Keep that a question was asked in a namespace, and led to some keys, or nearly."""
+        likeness = {iri: one.own for iri, one in found.candidates.items() if one.spelt is None and one.own}
+        if is_short(text):
+            likeness |= found.missed
+        spelt = {iri: one.spelt for iri, one in found.candidates.items() if one.spelt}
+        with self._lock:
+            self._questions.append(_LoggedQuery(at, graph, text, likeness, spelt))
+
+    def find_phrase(self, key: IRI, graph: IRI, at: datetime) -> str | None:
+        """Return by which phrase the latest question that named a key did."""
+        with self._lock:
+            return next((one.spelt[key] for one in self._latest(graph, at) if key in one.spelt), None)
+
+    def take_lesson(self, key: IRI, graph: IRI, at: datetime, enough: int) -> Lesson | None:
+        """
+        Count the latest question that led to a key somebody came over; return what there is to learn, when it did often enough.
+        """
+        with self._lock:
+            query = next((one for one in self._latest(graph, at) if key in one.likeness), None)
+            if query is None:
+                return None
+            likeness = query.likeness.pop(key)
+            pair = (graph, key, fold_text(query.text))
+            count = self._counts.pop(pair, 0) + 1
+            if count >= enough:
+                return Lesson(" ".join(query.text.split()), likeness) if is_short(query.text) else None
+            self._counts[pair] = count
+            while len(self._counts) > _COUNTED:
+                self._counts.pop(next(iter(self._counts)))
+        return None
+
+    def _latest(self, graph: IRI, at: datetime) -> list[_LoggedQuery]:
+        return [one for one in reversed(self._questions) if one.graph == graph and at - one.at < _LIFETIME]
+
+
+def learn_phrase(lesson: Lesson, entry: KeyEntry, memory: IRI, context: WriteContext, settings: KeysSettings) -> Change:
+    """
+    Return what is to be written when a key has a lesson; nothing where something goes by the phrase already, or the key is full.
+    """
+    if entry.is_named or entry.node is None or context.view.find_named(lesson.phrase) is not None:
         return Change()
-    if desk.parts.indexes.nodes.graph(lead.node) != desk.scope.graph:
+    if context.stores.indexes.nodes.graph(entry.node) != context.scope.graph:
         return Change()
-    if desk.limits.auto_link <= lesson.likeness < desk.limits.merge:
-        return _new(lesson.phrase, lesson.likeness, memory, desk)
-    if lesson.likeness < knobs.autokey_floor:
+    if context.limits.auto_link <= lesson.likeness < context.limits.merge:
+        return _create_concept(lesson.phrase, lesson.likeness, memory, context)
+    if lesson.likeness < settings.autokey_floor:
         return Change()
-    known = desk.parts.graph.select("search/statements", [desk.scope.graph], node=lead.iri)
-    if sum(row["predicate"] == MEM.alias for row in known) >= knobs.autokey_aliases:
+    known = context.stores.graph.select("search/statements", [context.scope.graph], node=entry.iri)
+    if sum(row["predicate"] == MEM.alias for row in known) >= settings.autokey_aliases:
         return Change()
-    graph, phrase = desk.scope.graph, learned_iri(lead.iri, folded(lesson.phrase))
+    graph, phrase = context.scope.graph, learned_iri(entry.iri, fold_text(lesson.phrase))
     adds: list[Quad] = [
-        *desk.settling().key(lead),
-        (lead.iri, MEM.alias, lesson.phrase, graph),
+        *context.resolver().write_key(entry),
+        (entry.iri, MEM.alias, lesson.phrase, graph),
         (phrase, TYPE, MEM.LearnedPhrase, graph),
-        (phrase, MEM["from"], lead.iri, graph),
+        (phrase, MEM["from"], entry.iri, graph),
         (phrase, MEM.alias, lesson.phrase, graph),
-        (phrase, MEM.createdAt, desk.now, graph),
+        (phrase, MEM.createdAt, context.now, graph),
     ]
     return Change(tuple(adds))
 
 
-def counted(key: IRI, phrase: str, scope: Scope, parts: Backends) -> list[Effect]:
-    """That a phrase which a key has learned was of use; nothing when it is one of its other names."""
-    node = learned_iri(key, folded(phrase))
-    is_learned = parts.graph.select("search/statements", [scope.graph], node=node)
+def count_use(key: IRI, phrase: str, scope: Scope, stores: Backends) -> list[Effect]:
+    """Return that a phrase which a key has learned was of use; nothing when it is one of its other names."""
+    node = learned_iri(key, fold_text(phrase))
+    is_learned = stores.graph.select("search/statements", [scope.graph], node=node)
     return [Counted(node=node, graph=scope.graph)] if is_learned else []
 
 
-def unlearned(desk: Desk, days: float) -> tuple[Change, int]:
-    """What lets go of the phrases that nobody has used for so many days, and how many they are."""
-    graph, old = desk.scope.graph, desk.now - timedelta(days=days)
+def unlearn_idle(context: WriteContext, days: float) -> tuple[Change, int]:
+    """Return what lets go of the phrases that nobody has used for so many days, and how many they are."""
+    graph, old = context.scope.graph, context.now - timedelta(days=days)
     removes: list[Quad] = []
     count = 0
-    for row in desk.parts.graph.select("keys/learned", [graph]):
+    for row in context.stores.graph.select("keys/learned", [graph]):
         if row.get("uses") or cast(datetime, row["at"]) > old:
             continue
         count += 1
         learned = cast(IRI, row["learned"])
-        said = desk.parts.graph.select("search/statements", [graph], node=learned)
-        removes += [(learned, cast(IRI, one["predicate"]), one["value"], graph) for one in said]
+        rows = context.stores.graph.select("search/statements", [graph], node=learned)
+        removes += [(learned, cast(IRI, one["predicate"]), one["value"], graph) for one in rows]
         removes.append((cast(IRI, row["key"]), MEM.alias, row["phrase"], graph))
     return Change((), tuple(removes)), count
 
 
-def _new(phrase: str, weight: float, memory: IRI, desk: Desk) -> Change:
-    key = Key(iri=mint("key"), name=phrase, type="concept", created_at=desk.now)
+def _create_concept(phrase: str, weight: float, memory: IRI, context: WriteContext) -> Change:
+    key = Key(iri=mint("key"), name=phrase, type="concept", created_at=context.now)
     link = KeyLink(
-        iri=link_iri(key.iri, memory), key=key.iri, memory=memory, weight=round(weight, 4), created_at=desk.now
+        iri=link_iri(key.iri, memory), key=key.iri, memory=memory, weight=round(weight, 4), created_at=context.now
     )
-    return Change((*quads(key, desk.scope.graph), *quads(link, desk.scope.graph)))
+    return Change((*quads(key, context.scope.graph), *quads(link, context.scope.graph)))

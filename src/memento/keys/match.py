@@ -1,5 +1,5 @@
 """
-Which keys a question leads to, without a word of any memory: `recall` of the walk.
+Which keys a question leads to, without a word of any memory: `find_keys` of the walk.
 
 A key answers when the question spells it; a concept also when it means nearly the same, or when a memory that it leads to does.
 What is named counts 1, all else its best cosine. A memory that is close and has no concept at all is reached by its names.
@@ -9,23 +9,85 @@ What is named counts 1, all else its best cosine. A memory that is close and has
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import cast
 
 import numpy as np
 
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, SKOS
-from memento.keys.leads import Lead, Leads
-from memento.keys.thresholds import Thresholds
+from memento.keys.view import KeyEntry, KeyView
 from memento.model import FoundKey, Match
 from memento.ports import Vectors
 from memento.search.nearest import Values
 from memento.search.nodes import Ids
 from memento.search.words import tokens
 from memento.settings import KeysSettings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Cosines; the settings of the same names say what each decides."""
+
+    key_recall: float
+    content_recall: float
+    auto_link: float
+    merge: float
+    short_merge: float
+    dedup: float
+    min_score: float
+    contradiction: float
+
+
+def _thresholds(*values: float) -> Thresholds:
+    return Thresholds(**dict(zip((item.name for item in fields(Thresholds)), values, strict=True)))
+
+
+BGE = "bge"
+CALIBRATED: dict[str, tuple[str, Thresholds]] = {
+    # key, content, link, merge, short, dedup, least, contradiction
+    "openai": (r"^openai-|text-embedding-(?:3|ada)", _thresholds(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85)),
+    "bge-m3": (r"bge-?_?m3", _thresholds(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
+    BGE: (r"bge", _thresholds(0.60, 0.50, 0.60, 0.85, 0.90, 0.90, 0.50, 0.85)),
+    "e5": (r"\be5\b|_e5|e5[-_]", _thresholds(0.85, 0.80, 0.93, 0.97, 0.98, 0.985, 0.80, 0.95)),
+    "minilm": (r"minilm", _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
+    "trigram": (r"^trigram", _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
+}
+"""By family: what its fingerprints look like, first match, and its thresholds."""
+
+_warned: set[str] = set()
+
+
+def find_family(fingerprint: str) -> str | None:
+    """
+    Return the family of an embedder by its fingerprint; None when it is not calibrated.
+
+    >>> find_family("all-MiniLM-L6-v2-512-53aa51172d14"), find_family("ollama-bge-m3-1024-localhost-1a2b"), find_family("x-1")
+    ('minilm', 'bge-m3', None)
+    """
+    return next((name for name, (like, _) in CALIBRATED.items() if re.search(like, fingerprint.lower())), None)
+
+
+def choose_thresholds(fingerprint: str, settings: KeysSettings) -> Thresholds:
+    """
+    Return the thresholds in force: those of the settings over those of the family.
+
+    >>> choose_thresholds("trigram-256", KeysSettings(merge=0.7)).merge
+    0.7
+    """
+    name = find_family(fingerprint)
+    if name is None and fingerprint not in _warned:
+        _warned.add(fingerprint)
+        logger.warning("keys.not-calibrated", extra={"embedder": fingerprint, "instead": BGE})
+    found = CALIBRATED[name or BGE][1]
+    given = {item.name: getattr(settings, item.name) for item in fields(Thresholds)}
+    return replace(found, **{key: value for key, value in given.items() if value is not None})
+
 
 _NEAR = 64  # keys, and memories, that the question is compared with
 _READ = 4  # of the nearest memories, those whose texts are read for phrases
@@ -37,7 +99,7 @@ _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 class Candidate:
     """A key that may answer, and why."""
 
-    lead: Lead
+    entry: KeyEntry
     spelt: str | None = None
     own: float = 0.0
     """Cosine of question and key."""
@@ -48,11 +110,11 @@ class Candidate:
 
     @property
     def relevance(self) -> float:
-        return 1.0 if self.spelt is not None and self.lead.is_named else max(self.own, self.content)
+        return 1.0 if self.spelt is not None and self.entry.is_named else max(self.own, self.content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class KeyQuery:
     """A question to the key graph: its text and its vectors (w, d)."""
 
     text: str
@@ -61,34 +123,34 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Matched:
+class Matches:
     """What a question leads to: every candidate, and those near misses that may become names of their keys."""
 
     candidates: dict[IRI, Candidate] = field(default_factory=dict)
     missed: dict[IRI, float] = field(default_factory=dict)
 
-    def of(self, lead: Lead) -> Candidate:
-        return self.candidates.setdefault(lead.iri, Candidate(lead))
+    def candidate_of(self, entry: KeyEntry) -> Candidate:
+        return self.candidates.setdefault(entry.iri, Candidate(entry))
 
 
-def matched(asked: Asked, leads: Leads, graph: Store, knobs: KeysSettings) -> Matched:
-    """The keys that a question may lead to. Ask under `indexes.lock`."""
-    found = Matched()
-    _spelt(asked, leads, found)
-    _meant(asked, leads, found, knobs.autokey_floor)
-    nodes, cosines = leads.indexes.vectors["memory"].near(asked.vectors, _NEAR, leads.visible)
+def match_keys(query: KeyQuery, view: KeyView, graph: Store, settings: KeysSettings) -> Matches:
+    """Return the keys that a question may lead to. Ask under `indexes.lock`."""
+    found = Matches()
+    _match_spelling(query, view, found)
+    _match_meaning(query, view, found, settings.autokey_floor)
+    nodes, cosines = view.indexes.vectors["memory"].near(query.vectors, _NEAR, view.visible)
     for one in found.candidates.values():
-        _compare(one, nodes, cosines, asked, leads)
-    close = cosines >= asked.limits.content_recall
-    _near(list(zip(nodes[close].tolist(), cosines[close].tolist(), strict=True)), leads, graph, found)
+        _compare_memories(one, nodes, cosines, query, view)
+    close = cosines >= query.limits.content_recall
+    _match_memories(list(zip(nodes[close].tolist(), cosines[close].tolist(), strict=True)), view, graph, found)
     return found
 
 
-def chosen(found: Matched, leads: Leads, k: int) -> list[Candidate]:
-    """The `k` best that lead somewhere, best first; of those that came by one memory alone only the first."""
-    there = [one for one in found.candidates.values() if leads.shown(one.lead).size]
-    counts = {one.lead.iri: len(leads.shown(one.lead)) for one in there}
-    there.sort(key=lambda one: (-one.relevance, one.spelt is None, counts[one.lead.iri], one.lead.name))
+def pick_best(found: Matches, view: KeyView, k: int) -> list[Candidate]:
+    """Return the `k` best that lead somewhere, best first; of those that came by one memory alone only the first."""
+    there = [one for one in found.candidates.values() if view.list_visible(one.entry).size]
+    counts = {one.entry.iri: len(view.list_visible(one.entry)) for one in there}
+    there.sort(key=lambda one: (-one.relevance, one.spelt is None, counts[one.entry.iri], one.entry.name))
     seen: set[int] = set()
     kept = []
     for one in there:
@@ -100,27 +162,27 @@ def chosen(found: Matched, leads: Leads, k: int) -> list[Candidate]:
     return kept[:k]
 
 
-def shown(
-    candidates: Sequence[Candidate], leads: Leads, called: Mapping[IRI, Sequence[str]], hub: int
+def describe_keys(
+    candidates: Sequence[Candidate], view: KeyView, aliases: Mapping[IRI, Sequence[str]], hub: int
 ) -> list[FoundKey]:
     """
-    The rows that a reader is given.
+    Return the rows that a reader is given.
 
     Args:
-        called: the other names of keys, by key.
+        aliases: the other names of keys, by key.
         hub: memories from which on a key is a hub.
     """
-    return [_row(one, leads, called.get(one.lead.iri, ()), hub) for one in candidates]
+    return [_describe_key(one, view, aliases.get(one.entry.iri, ()), hub) for one in candidates]
 
 
-def aliases(leads: Sequence[Lead], readable: Sequence[IRI], graph: Store) -> dict[IRI, list[str]]:
-    """The names of keys beside their first, by key; those of what a key denotes are its own."""
-    subjects: dict[IRI, IRI] = {lead.iri: lead.iri for lead in leads if lead.node is not None}
-    subjects |= {lead.denotes: lead.iri for lead in leads if lead.denotes}
+def list_aliases(entries: Sequence[KeyEntry], readable: Sequence[IRI], graph: Store) -> dict[IRI, list[str]]:
+    """Return the names of keys beside their first, by key; those of what a key denotes are its own."""
+    subjects: dict[IRI, IRI] = {entry.iri: entry.iri for entry in entries if entry.node is not None}
+    subjects |= {entry.denotes: entry.iri for entry in entries if entry.denotes}
     if not subjects:
         return {}
     rows: list[Row] = graph.select("search/statements", readable, node=list(subjects))
-    names = {lead.iri: lead.name for lead in leads}
+    names = {entry.iri: entry.name for entry in entries}
     found: dict[IRI, list[str]] = {}
     for row in rows:
         if row["predicate"] in (MEM.name, SKOS.altLabel, MEM.alias):
@@ -131,114 +193,115 @@ def aliases(leads: Sequence[Lead], readable: Sequence[IRI], graph: Store) -> dic
     return {key: sorted(of) for key, of in found.items()}
 
 
-def specificity(count: int) -> float:
+def compute_specificity(count: int) -> float:
     """
-    How much a key says of where it leads: one over the number of memories, 0 when there is none.
+    Return how much a key says of where it leads: one over the number of memories, 0 when there is none.
 
-    >>> specificity(3), specificity(0)
+    >>> compute_specificity(3), compute_specificity(0)
     (0.333, 0.0)
     """
     return round(1 / count, 3) if count else 0.0
 
 
-def _row(one: Candidate, leads: Leads, called: Sequence[str], hub: int) -> FoundKey:
-    count = len(leads.shown(one.lead))
+def _describe_key(one: Candidate, view: KeyView, aliases: Sequence[str], hub: int) -> FoundKey:
+    count = len(view.list_visible(one.entry))
     match: Match = "semantic" if one.own >= one.content else "content"
     if one.spelt is not None:
-        match = "concept" if tokens(one.spelt) == tokens(one.lead.name) else "alias"
+        match = "concept" if tokens(one.spelt) == tokens(one.entry.name) else "alias"
     return FoundKey(
-        key=one.lead.iri,
-        name=one.lead.name,
-        type=one.lead.type,
+        key=one.entry.iri,
+        name=one.entry.name,
+        type=one.entry.type,
         score=round(min(max(one.relevance, 0.0), 1.0), 4),
         match=match,
         memory_count=count,
         is_hub=count >= hub,
-        specificity=specificity(count),
-        aliases=tuple(called),
-        cluster=1 + len(called),
-        denotes=one.lead.denotes,
+        specificity=compute_specificity(count),
+        aliases=tuple(aliases),
+        cluster=1 + len(aliases),
+        denotes=one.entry.denotes,
     )
 
 
-def _spelt(asked: Asked, leads: Leads, found: Matched) -> None:
-    """What the question names, letter for letter."""
-    for node, phrase in leads.spelt_in(asked.text).items():
-        found.of(leads.of(node)).spelt = phrase
-    for lead in leads.phrases_in(asked.text):
-        one = found.of(lead)
-        one.spelt = lead.name.casefold()
-        one.own = _covered(lead.name, asked.text)
-    if _FIRST_PERSON.search(asked.text) and (user := leads.user):
-        found.of(user).own = asked.limits.key_recall  # "I" is in most questions and says little of what is asked
+def _match_spelling(query: KeyQuery, view: KeyView, found: Matches) -> None:
+    """Add what the question names, letter for letter."""
+    for node, phrase in view.find_spelt(query.text).items():
+        found.candidate_of(view.entry_of(node)).spelt = phrase
+    for entry in view.find_phrases(query.text):
+        one = found.candidate_of(entry)
+        one.spelt = entry.name.casefold()
+        one.own = _share_of(entry.name, query.text)
+    if _FIRST_PERSON.search(query.text) and (user := view.user_entry):
+        # "I" is in most questions and says little of what is asked.
+        found.candidate_of(user).own = query.limits.key_recall
 
 
-def _meant(asked: Asked, leads: Leads, found: Matched, floor: float) -> None:
-    """Concepts that mean nearly the same as the question."""
-    if not leads.concepts.any():
+def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float) -> None:
+    """Add concepts that mean nearly the same as the question."""
+    if not view.concepts.any():
         return
     for kind in ("key", "anchor"):
-        index = leads.indexes.vectors[kind]
-        nodes, cosines = index.near(asked.vectors, _NEAR, leads.concepts)
+        index = view.indexes.vectors[kind]
+        nodes, cosines = index.near(query.vectors, _NEAR, view.concepts)
         for node, cosine in zip(nodes.tolist(), cosines.tolist(), strict=True):
-            if cosine >= asked.limits.key_recall:
-                found.of(leads.of(node)).own = cosine
+            if cosine >= query.limits.key_recall:
+                found.candidate_of(view.entry_of(node)).own = cosine
             elif cosine >= floor:
-                found.missed[leads.of(node).iri] = cosine
+                found.missed[view.entry_of(node).iri] = cosine
     for one in found.candidates.values():
-        if one.spelt is not None and not one.lead.is_named and one.lead.node is not None and not one.own:
-            kind = leads.indexes.nodes.kind(one.lead.node)
-            one.own = float(leads.indexes.vectors[kind].cosines([one.lead.node], asked.vectors)[0])
+        if one.spelt is not None and not one.entry.is_named and one.entry.node is not None and not one.own:
+            kind = view.indexes.nodes.kind(one.entry.node)
+            one.own = float(view.indexes.vectors[kind].cosines([one.entry.node], query.vectors)[0])
 
 
-def _compare(one: Candidate, nodes: Ids, cosines: Values, asked: Asked, leads: Leads) -> None:
-    """How near the question is to the memories that a key leads to; those that are nearest of all are known."""
-    shown = leads.shown(one.lead)
+def _compare_memories(one: Candidate, nodes: Ids, cosines: Values, query: KeyQuery, view: KeyView) -> None:
+    """Set how near the question is to the memories that a key leads to; those that are nearest of all are known."""
+    shown = view.list_visible(one.entry)
     place = np.minimum(np.searchsorted(shown, nodes), max(len(shown) - 1, 0))
     among = shown[place] == nodes if shown.size else np.zeros(len(nodes), dtype=np.bool_)
     if among.any():
         one.content = float(cosines[among].max())
     elif shown.size:
-        one.content = float(leads.indexes.vectors["memory"].cosines(shown[-_MOST:], asked.vectors).max())
+        one.content = float(view.indexes.vectors["memory"].cosines(shown[-_MOST:], query.vectors).max())
 
 
-def _near(near: Sequence[tuple[int, float]], leads: Leads, graph: Store, found: Matched) -> None:
-    """Concepts that lead to a memory which means nearly the same as the question, best first; names where it has no concept."""
-    bare = [node for node, _ in near if all(lead.is_named for lead, _ in leads.written_of(node).values())][:_READ]
-    texts = texts_of(bare, leads, graph)
+def _match_memories(near: Sequence[tuple[int, float]], view: KeyView, graph: Store, found: Matches) -> None:
+    """Add concepts that lead to a memory which means nearly the same as the question, best first; names where it has no concept."""
+    bare = [node for node, _ in near if all(entry.is_named for entry, _ in view.list_written(node).values())][:_READ]
+    texts = read_texts(bare, view, graph)
     for node, cosine in near:
         if node in texts:
-            leading = [lead for lead, _ in leads.leads_of(node, *texts[node])]
+            leading = [entry for entry, _ in view.list_entries(node, *texts[node])]
         else:
-            leading = [lead for lead, _ in leads.written_of(node).values()]
-        concepts = [lead for lead in leading if not lead.is_named]
-        for lead in concepts or [lead for lead in leading if lead.iri not in found.candidates][:1]:
-            one = found.of(lead)
+            leading = [entry for entry, _ in view.list_written(node).values()]
+        concepts = [entry for entry in leading if not entry.is_named]
+        for entry in concepts or [entry for entry in leading if entry.iri not in found.candidates][:1]:
+            one = found.candidate_of(entry)
             if cosine > one.content:
                 one.content, one.nearest = cosine, node
 
 
-def texts_of(nodes: Sequence[int], leads: Leads, graph: Store) -> dict[int, tuple[str, str | None]]:
-    """Content and title of some memories, by id."""
+def read_texts(nodes: Sequence[int], view: KeyView, graph: Store) -> dict[int, tuple[str, str | None]]:
+    """Return content and title of some memories, by id."""
     if not nodes:
         return {}
-    iris = {leads.indexes.nodes.iri(node): node for node in nodes}
-    rows = graph.select("keys/texts", leads.graphs, memory=list(iris))
+    iris = {view.indexes.nodes.iri(node): node for node in nodes}
+    rows = graph.select("keys/texts", view.graphs, memory=list(iris))
     return {
         iris[cast(IRI, row["memory"])]: (str(row["content"]), str(row["title"]) if "title" in row else None)
         for row in rows
     }
 
 
-def _covered(phrase: str, question: str) -> float:
-    """The share of a question's words that a phrase is; what stands for a cosine where nothing was embedded."""
-    asked = tokens(question)
-    return min(len(tokens(phrase)) / len(asked), 1.0) if asked else 0.0
+def _share_of(phrase: str, question: str) -> float:
+    """Return the share of a question's words that a phrase is; what stands for a cosine where nothing was embedded."""
+    words = tokens(question)
+    return min(len(tokens(phrase)) / len(words), 1.0) if words else 0.0
 
 
 def is_short(text: str) -> bool:
     """
-    Whether a text is a label rather than a sentence: two words, or fifteen characters, at most.
+    Tell whether a text is a label rather than a sentence: two words, or fifteen characters, at most.
 
     >>> is_short("vector store"), is_short("a b c"), is_short("what I said of the vector store")
     (True, True, False)

@@ -9,20 +9,20 @@ in its own namespace alone, unless names or numbers differ. What is alike and sh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import cast
 
-from memento.backends import Backends
+import numpy as np
+
 from memento.errors import InputError
 from memento.graph.mapping import attribute_note, invalidates, quads
 from memento.iris import IRI, MEM, link_iri, mint
-from memento.keys.differ import NAME, NUMBER, differ
-from memento.keys.given import sanitised, types_of
-from memento.keys.leads import Lead, Leads
-from memento.keys.settle import Settled, Settling
-from memento.keys.thresholds import Thresholds
+from memento.keys.labels import check_types, clean_keys
+from memento.keys.settle import ResolvedKey, WriteContext
+from memento.keys.view import KeyEntry
 from memento.model import (
     Change,
     Effect,
@@ -39,8 +39,29 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import dynamics
-from memento.search.found import REMEMBERED, content_hash
-from memento.strength.reinforcement import Reinforcement
+from memento.search.records import REMEMBERED, content_hash
+from memento.search.subjects import OPENERS
+
+# Capitalised words, and single letters but "I" and an article that opens a text.
+NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
+NUMBER = re.compile(r"\b\w*\d\w*")
+
+
+def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
+    """
+    Tell whether each of two texts has a name, or a number, that the other has not.
+
+    >>> differ(NAME, "Agent A likes tea.", "Agent B likes tea."), differ(NAME, "I own a car.", "My car is red.")
+    (True, False)
+    >>> differ(NUMBER, "The dog weighs 20 kg.", "The dog weighs 25 kg."), differ(NUMBER, "It is 9.", "It is.")
+    (True, False)
+    """
+    first, second = (
+        {mark for mark in marks.findall(text) if len(mark) == 1 or mark.casefold() not in OPENERS}
+        for text in (one, other)
+    )
+    return bool(first - second) and bool(second - first)
+
 
 MOST_KEYS = 50
 _MOST_LINKED = 20  # existing keys that are linked by themselves
@@ -48,40 +69,25 @@ _NEAR = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What writing under keys stands on. Use it under `indexes.lock`, as one of the writers."""
-
-    scope: Scope
-    leads: Leads
-    parts: Backends
-    used: Reinforcement
-    limits: Thresholds
-    now: datetime
-
-    def settling(self) -> Settling:
-        return Settling(self.leads, self.parts.embedder, self.parts.graph, self.scope.graph, self.limits, self.now)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """What is to be written and told. `note` is None where nothing is new, `effects` is what is noted then."""
+class Outcome:
+    """What is to be written, and what the caller is told. `note` is None where nothing is new, `effects` is what is noted then."""
 
     change: Change
-    told: Remembered
+    answer: Remembered
     note: Note | None = None
     effects: tuple[Effect, ...] = ()
 
 
-def wanted(item: ToRemember) -> dict[str, KeyType]:
+def check_item(item: ToRemember) -> dict[str, KeyType]:
     """
-    The keys of a text and their types; none when none were given, as it is then reached by its own names and nouns.
+    Return the keys of a text and their types; none when none were given, as it is then reached by its own names and nouns.
 
     Raises:
         InputError: none of those that were given can be used, or a type that is none.
     """
     if item.keys is None:
         return {}
-    keys = types_of(sanitised(item.keys), item.types)
+    keys = check_types(clean_keys(item.keys), item.types)
     if not keys:
         raise InputError("keys must have one text of two characters at least, as a name or a short phrase")
     if len(keys) > MOST_KEYS:
@@ -89,87 +95,101 @@ def wanted(item: ToRemember) -> dict[str, KeyType]:
     return keys
 
 
-def remembered(item: ToRemember, desk: Desk) -> Written:
+def plan_memory(item: ToRemember, context: WriteContext) -> Outcome:
     """
-    What is to be written so that a text is remembered.
+    Return what is to be written so that a text is remembered.
 
     Raises:
         InputError: no usable key, a key type that is none, or a time to live that is not above 0.
     """
-    types = wanted(item)
+    types = check_item(item)
     if item.ttl_s is not None and not 0 < item.ttl_s < timedelta.max.total_seconds():
         raise InputError(f"ttl must be a number of seconds above 0, not {item.ttl_s}")
-    settled = desk.settling().settled(types)
-    if same := _same(item.content, desk):
-        return _repeated(same, settled, desk)
-    vector = desk.parts.embedder.embed(desk.parts.embedder.windows(item.content))
-    near = _alike(vector, desk)
-    given = {one.lead.iri for one in settled}
-    old = _nearly_the_same(item.content, near, desk)
-    flagged = None if old is not None else _contradicted(item.content, near, given, desk)
-    note = Note(iri=mint("note"), content=item.content, at=desk.now)
+    resolved = context.resolver().resolve(types)
+    if same := _find_same(item.content, context):
+        return _repeat(same, resolved, context)
+    vector = context.stores.embedder.embed(context.stores.embedder.windows(item.content))
+    near = _find_alike(vector, context)
+    given = {one.entry.iri for one in resolved}
+    old = _find_duplicate(item.content, near, context)
+    flagged = None if old is not None else _pick_contradicted(item.content, near, given, context)
+    note = Note(iri=mint("note"), content=item.content, at=context.now)
     memory = Memory(
         iri=mint("memory"),
         content=item.content,
-        about=tuple(one.lead.denotes for one in settled if one.lead.denotes),
+        about=tuple(one.entry.denotes for one in resolved if one.entry.denotes),
         extracted_from=note.iri,
-        valid_at=desk.now,
-        created_at=desk.now,
+        valid_at=context.now,
+        created_at=context.now,
         content_hash=content_hash(item.content),
-        expires_at=None if item.ttl_s is None else desk.now + timedelta(seconds=item.ttl_s),
-        related_to=tuple(related(item.related_to, desk)),
+        expires_at=None if item.ttl_s is None else context.now + timedelta(seconds=item.ttl_s),
+        related_to=tuple(find_existing(item.related_to, context)),
     )
-    graph = desk.scope.graph
-    change = _memory(memory, item.source, desk.scope, note)
-    if settled:
+    graph = context.scope.graph
+    change = _state_memory(memory, item.source, context.scope, note)
+    if resolved:
         change += Change(((memory.iri, MEM.source, REMEMBERED, graph),))
-        change += linked(memory.iri, {one.lead: 1.0 for one in settled}, settled, desk)
-        change += auto_linked(memory.iri, item.content, vector, given, desk)
-    told = Remembered(saved=memory.iri, keys=tuple(one.lead.iri for one in settled), expires_at=memory.expires_at)
+        change += link_keys(memory.iri, {one.entry: 1.0 for one in resolved}, resolved, context)
+        change += link_fitting_keys(memory.iri, item.content, vector, given, context)
+    answer = Remembered(saved=memory.iri, keys=tuple(one.entry.iri for one in resolved), expires_at=memory.expires_at)
     if old is not None:
-        iri = desk.parts.indexes.nodes.iri(old)
-        is_conflict = any(desk.leads.weight(one.lead, old) is not None for one in settled if one.lead.node is not None)
-        change += _superseding(memory, iri, desk) + weakened(iri, graph, desk)
-        told = replace(told, superseded=iri, conflict=is_conflict, deduplicated=not is_conflict)
-    if flagged is not None:
-        change += contradiction(memory.iri, flagged, graph)
-        told = replace(told, contradicts=(flagged,))
-    return Written(change=change, told=told, note=note)
-
-
-def linked(memory: IRI, weights: Mapping[Lead, float], settled: Sequence[Settled], desk: Desk) -> Change:
-    """The links from keys to a memory, with what their keys still need to be written."""
-    written = sum((one.written for one in settled), Change())
-    adds: list[Quad] = []
-    for lead, weight in weights.items():
-        adds += desk.settling().key(lead)
-        link = KeyLink(
-            iri=link_iri(lead.iri, memory), key=lead.iri, memory=memory, weight=round(weight, 4), created_at=desk.now
+        iri = context.stores.indexes.nodes.iri(old)
+        is_conflict = any(
+            context.view.weight_of(one.entry, old) is not None for one in resolved if one.entry.node is not None
         )
-        adds += quads(link, desk.scope.graph)
+        change += _supersede(memory, iri, context) + weaken(iri, graph, context)
+        answer = replace(answer, superseded=iri, conflict=is_conflict, deduplicated=not is_conflict)
+    if flagged is not None:
+        change += flag_contradiction(memory.iri, flagged, graph)
+        answer = replace(answer, contradicts=(flagged,))
+    return Outcome(change=change, answer=answer, note=note)
+
+
+def link_keys(
+    memory: IRI, weights: Mapping[KeyEntry, float], resolved: Sequence[ResolvedKey], context: WriteContext
+) -> Change:
+    """Return the links from keys to a memory, with what their keys still need to be written."""
+    written = sum((one.written for one in resolved), Change())
+    adds: list[Quad] = []
+    for entry, weight in weights.items():
+        adds += context.resolver().write_key(entry)
+        link = KeyLink(
+            iri=link_iri(entry.iri, memory),
+            key=entry.iri,
+            memory=memory,
+            weight=round(weight, 4),
+            created_at=context.now,
+        )
+        adds += quads(link, context.scope.graph)
     return written + Change(tuple(adds))
 
 
-def auto_linked(memory: IRI, content: str, vector: Vectors, given: Iterable[IRI], desk: Desk) -> Change:
-    """Links from the keys that were not given but fit: a concept by its cosine, which is the weight, a name where it stands."""
-    weights: dict[Lead, float] = {}
-    for node in desk.leads.spelt_in(content):
-        lead = desk.leads.of(node)
-        if lead.is_named and lead.denotes != desk.scope.user:
-            weights[lead] = 1.0
+def link_fitting_keys(
+    memory: IRI, content: str, vector: Vectors, given: Iterable[IRI], context: WriteContext
+) -> Change:
+    """
+    Return links from the keys that were not given but fit: a concept by its cosine, which is the weight, a name where it stands.
+    """
+    weights: dict[KeyEntry, float] = {}
+    for node in context.view.find_spelt(content):
+        entry = context.view.entry_of(node)
+        if entry.is_named and entry.denotes != context.scope.user:
+            weights[entry] = 1.0
     for kind in ("key", "anchor"):
-        index = desk.parts.indexes.vectors[kind]
-        nodes, cosines = index.near(vector, _MOST_LINKED, desk.leads.concepts)
+        index = context.stores.indexes.vectors[kind]
+        nodes, cosines = index.near(vector, _MOST_LINKED, context.view.concepts)
         for node, cosine in zip(nodes.tolist(), cosines.tolist(), strict=True):
-            if cosine >= desk.limits.auto_link:
-                weights.setdefault(desk.leads.of(node), min(float(cosine), 1.0))
+            if cosine >= context.limits.auto_link:
+                weights.setdefault(context.view.entry_of(node), min(float(cosine), 1.0))
     given = set(given)
-    return linked(memory, {lead: weight for lead, weight in weights.items() if lead.iri not in given}, (), desk)
+    return link_keys(
+        memory, {entry: weight for entry, weight in weights.items() if entry.iri not in given}, (), context
+    )
 
 
-def weakened(memory: IRI, graph: IRI, desk: Desk) -> Change:
-    """What a memory that was corrected keeps of its depth. Write what is noted first."""
-    depth = desk.used.strength(memory).depth
+def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
+    """Return what a memory that was corrected keeps of its depth. Write what is noted first."""
+    depth = context.strengths.strength(memory).depth
     if not depth:
         return Change()
     return Change(
@@ -177,26 +197,28 @@ def weakened(memory: IRI, graph: IRI, desk: Desk) -> Change:
     )
 
 
-def contradiction(one: IRI, other: IRI, graph: IRI) -> Change:
-    """The flag, in both directions."""
+def flag_contradiction(one: IRI, other: IRI, graph: IRI) -> Change:
+    """Return the flag, in both directions."""
     return Change(((one, MEM.contradicts, other, graph), (other, MEM.contradicts, one, graph)))
 
 
-def related(iris: Iterable[str], desk: Desk) -> list[IRI]:
-    """The memories among some IRIs, each once; what does not exist is left out."""
-    nodes = desk.parts.indexes.nodes
+def find_existing(iris: Iterable[str], context: WriteContext) -> list[IRI]:
+    """Return the memories among some IRIs, each once; what does not exist is left out."""
+    nodes = context.stores.indexes.nodes
     found = (nodes.find(IRI(iri)) for iri in dict.fromkeys(iris) if isinstance(iri, str))
-    return [nodes.iri(node) for node in found if node is not None and desk.leads.visible[node]]
+    return [nodes.iri(node) for node in found if node is not None and context.view.visible[node]]
 
 
-def contradicted(
-    content: str, vector: Vectors, given: Iterable[IRI], desk: Desk, but: Sequence[int] = ()
+def find_contradicted(
+    content: str, vector: Vectors, given: Iterable[IRI], context: WriteContext, but: Sequence[int] = ()
 ) -> IRI | None:
-    """The memory most like a text that shares one of its keys, and is alike enough to contradict it; not one of `but`."""
-    return _contradicted(content, [one for one in _alike(vector, desk) if one[0] not in but], given, desk)
+    """Return the memory most like a text that shares one of its keys, and is alike enough to contradict it; not one of `but`."""
+    return _pick_contradicted(
+        content, [one for one in _find_alike(vector, context) if one[0] not in but], given, context
+    )
 
 
-def _memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
+def _state_memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
     graph = scope.graph
     return Change(
         (
@@ -208,70 +230,76 @@ def _memory(memory: Memory, source: str, scope: Scope, note: Note) -> Change:
     )
 
 
-def _same(content: str, desk: Desk) -> IRI | None:
-    """The memory of the namespace that says exactly this, and holds."""
-    rows = desk.parts.graph.select("keys/same", [desk.scope.graph], hash=content_hash(content))
+def _find_same(content: str, context: WriteContext) -> IRI | None:
+    """Return the memory of the namespace that says exactly this, and holds."""
+    rows = context.stores.graph.select("keys/same", [context.scope.graph], hash=content_hash(content))
     for row in rows:
-        node = desk.parts.indexes.nodes.find(cast(IRI, row["memory"]))
-        if node is not None and desk.leads.visible[node]:
+        node = context.stores.indexes.nodes.find(cast(IRI, row["memory"]))
+        if node is not None and context.view.visible[node]:
             return cast(IRI, row["memory"])
     return None
 
 
-def _repeated(memory: IRI, settled: Sequence[Settled], desk: Desk) -> Written:
-    node = desk.parts.indexes.nodes.find(memory)
+def _repeat(memory: IRI, resolved: Sequence[ResolvedKey], context: WriteContext) -> Outcome:
+    node = context.stores.indexes.nodes.find(memory)
     assert node is not None
-    new = {one.lead: 1.0 for one in settled if one.lead.node is None or desk.leads.weight(one.lead, node) is None}
-    told = Remembered(saved=memory, repeated=True, keys=tuple(one.lead.iri for one in settled))
-    read = Read(memory=memory, graph=desk.scope.graph, at=desk.now)
-    needed = [one for one in settled if one.lead in new or one.written.removes]
-    return Written(change=linked(memory, new, needed, desk), told=told, effects=(read,))
+    new = {
+        one.entry: 1.0 for one in resolved if one.entry.node is None or context.view.weight_of(one.entry, node) is None
+    }
+    answer = Remembered(saved=memory, repeated=True, keys=tuple(one.entry.iri for one in resolved))
+    read = Read(memory=memory, graph=context.scope.graph, at=context.now)
+    needed = [one for one in resolved if one.entry in new or one.written.removes]
+    return Outcome(change=link_keys(memory, new, needed, context), answer=answer, effects=(read,))
 
 
-def _alike(vector: Vectors, desk: Desk) -> list[tuple[int, float]]:
-    """The memories of the namespace itself that are most like a text, best first: (id, cosine)."""
-    indexes = desk.parts.indexes
-    own = desk.leads.visible & indexes.nodes.within([desk.scope.graph], "memory")
+def _find_alike(vector: Vectors, context: WriteContext) -> list[tuple[int, float]]:
+    """Return the memories of the namespace itself that are most like a text, best first: (id, cosine)."""
+    indexes = context.stores.indexes
+    own = context.view.visible & indexes.nodes.within([context.scope.graph], "memory")
     nodes, cosines = indexes.vectors["memory"].near(vector, _NEAR, own)
     return list(zip(nodes.tolist(), cosines.tolist(), strict=True))
 
 
-def _nearly_the_same(content: str, near: Sequence[tuple[int, float]], desk: Desk) -> int | None:
-    """The memory that says nearly the same, and of the same."""
+def _find_duplicate(content: str, near: Sequence[tuple[int, float]], context: WriteContext) -> int | None:
+    """Return the memory that says nearly the same, and of the same."""
     for node, cosine in near:
-        if cosine < desk.limits.dedup:
+        if cosine < context.limits.dedup:
             break
-        said = _text(node, desk)
-        if not differ(NAME, said, content) and not differ(NUMBER, said, content):
+        text = _read_text(node, context)
+        if not differ(NAME, text, content) and not differ(NUMBER, text, content):
             return node
     return None
 
 
-def _contradicted(content: str, near: Sequence[tuple[int, float]], given: Iterable[IRI], desk: Desk) -> IRI | None:
-    """The memory most like a text that has a key in common and may not be true beside it; what is said of others may."""
+def _pick_contradicted(
+    content: str, near: Sequence[tuple[int, float]], given: Iterable[IRI], context: WriteContext
+) -> IRI | None:
+    """Return the memory most like a text that has a key in common and may not be true beside it; what is said of others may."""
     given = set(given)
     for node, cosine in near:
-        if cosine < desk.limits.contradiction:
+        if cosine < context.limits.contradiction:
             break
-        keys = {desk.leads.of(key).iri for key in desk.parts.indexes.keys.links(node)}
-        if keys & given and not (cosine >= desk.limits.dedup and differ(NAME, _text(node, desk), content)):
-            return desk.parts.indexes.nodes.iri(node)
+        keys = {context.view.entry_of(key).iri for key in context.stores.indexes.keys.links(node)}
+        if keys & given and not (cosine >= context.limits.dedup and differ(NAME, _read_text(node, context), content)):
+            return context.stores.indexes.nodes.iri(node)
     return None
 
 
-def _text(node: int, desk: Desk) -> str:
-    rows = desk.parts.graph.select("keys/texts", [desk.scope.graph], memory=desk.parts.indexes.nodes.iri(node))
+def _read_text(node: int, context: WriteContext) -> str:
+    rows = context.stores.graph.select(
+        "keys/texts", [context.scope.graph], memory=context.stores.indexes.nodes.iri(node)
+    )
     return str(rows[0]["content"]) if rows else ""
 
 
-def _superseding(new: Memory, old: IRI, desk: Desk) -> Change:
-    graph = desk.scope.graph
+def _supersede(new: Memory, old: IRI, context: WriteContext) -> Change:
+    graph = context.scope.graph
     act = Invalidation(
         iri=mint("invalidation"),
         invalidator=new.iri,
         invalidated=old,
-        reason=f"Said anew: {new.content.rstrip('.!')}",
-        at=desk.now,
+        reason=f"Said again: {new.content.rstrip('.!')}",
+        at=context.now,
         mode="correction",
         rule="nearly-the-same",
     )
@@ -280,6 +308,68 @@ def _superseding(new: Memory, old: IRI, desk: Desk) -> Change:
             *quads(act, graph),
             invalidates(new.iri, old, graph),
             (new.iri, MEM.supersedes, old, graph),
-            (old, MEM.invalidAt, desk.now, graph),
+            (old, MEM.invalidAt, context.now, graph),
         )
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChanges:
+    """What a correction says of keys and links; None is "as before"."""
+
+    keys: Sequence[str] | None = None
+    types: Mapping[str, KeyType] | None = None
+    related_to: Sequence[str] | None = None
+
+
+def inherit_keys(new: IRI, content: str, old: Memory, changes: KeyChanges, context: WriteContext) -> Change:
+    """
+    Return what is to be written beside a corrected text.
+
+    Raises:
+        InputError: none of the keys that were given can be used.
+    """
+    node = context.stores.indexes.nodes.find(old.iri)
+    if node is None:
+        return Change()
+    graph, vector = context.scope.graph, context.stores.embedder.embed(context.stores.embedder.windows(content))
+    resolved = _resolve_keys(changes, context)
+    weights = {one.entry: 1.0 for one in resolved} if changes.keys is not None else _keep_fitting(node, vector, context)
+    change = weaken(old.iri, graph, context) + link_keys(new, weights, resolved, context)
+    if changes.keys is not None or context.stores.indexes.keys.have_given_keys(np.array([node]))[0]:
+        given = {entry.iri for entry in weights}
+        change += link_fitting_keys(new, content, vector, given, context) + Change(
+            ((new, MEM.source, REMEMBERED, graph),)
+        )
+        if flagged := find_contradicted(content, vector, given, context, but=[node]):
+            change += flag_contradiction(new, flagged, graph)
+    links = old.related_to if changes.related_to is None else find_existing(changes.related_to, context)
+    adds: list[Quad] = [(new, MEM.relatedTo, other, graph) for other in links]
+    if old.expires_at is not None:
+        adds.append((new, MEM.expiresAt, old.expires_at, graph))
+    return change + Change(tuple(adds))
+
+
+def _resolve_keys(changes: KeyChanges, context: WriteContext) -> list[ResolvedKey]:
+    if changes.keys is None:
+        return []
+    keys = clean_keys(changes.keys)
+    if not keys:
+        raise InputError("keys must have one text of two characters at least, or be left out to keep those there are")
+    return context.resolver().resolve(check_types(keys, changes.types))
+
+
+def _keep_fitting(node: int, vector: Vectors, context: WriteContext) -> dict[KeyEntry, float]:
+    """Return the links of a memory that still fit a text, and their weights."""
+    indexes = context.stores.indexes
+    found = {context.view.entry_of(key): weight for key, weight in indexes.keys.links(node).items()}
+    fits: dict[KeyEntry, float] = {}
+    for entry in found:
+        assert entry.node is not None
+        index = indexes.vectors[indexes.nodes.kind(entry.node)]
+        fits[entry] = 1.0 if entry.is_named else float(index.cosines([entry.node], vector)[0])
+    kept = {entry: weight for entry, weight in found.items() if fits[entry] >= context.limits.content_recall}
+    if not kept and fits:
+        best = max(fits, key=lambda entry: fits[entry])
+        kept = {best: found[best]}
+    return kept

@@ -1,7 +1,8 @@
 """
 From a key to its memories, from a memory to its keys: `read_key`, `read_memory` and `related` of the walk.
 
-*Guarantees:* nothing is written here. What a full read does to a memory and to the link that was trodden is handed back as effects.
+*Guarantees:* nothing is written here. What a full read does to a memory and to the link that was traversed is handed back as
+effects.
 """
 
 from __future__ import annotations
@@ -17,82 +18,87 @@ from numpy.typing import NDArray
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import node as noun
 from memento.graph.mapping import statements
-from memento.graph.store import Store
-from memento.iris import IRI, MEM, TYPE, namespace_of
-from memento.keys.leads import Lead, Leads
-from memento.keys.match import specificity, texts_of
+from memento.graph.store import Row, Store
+from memento.iris import IRI, MEM, TYPE, namespace_of, session_iri
+from memento.keys.match import compute_specificity, read_texts
+from memento.keys.view import KeyEntry, KeyView
 from memento.model import (
     Band,
+    Change,
     Effect,
     Key,
     KeyOf,
     KeyPage,
     Memory,
+    MemoryRow,
+    MemoryStats,
     OpenedMemory,
     ReachedMemory,
     Read,
     Related,
     RelatedMemory,
+    Scope,
     Strength,
     Trodden,
+    TurnRow,
     Value,
 )
 from memento.ports import Vectors
 from memento.rank import dynamics
 from memento.strength.reinforcement import Reinforcement
 
-Said = Mapping[IRI, Sequence[Value]]
+Statements = Mapping[IRI, Sequence[Value]]
 
 MOST_RELATED = 20
-_EXPLICIT = 1.0  # what a link that was drawn by hand counts, beside the rarity of each shared key
+_EXPLICIT = 1.0  # what a link that was drawn by hand counts, neighbours the rarity of each shared key
 _DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class PageRequest:
     """Which part of a key's memories is wanted, and the question that ranks them, if any, as vectors (w, d)."""
 
     limit: int
     offset: int
-    asked: Vectors | None = None
+    query: Vectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What a walk stands on: the reader's leads, what is used, the graph, and the present. Use it under `indexes.lock`."""
+class Traversal:
+    """What a walk stands on: the reader's keys, how memories are used, the graph, and the present. Use it under `indexes.lock`."""
 
-    leads: Leads
-    used: Reinforcement
+    view: KeyView
+    strengths: Reinforcement
     graph: Store
     readable: Sequence[IRI]
     now: datetime
 
-    def created(self, node: int) -> datetime:
-        """When a memory was written."""
-        ms = int(self.leads.indexes.nodes.created(np.array([node]))[0])
+    def created_at(self, node: int) -> datetime:
+        """Return when a memory was written."""
+        ms = int(self.view.indexes.nodes.creation_times(np.array([node]))[0])
         return datetime.fromtimestamp(ms / 1000, tz=self.now.tzinfo)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MemoryState:
     """A memory as it is shown: what the graph says of it, what took its place, and whether reading it counts."""
 
     memory: Memory
     graph: IRI
-    said: Said
+    said: Statements
     successor: IRI | None
     is_traced: bool
 
 
-def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) -> KeyPage:
-    """Where a key leads, best first; of equal ones the newest."""
-    leads, nodes = way.leads, way.leads.indexes.nodes
-    reached, weights = leads.memories(lead)
-    there = leads.visible[reached]
+def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases: Sequence[str], hub: int) -> KeyPage:
+    """Return where a key leads, best first; of equal ones the newest."""
+    view, nodes = traversal.view, traversal.view.indexes.nodes
+    reached, weights = view.weigh_memories(entry)
+    there = view.visible[reached]
     reached, weights = reached[there], weights[there]
-    depths = way.used.depths(reached)
-    scores = _scores(reached, weights, depths, wanted.asked, way)
-    order = np.lexsort((-nodes.created(reached), -scores))[wanted.offset : wanted.offset + wanted.limit]
+    depths = traversal.strengths.depths(reached)
+    scores = _score(reached, weights, depths, page.query, traversal)
+    order = np.lexsort((-nodes.creation_times(reached), -scores))[page.offset : page.offset + page.limit]
     rows = [
         ReachedMemory(
             memory=nodes.iri(int(reached[place])),
@@ -100,31 +106,31 @@ def page(lead: Lead, wanted: Page, way: Way, called: Sequence[str], hub: int) ->
             weight=round(float(weights[place]), 6),
             depth=round(float(depths[place]), 6),
             band=cast(Band, dynamics.band(float(depths[place]))),
-            created_at=way.created(int(reached[place])),
+            created_at=traversal.created_at(int(reached[place])),
             namespace=namespace_of(nodes.graph(int(reached[place]))),
         )
         for place in order.tolist()
     ]
-    following = wanted.offset + len(rows)
+    following = page.offset + len(rows)
     return KeyPage(
-        key=lead.iri,
-        name=lead.name,
-        type=lead.type,
+        key=entry.iri,
+        name=entry.name,
+        type=entry.type,
         memories=tuple(rows),
         total=len(reached),
         is_hub=len(reached) >= hub,
-        specificity=specificity(len(reached)),
-        aliases=tuple(called),
-        denotes=lead.denotes,
+        specificity=compute_specificity(len(reached)),
+        aliases=tuple(aliases),
+        denotes=entry.denotes,
         next_offset=following if following < len(reached) else None,
     )
 
 
-def opened(
-    iri: str, via: str | None, way: Way, *, past: bool, traced: bool = True
+def open_memory(
+    iri: str, via: str | None, traversal: Traversal, *, past: bool, traced: bool = True
 ) -> tuple[OpenedMemory, list[Effect]]:
     """
-    A memory in full, with the keys that lead on, and what reading it does.
+    Return a memory in full, with the keys that lead on, and what reading it does.
 
     Args:
         via: the key that led there.
@@ -134,52 +140,52 @@ def opened(
         NotFound: the reader has no such memory, or it is forgotten.
         InputError: it was superseded: names the one that took its place; or the key does not lead there.
     """
-    memory, graph, node, said = found(iri, way)
-    is_shown = bool(way.leads.visible[node])
-    successor = _successor(memory, way)
+    memory, graph, node, said = find_memory(iri, traversal)
+    is_shown = bool(traversal.view.visible[node])
+    successor = _find_successor(memory, traversal)
     if not is_shown and not past:
         if successor:
             raise InputError(f"<{iri}> was superseded by <{successor}>: read that one, or this one with past=true")
         raise NotFound(f"<{iri}> is over or forgotten: with past=true it can be read all the same")
-    leading = way.leads.leads_of(node, memory.content, memory.title)
-    trodden = None if via is None else _trodden(via, node, way)
-    if trodden:
-        same = [one for one in leading if one[0].iri == trodden[0].iri]
-        trodden = same[0] if same else trodden
-        leading = leading if same else [trodden, *leading]
+    leading = traversal.view.list_entries(node, memory.content, memory.title)
+    traversed = None if via is None else _find_traversed(via, node, traversal)
+    if traversed:
+        same = [one for one in leading if one[0].iri == traversed[0].iri]
+        traversed = same[0] if same else traversed
+        leading = leading if same else [traversed, *leading]
     effects: list[Effect] = []
     if traced := is_shown and traced:
-        effects.append(Read(memory=memory.iri, graph=graph, at=way.now))
-        if trodden:
-            effects.append(step(trodden[0], memory.iri, graph, trodden[1], way))
-    shown = Shown(memory=memory, graph=graph, said=said, successor=successor, is_traced=traced)
-    return _opened(shown, leading, trodden if is_shown else None, way), effects
+        effects.append(Read(memory=memory.iri, graph=graph, at=traversal.now))
+        if traversed:
+            effects.append(record_traversal(traversed[0], memory.iri, graph, traversed[1], traversal))
+    shown = MemoryState(memory=memory, graph=graph, said=said, successor=successor, is_traced=traced)
+    return _describe_memory(shown, leading, traversed if is_shown else None, traversal), effects
 
 
-def related(iri: str, way: Way) -> Related:
-    """The neighbours of a memory: by shared keys, each counting its rarity, and by hand; best first, 20 at most."""
-    memory, _, node, _ = found(iri, way)
+def find_related(iri: str, traversal: Traversal) -> Related:
+    """Return the neighbours of a memory: by shared keys, each counting its rarity, and by hand; best first, 20 at most."""
+    memory, _, node, _ = find_memory(iri, traversal)
     scores: dict[int, float] = {}
     shared: dict[int, list[str]] = {}
-    for lead, _ in way.leads.leads_of(node, memory.content, memory.title):
-        reached, _ = way.leads.memories(lead)
-        rarity = way.leads.rarity(lead, len(reached))
-        for other in reached[way.leads.visible[reached]].tolist():
+    for entry, _ in traversal.view.list_entries(node, memory.content, memory.title):
+        reached, _ = traversal.view.weigh_memories(entry)
+        rarity = traversal.view.rarity(entry, len(reached))
+        for other in reached[traversal.view.visible[reached]].tolist():
             if other != node:
                 scores[other] = scores.get(other, 0.0) + rarity
-                shared.setdefault(other, []).append(lead.name)
-    beside = beside_of([memory.iri], way.graph, way.readable)
+                shared.setdefault(other, []).append(entry.name)
+    neighbours = list_neighbours([memory.iri], traversal.graph, traversal.readable)
     explicit = set()
-    for other_iri in beside.get((memory.iri, MEM.relatedTo), ()):
-        other_node = way.leads.indexes.nodes.find(other_iri)
-        if other_node is not None and way.leads.visible[other_node] and other_node != node:
+    for other_iri in neighbours.get((memory.iri, MEM.relatedTo), ()):
+        other_node = traversal.view.indexes.nodes.find(other_iri)
+        if other_node is not None and traversal.view.visible[other_node] and other_node != node:
             explicit.add(other_node)
             scores[other_node] = scores.get(other_node, 0.0) + _EXPLICIT
     best = sorted(scores, key=lambda one: (-scores[one], one))[:MOST_RELATED]
-    texts = texts_of(best, way.leads, way.graph)
+    texts = read_texts(best, traversal.view, traversal.graph)
     rows = [
         RelatedMemory(
-            memory=way.leads.indexes.nodes.iri(one),
+            memory=traversal.view.indexes.nodes.iri(one),
             content=texts[one][0],
             score=round(scores[one], 6),
             link="explicit" if one not in shared else "both" if one in explicit else "key",
@@ -189,78 +195,81 @@ def related(iri: str, way: Way) -> Related:
         if one in texts
     ]
     return Related(
-        memory=memory.iri, memories=tuple(rows), contradicts=tuple(beside.get((memory.iri, MEM.contradicts), ()))
+        memory=memory.iri, memories=tuple(rows), contradicts=tuple(neighbours.get((memory.iri, MEM.contradicts), ()))
     )
 
 
-def found(iri: str, way: Way) -> tuple[Memory, IRI, int, Said]:
-    """A memory of the readable graphs, its graph, its id, and all that the graph says of it; raises `NotFound`."""
-    node = way.leads.indexes.nodes.find(IRI(iri))
-    if node is None or not way.leads.is_inside(node):
+def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, Statements]:
+    """Return a memory of the readable graphs, its graph, its id, and all that the graph says of it; raises `NotFound`."""
+    node = traversal.view.indexes.nodes.find(IRI(iri))
+    if node is None or not traversal.view.is_inside(node):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
-    graph = way.leads.indexes.nodes.graph(node)
-    rows = way.graph.select("search/statements", [graph], node=IRI(iri))
+    graph = traversal.view.indexes.nodes.graph(node)
+    rows = traversal.graph.select("search/statements", [graph], node=IRI(iri))
     said = statements((IRI(iri), cast(IRI, row["predicate"]), row["value"], graph) for row in rows).get(IRI(iri), {})
     if MEM.Memory not in said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
     return noun(Memory, IRI(iri), said), graph, node, said
 
 
-def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Trodden:
-    """That somebody came to a memory over a key; the key, where none is written yet, lies where its entity does."""
-    key = Key(iri=lead.iri, name=lead.name, type=lead.type, created_at=way.now, denotes=lead.denotes)
-    own = graph if lead.node is None else way.leads.indexes.nodes.graph(lead.node)
-    return Trodden(key=key, key_graph=own, memory=memory, graph=graph, at=way.now, weight=weight)
+def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, traversal: Traversal) -> Trodden:
+    """Return that somebody came to a memory over a key; a key that is not written yet goes where its entity is."""
+    key = Key(iri=entry.iri, name=entry.name, type=entry.type, created_at=traversal.now, denotes=entry.denotes)
+    own = graph if entry.node is None else traversal.view.indexes.nodes.graph(entry.node)
+    return Trodden(key=key, key_graph=own, memory=memory, graph=graph, at=traversal.now, weight=weight)
 
 
-def age_days(nodes: NDArray[np.integer], way: Way) -> NDArray[np.float64]:
-    """(n,) days since some memories were written, 0 or more."""
-    ms = way.now.timestamp() * 1000 - way.leads.indexes.nodes.created(nodes)
+def age_in_days(nodes: NDArray[np.integer], traversal: Traversal) -> NDArray[np.float64]:
+    """Return (n,) days since some memories were written, 0 or more."""
+    ms = traversal.now.timestamp() * 1000 - traversal.view.indexes.nodes.creation_times(nodes)
     return np.asarray(np.maximum(ms, 0.0) / _DAY_MS)
 
 
-def beside_of(memories: Sequence[IRI], graph: Store, readable: Sequence[IRI]) -> dict[tuple[IRI, IRI], list[IRI]]:
-    """What some memories supersede, contradict and are related to: by memory and predicate."""
+def list_neighbours(memories: Sequence[IRI], graph: Store, readable: Sequence[IRI]) -> dict[tuple[IRI, IRI], list[IRI]]:
+    """Return what some memories supersede, contradict and are related to: by memory and predicate."""
     found: dict[tuple[IRI, IRI], list[IRI]] = {}
     for row in graph.select("keys/beside", readable, memory=list(memories)) if memories else []:
         found.setdefault((cast(IRI, row["memory"]), cast(IRI, row["way"])), []).append(cast(IRI, row["other"]))
     return found
 
 
-def _scores(
+def _score(
     reached: NDArray[np.int32],
     weights: NDArray[np.float64],
     depths: NDArray[np.float64],
-    asked: Vectors | None,
-    way: Way,
+    query: Vectors | None,
+    traversal: Traversal,
 ) -> NDArray[np.float64]:
-    """(n,) relevance · weight · depth factor · time factor; without a question every memory is as relevant."""
+    """Return (n,) relevance · weight · depth factor · time factor; without a question every memory is as relevant."""
     relevance = np.ones(len(reached))
-    if asked is not None and len(reached):
-        relevance = way.leads.indexes.vectors["memory"].cosines(reached, asked).astype(np.float64)
-    fading = dynamics.time_factor(age_days(reached, way), depths)
+    if query is not None and len(reached):
+        relevance = traversal.view.indexes.vectors["memory"].cosines(reached, query).astype(np.float64)
+    fading = dynamics.time_factor(age_in_days(reached, traversal), depths)
     return np.asarray(relevance * weights * dynamics.depth_factor(depths) * fading)
 
 
-def _trodden(via: str, node: int, way: Way) -> tuple[Lead, float]:
-    lead = way.leads.lead(via)
-    weight = way.leads.weight(lead, node) if lead else None
-    if lead is None or weight is None:
+def _find_traversed(via: str, node: int, traversal: Traversal) -> tuple[KeyEntry, float]:
+    entry = traversal.view.find_entry(via)
+    weight = traversal.view.weight_of(entry, node) if entry else None
+    if entry is None or weight is None:
         raise InputError(f"the key <{via[:200]}> does not lead to this memory: give one of those that it has, or none")
-    return lead, weight
+    return entry, weight
 
 
-def _opened(
-    shown: Shown, leading: Sequence[tuple[Lead, float]], trodden: tuple[Lead, float] | None, way: Way
+def _describe_memory(
+    shown: MemoryState,
+    leading: Sequence[tuple[KeyEntry, float]],
+    traversed: tuple[KeyEntry, float] | None,
+    traversal: Traversal,
 ) -> OpenedMemory:
-    memory, strength = shown.memory, way.used.strength(shown.memory.iri)
+    memory, strength = shown.memory, traversal.strengths.strength(shown.memory.iri)
     if shown.is_traced:
         strength = Strength(
-            depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=way.now
+            depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
         )
-    rows = way.graph.select("keys/linked", way.leads.graphs, memory=memory.iri)
+    rows = traversal.graph.select("keys/linked", traversal.view.graphs, memory=memory.iri)
     related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
-    keys = [_key(lead, weight, trodden, way, traced=shown.is_traced) for lead, weight in leading]
+    keys = [_describe_key(entry, weight, traversed, traversal, traced=shown.is_traced) for entry, weight in leading]
     return OpenedMemory(
         memory=memory.iri,
         content=memory.content,
@@ -282,20 +291,109 @@ def _opened(
     )
 
 
-def _key(lead: Lead, weight: float, trodden: tuple[Lead, float] | None, way: Way, *, traced: bool) -> KeyOf:
-    is_traversed = trodden is not None and trodden[0].iri == lead.iri
+def _describe_key(
+    entry: KeyEntry, weight: float, traversed: tuple[KeyEntry, float] | None, traversal: Traversal, *, traced: bool
+) -> KeyOf:
+    is_traversed = traversed is not None and traversed[0].iri == entry.iri
     return KeyOf(
-        key=lead.iri,
-        name=lead.name,
-        type=lead.type,
+        key=entry.iri,
+        name=entry.name,
+        type=entry.type,
         weight=round(dynamics.trodden(weight) if is_traversed and traced else weight, 9),
-        memory_count=len(way.leads.shown(lead)),
+        memory_count=len(traversal.view.list_visible(entry)),
         is_traversed=is_traversed,
     )
 
 
-def _successor(memory: Memory, way: Way) -> IRI | None:
+def _find_successor(memory: Memory, traversal: Traversal) -> IRI | None:
     if memory.invalid_at is None:
         return None
-    rows = way.graph.select("keys/successor", way.leads.graphs, memory=memory.iri)
+    rows = traversal.graph.select("keys/successor", traversal.view.graphs, memory=memory.iri)
     return cast(IRI, rows[0]["successor"]) if rows else None
+
+
+_AROUND = 2  # turns on either side of the one that is asked for
+
+
+def read_conversation(session: str, turn: int | None, scope: Scope, graph: Store) -> tuple[TurnRow, ...]:
+    """Return the turns of a session in their order, or those around one of them; none when there is no such session."""
+    sessions = [session_iri(name, session) for name in scope.memory_graphs]
+    rows = graph.select("keys/conversation", scope.readable, session=sessions)
+    turns = {cast(IRI, row["note"]): _read_turn(row) for row in rows}
+    return tuple(one for one in turns.values() if turn is None or abs(one.turn - turn) <= _AROUND)
+
+
+def list_memory_rows(limit: int, offset: int, traversal: Traversal) -> tuple[MemoryRow, ...]:
+    """Return a page of the memories that hold, newest first, with their keys."""
+    view, indexes = traversal.view, traversal.view.indexes
+    nodes = indexes.nodes.newest(view.visible)[offset : offset + limit].tolist()
+    iris = [indexes.nodes.iri(node) for node in nodes]
+    rows = traversal.graph.select("keys/listed", traversal.readable, memory=iris) if iris else []
+    by_iri = {cast(IRI, row["memory"]): row for row in rows}
+    neighbours = list_neighbours(iris, traversal.graph, traversal.readable)
+    found = []
+    for node, iri in zip(nodes, iris, strict=True):
+        if (row := by_iri.get(iri)) is None:
+            continue
+        strength = traversal.strengths.strength(iri)
+        given = {*indexes.keys.links(node), *indexes.adjacency.about(node)}
+        found.append(
+            MemoryRow(
+                memory=iri,
+                content=str(row["content"]),
+                namespace=namespace_of(str(row["graph"])),
+                created_at=cast(datetime, row["createdAt"]),
+                depth=round(strength.depth, 9),
+                access_count=strength.access_count,
+                keys=tuple(sorted(view.entry_of(key).name for key in given)),
+                supersedes=cast("IRI | None", row.get("supersedes")),
+                expires_at=cast("datetime | None", row.get("expiresAt")),
+                related_to=tuple(neighbours.get((iri, MEM.relatedTo), ())),
+            )
+        )
+    return tuple(found)
+
+
+def expire_overdue(scope: Scope, now: datetime, graph: Store) -> tuple[Change, int]:
+    """Return what lets go of the memories of the namespace whose time is over, and how many they are; history keeps them."""
+    rows = graph.select("keys/overdue", [scope.graph], now=now)
+    ends = tuple((cast(IRI, row["memory"]), MEM.expiredAt, row["expiresAt"], scope.graph) for row in rows)
+    return Change(ends), len(ends)
+
+
+def count_memories(scope: Scope, traversal: Traversal, bytes_on_disk: int) -> MemoryStats:
+    """Return counts over the readable graphs."""
+    rows = traversal.graph.select("keys/counted", scope.memory_graphs)
+    counts = {str(row["what"]): int(str(row["count"])) for row in rows}
+    nodes = traversal.view.indexes.nodes
+    newest = nodes.newest(traversal.view.visible)
+    first, last = (traversal.created_at(int(newest[at])) if newest.size else None for at in (-1, 0))
+    of = {name: counts.pop(MEM[name], 0) for name in ("Key", "Entity", "Memory", "KeyLink", "Note", "Session")}
+    turns = counts.get(MEM.Turn, 0)
+    ways = {what: count for what, count in counts.items() if ":" not in what}
+    return MemoryStats(
+        namespace=scope.namespace,
+        keys=of["Key"],
+        entities=of["Entity"],
+        memories=len(newest),
+        links=of["KeyLink"],
+        total=of["Memory"],
+        notes=of["Note"],
+        sessions=of["Session"],
+        mean_per_session=round(turns / of["Session"], 2) if of["Session"] else 0.0,
+        bytes_on_disk=bytes_on_disk,
+        by_source={what: count for what, count in ways.items() if not what.startswith("#")},
+        by_tag={what[1:]: count for what, count in ways.items() if what.startswith("#")},
+        oldest=first,
+        newest=last,
+    )
+
+
+def _read_turn(row: Row) -> TurnRow:
+    return TurnRow(
+        turn=cast(int, row["position"]),
+        role=str(row.get("speaker", "user")),
+        content=str(row["content"]),
+        at=cast(datetime, row["at"]),
+        note=cast(IRI, row["note"]),
+    )

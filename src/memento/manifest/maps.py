@@ -101,7 +101,7 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
         size=indexes.nodes.size,
         arcs=(source, target),
         associated=(arcs.source, arcs.target, weights),
-        created=indexes.nodes.created(memories) / 1000.0,
+        created=indexes.nodes.creation_times(memories) / 1000.0,
         read_at=indexes.numbers.column(MEM.lastAccessedAt, memories),
         judged_at=indexes.numbers.column(MEM.energyAt, memories),
         energies=energy.energies(memories, parts),
@@ -115,7 +115,7 @@ def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float
     links: list[tuple[int, int, float]] = []
     for begin in range(0, len(memories), PORTION):
         with parts.indexes.lock:
-            links += parts.indexes.keys.every(memories[begin : begin + PORTION])
+            links += parts.indexes.keys.links_of(memories[begin : begin + PORTION])
     return links
 
 
@@ -403,7 +403,7 @@ class Maps:
         self._worker = Worker(self._work, "manifest")
         self.redrawn: list[Callable[[], None]] = []
         """Called, on another thread, when a map was drawn again in the background."""
-        parts.forgotten.append(self.clear)
+        parts.forget_listeners.append(self.clear)
 
     def get(self, scope: Scope) -> Manifest:
         """Return the map as it is cached, or drawn now where none is."""

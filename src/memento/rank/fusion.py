@@ -21,11 +21,11 @@ Scores = NDArray[np.float64]
 """(n,) scores of one list."""
 
 
-def aligned(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float = 0.2) -> Scores:
+def align(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: float = 0.2) -> Scores:
     """
-    (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
+    Return (n,) the scores moved and stretched to the given mean and population standard deviation; equal scores all become `mean`.
 
-    >>> aligned([0.89, 0.85, 0.82]).round(4).tolist()
+    >>> align([0.89, 0.85, 0.82]).round(4).tolist()
     [0.7557, 0.4768, 0.2675]
     """
     x = np.asarray(scores, dtype=np.float64)
@@ -38,7 +38,7 @@ def aligned(scores: Sequence[float] | Scores, mean: float = 0.5, deviation: floa
 
 def minmax(scores: Sequence[float] | Scores) -> Scores:
     """
-    (n,) the scores stretched to 0..1: the best becomes 1, the worst 0; equal scores all become 0.5.
+    Return (n,) the scores stretched to 0..1: the best becomes 1, the worst 0; equal scores all become 0.5.
 
     >>> minmax([0.89, 0.85, 0.82]).round(6).tolist()
     [1.0, 0.428571, 0.0]
@@ -51,7 +51,7 @@ def minmax(scores: Sequence[float] | Scores) -> Scores:
 
 def coverage(n_first: int, n_second: int, vector_weight: float, full: int) -> tuple[float, float]:
     """
-    The weights of two lists of these lengths; they sum to 1 unless both lists are empty.
+    Return the weights of two lists of these lengths; they sum to 1 unless both lists are empty.
 
     Args:
         vector_weight: share of the first list when both are long, 0..1.
@@ -85,9 +85,9 @@ def fuse(
     w_first, w_second = coverage(len(first), len(second), knobs.vector_weight, knobs.full_weight_results)
     fused = {
         hit.item: Scored(hit.item, w_first * score, hit.source)
-        for hit, score in zip(first, _normalised(first, knobs), strict=True)
+        for hit, score in zip(first, _normalise(first, knobs), strict=True)
     }
-    for hit, score in zip(second, _normalised(second, knobs), strict=True):
+    for hit, score in zip(second, _normalise(second, knobs), strict=True):
         if (
             score < knobs.quality_threshold - 1e-9
         ):  # rounding depends on the order of the list, what is dropped must not
@@ -117,7 +117,7 @@ def rrf(rankings: Sequence[Sequence[T]], k: float = 1.0) -> list[Scored[T]]:
     return sorted((Scored(item, score) for item, score in sums.items()), key=lambda hit: -hit.score)
 
 
-def _normalised(hits: Sequence[Scored[T]], knobs: FusionSettings) -> list[float]:
+def _normalise(hits: Sequence[Scored[T]], knobs: FusionSettings) -> list[float]:
     # Min-max undoes any alignment; the step stays because it is a named part of the pipeline.
-    scores = aligned([hit.score for hit in hits], knobs.target_mean, knobs.target_deviation)
+    scores = align([hit.score for hit in hits], knobs.target_mean, knobs.target_deviation)
     return [float(score) for score in minmax(scores)]

@@ -1,4 +1,6 @@
-"""A short list that is relevant and does not repeat itself."""
+"""
+How alike vectors are, and a short list that is relevant and does not repeat itself.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,38 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+Vectors = NDArray[np.float32]
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    """
+    Return (n, d) or (d,) the same directions with length 1; a zero vector stays zero.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    x = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    return np.asarray(x / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
+
+def cosines(matrix: Vectors, asked: Vectors) -> NDArray[np.float32]:
+    """
+    Return (n,) how near each row is to the question, -1..1: the best over the question's windows.
+
+    Args:
+        matrix: (n, d) unit rows; a row of zeros has cosine 0.
+        asked: (w, d) unit rows, at least one: the windows of one question.
+
+    >>> cosines(np.eye(2, dtype=np.float32), np.array([[0, 1]], dtype=np.float32)).tolist()
+    [0.0, 1.0]
+    """
+    return np.asarray((matrix @ asked.T).max(axis=1), dtype=np.float32)
+
 
 def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, hi: float) -> float:
     """
-    How much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
+    Return how much relevance counts in MMR, `lo`..`hi`: the more the best score stands out from the mean, the more.
 
     Args:
         scores: fused scores in 0..1, in any order.
@@ -32,7 +62,7 @@ def adaptive_lambda(scores: Sequence[float] | NDArray[np.floating], lo: float, h
 
 def mmr(relevance: NDArray[np.floating], vectors: NDArray[np.floating], k: int, lam: float) -> list[int]:
     """
-    Rows of the `k` most relevant, least redundant candidates, best first; all rows as they stand when there are no more than `k`.
+    Return the rows of the `k` most relevant, least redundant candidates, best first; all as they are when they are `k` at most.
 
     Each pick maximises `lam · relevance − (1 − lam) · max(0, cosines to the rows picked so far)`; of equal rows the first wins.
 

@@ -4,7 +4,7 @@ Why each memory came back: what every signal gives to its score, the names that 
 *Guarantees:* the parts of a score sum to it, up to rounding and to the cut at 0; the query reads the graph alone and runs as it
 stands, in the namespace that was asked.
 
-*But:* all of it is worked out anew, so that a recall without an explanation pays nothing for it.
+*But:* all of it is worked out after the fact, so that a recall without an explanation pays nothing for it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import numpy as np
 from memento.graph.binding import bind_query
 from memento.iris import IRI
 from memento.model import Anchor, Recalled, Scored, Step
-from memento.retrieval.anchor import Seeds
-from memento.retrieval.distill import candidates, weighed
-from memento.retrieval.land import Evidence
-from memento.search.links import Joined, link_signal, shared_signal, tie_signal
-from memento.search.links.signals import CROWD
+from memento.retrieval.distill import candidates, weigh_signals
+from memento.retrieval.question import Question
+from memento.retrieval.signals import Evidence, Seeds
+from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
 from memento.search.view import View
-from memento.settings import Settings
+from memento.settings import SignalsSettings
 from memento.time import NEVER
 
 MOST = 300
@@ -38,44 +37,35 @@ class Reasons:
     why: dict[str, float]
     path: tuple[Step, ...] = ()
 
-    def of(self, memory: Recalled) -> Recalled:
-        """The memory with its reasons."""
+    def add_to(self, memory: Recalled) -> Recalled:
+        """Return the memory with its reasons."""
         return replace(memory, why=self.why, path=self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Led:
-    """What the phases found on the way."""
-
-    question: str
-    evidence: Evidence
-    joined: Joined
-    seeds: Seeds
-    anchors: tuple[Anchor, ...]
-    view: View
-
-
-def reasons(chosen: Sequence[Scored[int]], led: Led, settings: Settings) -> dict[IRI, Reasons]:
-    """The reasons of the memories that DISTILL chose."""
-    nodes = [one.item for one in chosen]
-    paths, entities = _paths(nodes, led), _entities(nodes, led.anchors, led.view)
-    found = _why(nodes, led.evidence, led.view, settings)
-    return {led.view.indexes.nodes.iri(node): Reasons(found[node], (*paths[node], *entities[node])) for node in nodes}
+def explain_signals(
+    chosen: Sequence[Scored[int]], question: Question, evidence: Evidence, pool: int, settings: SignalsSettings
+) -> dict[IRI, Reasons]:
+    """Return the reasons of the memories that DISTILL chose by all signals."""
+    nodes, view = [one.item for one in chosen], question.view
+    paths = _trace_paths(nodes, question, evidence)
+    entities = _match_anchors(nodes, evidence.anchors, view)
+    parts = _split_scores(nodes, evidence, view, pool, settings)
+    return {view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities[node])) for node in nodes}
 
 
-def by_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
-    """The reasons of what was not ranked by signals: one score, what it came from, and the anchors that the memory is about."""
-    entities = _entities([one.item for one in chosen], anchors, view)
+def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
+    """Return the reasons of what one score ranked: the score, what it came from, and the anchors that the memory is about."""
+    entities = _match_anchors([one.item for one in chosen], anchors, view)
     return {
         view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}, tuple(entities[one.item]))
         for one in chosen
     }
 
 
-def sparql(
+def write_query(
     memories: Sequence[Recalled], asked_at: datetime, as_of: datetime | None, believed_at: datetime | None
 ) -> str | None:
-    """The text of a query that returns the same memories in the same order; None when there is none."""
+    """Return the text of a query that returns the same memories in the same order; None when there is none."""
     if not memories:
         return None
     believed = believed_at or asked_at
@@ -91,21 +81,23 @@ def sparql(
     )
 
 
-def _why(nodes: Sequence[int], evidence: Evidence, view: View, settings: Settings) -> dict[int, dict[str, float]]:
-    """What each signal gives to the score of some memories, the largest first; what gives nothing is left out."""
-    pool = candidates(evidence, view, settings.land.pool)
-    shares = weighed(evidence, pool, settings.signals)
-    most = sum(asdict(settings.signals).values())
+def _split_scores(
+    nodes: Sequence[int], evidence: Evidence, view: View, pool: int, settings: SignalsSettings
+) -> dict[int, dict[str, float]]:
+    """Return what each signal gives to the score of some memories, the largest first; what gives nothing is left out."""
+    among = candidates(evidence, view, pool)
+    shares = weigh_signals(evidence, among, settings)
+    most = sum(asdict(settings).values())
     found = {}
     for node in nodes:
-        place = int(np.searchsorted(pool, node))
+        place = int(np.searchsorted(among, node))
         parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()}
         found[node] = {name: part for name, part in sorted(parts.items(), key=lambda one: -abs(one[1])) if part}
     return found
 
 
-def _entities(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> Mapping[int, list[Step]]:
-    """The anchors that some memories are about, the heaviest first."""
+def _match_anchors(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> Mapping[int, list[Step]]:
+    """Return the anchors that some memories are about, the heaviest first."""
     find, about = view.indexes.nodes.find, view.indexes.adjacency.about
     places = [(one, find(one.iri)) for one in anchors]
     return {
@@ -114,35 +106,39 @@ def _entities(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> Ma
     }
 
 
-def _paths(nodes: Sequence[int], led: Led) -> Mapping[int, list[Step]]:
-    """The names that the subject, link and shared signals of some memories come from, the rarest first."""
-    view, joined = led.view, led.joined
+def _trace_paths(nodes: Sequence[int], question: Question, evidence: Evidence) -> Mapping[int, list[Step]]:
+    """Return the names that the subject, link and shared signals of some memories come from, the rarest first."""
+    assert evidence.seeds is not None
+    view, joined = question.view, question.joined
     wanted = np.zeros_like(view.visible)
     wanted[list(nodes)] = True
     postings = [passages.context for passages in view.passages()]
     best: dict[tuple[int, str], tuple[float, int]] = {}
-    for seed, value in zip(
-        led.seeds[0].tolist(), led.seeds[1].tolist(), strict=True
-    ):  # each alone tells who gave how much
-        alone = np.array([seed], dtype=np.int32), np.array([value], dtype=np.float32)
+    for seed, value in zip(evidence.seeds[0].tolist(), evidence.seeds[1].tolist(), strict=True):
+        # Each alone tells who gave how much.
+        alone: Seeds = np.array([seed], dtype=np.int32), np.array([value], dtype=np.float32)
         signals = {
             "link": link_signal(alone, joined, wanted),
-            "shared": shared_signal(alone, led.question, joined, postings, wanted),
+            "shared": shared_signal(alone, question.text, joined, postings, wanted),
             "tie": tie_signal(alone, joined, wanted),
         }
         for name, (there, given) in signals.items():
-            for node, gift in zip(there.tolist(), given.tolist(), strict=True):
+            for node, gift in zip(there.tolist(), given.tolist(), strict=True) if name in evidence.signals else ():
                 best[node, name] = max(best.get((node, name), (0.0, -1)), (gift, seed))
-    named = joined.named(led.question)
-    return {node: [*_subject(node, named, joined), *_led(node, best, joined, view)] for node in nodes}
+    named = joined.find_names(question.text) if "subject" in evidence.signals else []
+    return {
+        node: [*_steps_by_subject(node, named, joined), *_steps_by_seed(node, best, joined, view)] for node in nodes
+    }
 
 
-def _subject(node: int, named: Sequence[str], joined: Joined) -> Iterator[Step]:
-    for label in _rarest([label for label in named if _is_about(node, label, joined)], joined):
+def _steps_by_subject(node: int, named: Sequence[str], joined: Joined) -> Iterator[Step]:
+    for label in _sort_by_rarity([label for label in named if _is_about(node, label, joined)], joined):
         yield Step(by="subject", name=label)
 
 
-def _led(node: int, led: Mapping[tuple[int, str], tuple[float, int]], joined: Joined, view: View) -> Iterator[Step]:
+def _steps_by_seed(
+    node: int, led: Mapping[tuple[int, str], tuple[float, int]], joined: Joined, view: View
+) -> Iterator[Step]:
     _, seed = led.get((node, "link"), (0.0, -1))
     if seed >= 0:
         names = [
@@ -150,13 +146,15 @@ def _led(node: int, led: Mapping[tuple[int, str], tuple[float, int]], joined: Jo
             for label in joined.mentions(seed)
             if _is_about(node, label, joined) and joined.name(label).subjects <= CROWD
         ]
-        yield from (Step(by="link", name=label, via=view.indexes.nodes.iri(seed)) for label in _rarest(names, joined))
+        yield from (
+            Step(by="link", name=label, via=view.indexes.nodes.iri(seed)) for label in _sort_by_rarity(names, joined)
+        )
     for seed in dict.fromkeys(led.get((node, name), (0.0, -1))[1] for name in ("shared", "tie")):
         if seed < 0:
             continue
         common = [label for label in joined.mentions(seed) & joined.mentions(node) if joined.is_tie(label)]
         yield from (
-            Step(by="shared", name=label, via=view.indexes.nodes.iri(seed)) for label in _rarest(common, joined)
+            Step(by="shared", name=label, via=view.indexes.nodes.iri(seed)) for label in _sort_by_rarity(common, joined)
         )
 
 
@@ -165,5 +163,5 @@ def _is_about(node: int, label: str, joined: Joined) -> bool:
     return name.idf > 0 and any(node in entity.subject_of for entity in name.entities)
 
 
-def _rarest(labels: Sequence[str], joined: Joined) -> list[str]:
+def _sort_by_rarity(labels: Sequence[str], joined: Joined) -> list[str]:
     return sorted(labels, key=lambda label: (joined.name(label).df, label))

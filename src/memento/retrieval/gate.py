@@ -25,9 +25,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p
 
-from memento.retrieval.land import Evidence
-from memento.retrieval.question import is_date_word, short_forms
-from memento.search.view import View
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.retrieval.question import Question, is_date_word, list_short_forms
 from memento.search.words import STOP_WORDS, Postings, tokens
 from memento.settings import GateSettings
 
@@ -49,7 +50,7 @@ class Thresholds:
 
     def at(self, memories: int) -> float:
         """
-        The score below which nothing is relevant in a scope of some memories.
+        Return the score below which nothing is relevant in a scope of some memories.
 
         >>> of = Thresholds(base=0.2, slope=0.04, floor=0.1)
         >>> round(of.at(600), 3), round(of.at(8000), 3), of.at(12)
@@ -69,71 +70,76 @@ CALIBRATED: Mapping[str, Thresholds] = {
 """By the beginning of the embedder's fingerprint."""
 
 
-def thresholds(fingerprint: str, knobs: GateSettings) -> Thresholds | None:
+def choose_thresholds(fingerprint: str, settings: GateSettings) -> Thresholds | None:
     """
-    Where the gate closes: as the settings say, else as calibrated for the embedder; None when neither is known.
+    Return where the gate closes: as the settings say, else as calibrated for the embedder; None when neither is known.
 
-    >>> thresholds("someone-elses-model-7", GateSettings()) is None
+    >>> choose_thresholds("someone-elses-model-7", GateSettings()) is None
     True
-    >>> thresholds("trigram-256", GateSettings(base=0.3))
+    >>> choose_thresholds("trigram-256", GateSettings(base=0.3))
     Thresholds(base=0.3, slope=0.04, floor=0.1)
     """
-    if knobs.base > 0:
-        return Thresholds(knobs.base, knobs.slope, knobs.floor)
+    if settings.base > 0:
+        return Thresholds(settings.base, settings.slope, settings.floor)
     return next((found for family, found in CALIBRATED.items() if fingerprint.startswith(family)), None)
 
 
-def described(fingerprint: str, knobs: GateSettings) -> str:
-    """What a status says of the gate."""
-    if not knobs.on:
+def describe_gate(fingerprint: str, settings: GateSettings) -> str:
+    """Return what a status says of the gate."""
+    if not settings.on:
         return "off"
-    return "on" if thresholds(fingerprint, knobs) else f"off: not calibrated for {fingerprint}, set gate.base"
+    return "on" if choose_thresholds(fingerprint, settings) else f"off: not calibrated for {fingerprint}, set gate.base"
 
 
 def is_closed(
-    question: str, stripped: str, top: Sequence[int], evidence: Evidence, view: View, limits: Thresholds
+    question: Question, top: Sequence[int], signals: Mapping[str, NDArray[np.float32]], limits: Thresholds
 ) -> bool:
     """
-    Whether nothing here is relevant to a question.
+    Tell whether nothing here is relevant to a question.
 
     Args:
-        stripped: the question without the names of those who take part in the conversation.
         top: the best memories, best first.
-        evidence: the signals; `meaning` at least.
+        signals: what has been found; `meaning` at least.
     """
+    view = question.view
     is_own, is_filled = (
-        bool(((evidence.found[name] > 0) & view.visible).any()) if name in evidence.found else False
-        for name in ("own", "slot")
+        bool(((signals[name] > 0) & view.visible).any()) if name in signals else False for name in ("own", "slot")
     )
-    is_led = "inferred" in evidence.found and bool((evidence.found["inferred"][list(top[:TOP])] > 0).any())
+    is_led = "inferred" in signals and bool((signals["inferred"][list(top[:TOP])] > 0).any())
     if is_led or (is_own and is_filled):
         return False
     postings = [passages.context for passages in view.passages()]
-    best = float((evidence.found["meaning"] * view.visible).max(initial=0.0))
-    reached = score(best, covered(stripped, top[:TOP], postings), known(question, view.participants(), postings))
+    best = float((signals["meaning"] * view.visible).max(initial=0.0))
+    reached = score_scope(
+        best,
+        measure_coverage(question.stripped, top[:TOP], postings),
+        measure_names(question.text, view.participants(), postings),
+    )
     limit = limits.at(view.count)
     # "I" and "my" have little in common with memories in the third person, in a large scope as in a small one.
     return reached < (min(limit, limits.floor) if is_own else limit)
 
 
-def score(cosine: float, covered: float, known: float) -> float:
+def score_scope(cosine: float, covered: float, known: float) -> float:
     """
-    How much speaks for a scope, 0..1.
+    Return how much speaks for a scope, 0..1.
 
-    >>> score(0.5, covered=1.0, known=1.0), score(0.5, covered=0.0, known=0.0), score(-0.1, 1.0, 1.0)
+    >>> score_scope(0.5, covered=1.0, known=1.0), score_scope(0.5, covered=0.0, known=0.0), score_scope(-0.1, 1.0, 1.0)
     (0.5, 0.125, 0.0)
     """
     return max(cosine, 0.0) * (0.5 + 0.5 * covered) * (0.5 + 0.5 * known)
 
 
-def covered(question: str, top: Sequence[int], postings: Sequence[Postings]) -> float:
+def measure_coverage(question: str, top: Sequence[int], postings: Sequence[Postings]) -> float:
     """
-    The best share of the question's words, by idf, that one memory has; 1 when the question has no telling word.
+    Return the best share of the question's words, by idf, that one memory has; 1 when the question has no telling word.
 
     >>> words = Postings()
     >>> words.add(1, "green tea"); words.add(2, "black tea")
-    >>> covered("tea?", [1, 2], [words]), covered("Who?", [1, 2], [words]), round(covered("Ming tea", [1, 2], [words]), 2)
-    (1.0, 1.0, 0.09)
+    >>> measure_coverage("tea?", [1, 2], [words]), measure_coverage("Who?", [1, 2], [words])
+    (1.0, 1.0)
+    >>> round(measure_coverage("Ming tea", [1, 2], [words]), 2)
+    0.09
     """
     n = sum(map(len, postings))
     df = {term: sum(words.frequency(term) for words in postings) for term in tokens(question)}
@@ -145,14 +151,16 @@ def covered(question: str, top: Sequence[int], postings: Sequence[Postings]) -> 
     return max((sum(idf[term] for term in idf.keys() & terms) for terms in found), default=0.0) / total
 
 
-def known(question: str, people: Collection[str], postings: Sequence[Postings]) -> float:
+def measure_names(question: str, people: Collection[str], postings: Sequence[Postings]) -> float:
     """
-    The share of the capitalised words after the first that a scope has heard of; 1 when there is none. Dates are no names.
+    Return the share of the capitalised words after the first that a scope has heard of; 1 when there is none. Dates are no names.
 
     >>> words = Postings()
     >>> words.add(1, "Anna likes tea.")
-    >>> known("Did Anna meet Bob in May?", [], [words]), known("Who is Ben?", ["Ben Ray"], [words]), known("who?", [], [])
-    (0.5, 1.0, 1.0)
+    >>> measure_names("Did Anna meet Bob in May?", [], [words]), measure_names("Who is Ben?", ["Ben Ray"], [words])
+    (0.5, 1.0)
+    >>> measure_names("who?", [], [])
+    1.0
     """
     names = [
         word
@@ -161,7 +169,7 @@ def known(question: str, people: Collection[str], postings: Sequence[Postings]) 
     ]
     if not names:
         return 1.0
-    forms = {part.casefold() for form in short_forms(people) for part in form.split()}
+    forms = {part.casefold() for form in list_short_forms(people) for part in form.split()}
     heard = [
         name.casefold() in forms or any(words.frequency(term) for term in tokens(name) for words in postings)
         for name in names

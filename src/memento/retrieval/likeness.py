@@ -24,47 +24,47 @@ _KEYS: WeakKeyDictionary[Indexes, Keys] = WeakKeyDictionary()
 """The digest of the IRI of each id, 0 for ids that are not in use; an id keeps its IRI."""
 
 
-def table(text: str, scope: Scope, parts: Backends) -> bytes:
+def build_table(text: str, scope: Scope, stores: Backends) -> bytes:
     """
-    A table of the cosines of a text and every memory and entity of a scope, past ones included. Of windows the best counts.
+    Return a table of the cosines of a text and every memory and entity of a scope, past ones included. Of windows the best counts.
 
     Raises:
         EmbeddingError: the text cannot be embedded.
     """
-    return _table(parts.embedder.embed(parts.embedder.windows(text)), scope, parts.indexes)
+    return _compare(stores.embedder.embed(stores.embedder.windows(text)), scope, stores.indexes)
 
 
-def table_of(iri: IRI, scope: Scope, parts: Backends) -> bytes:
-    """The same for what a memory or an entity of the scope says; an empty table when there is none of that name."""
-    indexes = parts.indexes
+def build_table_of(iri: IRI, scope: Scope, stores: Backends) -> bytes:
+    """Return the same for what a memory or an entity of the scope says; an empty table when there is none of that name."""
+    indexes = stores.indexes
     with indexes.lock:
         node = indexes.nodes.find(iri)
-        if node is None or not any(_inside(scope, indexes, kind)[node] for kind in KINDS):
+        if node is None or not any(_mask_scope(scope, indexes, kind)[node] for kind in KINDS):
             return b""
         own = indexes.vectors[indexes.nodes.kind(node)].vectors([node])
-        return _table(own, scope, indexes)
+        return _compare(own, scope, indexes)
 
 
-def _table(asked: Vectors, scope: Scope, indexes: Indexes) -> bytes:
+def _compare(vectors: Vectors, scope: Scope, indexes: Indexes) -> bytes:
     with indexes.lock:
         keys, scores = [], []
         for kind in KINDS:
-            nodes = np.flatnonzero(_inside(scope, indexes, kind))
-            cosines = indexes.vectors[kind].likeness(asked, indexes.nodes.size)[nodes]
-            keys.append(_keys(nodes, indexes))
+            nodes = np.flatnonzero(_mask_scope(scope, indexes, kind))
+            cosines = indexes.vectors[kind].likeness(vectors, indexes.nodes.size)[nodes]
+            keys.append(_digest(nodes, indexes))
             scores.append(cosines)
     every, cosine = np.concatenate(keys), np.concatenate(scores)
     order = np.argsort(every)
     return every[order].astype("<u8").tobytes() + cosine[order].astype("<f4").tobytes()
 
 
-def _inside(scope: Scope, indexes: Indexes, kind: Kind) -> NDArray[np.bool_]:
+def _mask_scope(scope: Scope, indexes: Indexes, kind: Kind) -> NDArray[np.bool_]:
     graphs = (*scope.memory_graphs, scope.self_graph)
     return indexes.nodes.within(graphs, kind)
 
 
-def _keys(nodes: NDArray[np.integer[Any]], indexes: Indexes) -> Keys:
-    """(len(nodes),) the digests of the IRIs of some ids in use."""
+def _digest(nodes: NDArray[np.integer[Any]], indexes: Indexes) -> Keys:
+    """Return (len(nodes),) the digests of the IRIs of some ids in use."""
     known: Keys = _KEYS.get(indexes, np.zeros(0, dtype=np.uint64))
     if len(known) < indexes.nodes.size:
         known = np.concatenate([known, np.zeros(indexes.nodes.size - len(known), dtype=np.uint64)])

@@ -1,23 +1,27 @@
-"""The five phases in a row, a gate behind DISTILL, and the reasons where they are asked for."""
+"""
+A question becomes the few memories that matter: LAND → ANCHOR → EXPAND → DISTILL → TRACE → answer.
+
+*Flow:* `recall` reads the question and takes the indexes; `rank` is LAND to DISTILL, by the signals or by another engine, with the
+gate behind it; TRACE reads from the graph what the answer carries.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
 from memento.backends import Backends
 from memento.graph.inference.inferences import Kin
 from memento.iris import IRI
-from memento.model import Anchor, Recollection, Scope, Scored
-from memento.ports import Vectors
-from memento.retrieval import explain, gate, published, signals
-from memento.retrieval.anchor import Seeds, anchor
-from memento.retrieval.distill import alone, distill
+from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
+from memento.retrieval import explain, gate
+from memento.retrieval.anchor import anchor
+from memento.retrieval.distill import distill
+from memento.retrieval.engines.published import rank_as_published
 from memento.retrieval.expand import WALKS, expand
-from memento.retrieval.inferred import inferred_signal
-from memento.retrieval.land import Evidence, land
-from memento.retrieval.question import without
-from memento.retrieval.spelling import mended
+from memento.retrieval.question import Query, Question, correct_spelling, strip_names
+from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
 from memento.search.links import Joined
 from memento.search.view import View
@@ -26,180 +30,136 @@ from memento.telemetry import Stopwatch
 from memento.time import now
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question: who asks it of which graphs, about when, and how much is to come back."""
-
-    question: str
-    scope: Scope
-    k: int
-    as_of: datetime | None = None
-    believed_at: datetime | None = None
-    explained: bool = False
-
-    def view(self, parts: Backends, at: datetime) -> View:
-        """What may come back."""
-        return View.at(parts.indexes, self.scope.memory_graphs, at, self.as_of, self.believed_at)
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """
-    A question as the phases take it: without the participants' names and as vectors too, and what may come back. `kin` is what is
-    related to what, where recall infers.
-    """
-
-    question: str
-    stripped: str
-    vectors: Vectors
-    view: View
-    kin: Kin | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What came out of DISTILL, best first, out of how many; and what it was found by, except as published."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What DISTILL chose, best first, out of how many; whether the gate keeps it back; and what it was found by."""
 
     chosen: list[Scored[int]]
     considered: int
-    evidence: Evidence | None = None
-    joined: Joined | None = None
-    seeds: Seeds | None = None
-    anchors: tuple[Anchor, ...] = ()
+    evidence: Evidence
+    is_gated: bool = False
 
 
-def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
+def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     """
-    At most `k` memories that answer a question, best first; none when none is relevant.
+    Return at most `k` memories that answer a question, best first; none when none is relevant.
 
     Raises:
         BackendError: store or embedder failed.
     """
-    watch, scope, indexes = Stopwatch("recall"), asked.scope, parts.indexes
-    question, stripped, vectors = _embedded(asked, parts, settings, watch)
-    kin = _kin(scope, parts, settings)
-    with indexes.lock:
-        moment = now()
-        heard = Heard(question, stripped, vectors, asked.view(parts, moment), kin)
-        found, is_closed = _chosen(heard, asked, parts, settings, watch)
-        chosen = [] if is_closed else found.chosen[: asked.k]
-        named = _named(chosen, parts)
-        reasons = _reasons(chosen, heard, found, settings) if asked.explained else {}
-    with watch.phase("trace"):
-        memories, entities = trace(named, parts.graph, scope.readable, scope.user, asked.believed_at)
-    memories = tuple(reasons[one.iri].of(one) if reasons else one for one in memories)
+    watch = Stopwatch("recall")
+    with read_question(query, stores, settings, watch) as question:
+        ranking = rank(question, query, stores, settings, watch)
+        chosen = [] if ranking.is_gated else ranking.chosen[: query.k]
+        named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
+        reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
+    memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
+    memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
+    return build_answer(query, question, ranking, memories, entities, stores, watch)
+
+
+def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
+    """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
+    engine, run, view = settings.land.engine, watch.run, question.view
+    limits = gate.choose_thresholds(stores.embedder.fingerprint, settings.gate) if settings.gate.on else None
+    k = max(query.k, gate.TOP) if limits else query.k
+    if engine == "published":
+        evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if limits else {})
+        chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
+    else:
+        law = WALKS.get(engine) or (WALKS["ppr"] if is_needed("law", settings.signals) else None)
+        only = "walk" if engine in WALKS else None
+        evidence = run(land, question, settings.words, settings.land)
+        evidence = run(anchor, question, evidence, stores.graph, query.scope, settings.anchor, settings.expand.seeds)
+        evidence = run(expand, question, evidence, settings.expand, law)
+        chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
+    ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
+    if limits is None:
+        return ranking
+    with watch.phase("gate"):
+        top = [one.item for one in chosen[: gate.TOP]]
+        is_gated = gate.is_closed(question, top, evidence.signals, limits)
+    return Ranking(chosen=chosen, considered=considered, evidence=evidence, is_gated=is_gated)
+
+
+def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
+    """Return the memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
+    watch = Stopwatch("ranked")
+    with read_question(query, stores, settings, watch) as question:
+        ranking = rank(question, query, stores, settings, watch)
+        chosen = [] if ranking.is_gated else ranking.chosen[: query.k]
+        iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
+    return [
+        Scored(iri, round(min(max(one.score, 0.0), 1.0), 6), one.source) for iri, one in zip(iris, chosen, strict=True)
+    ]
+
+
+def build_answer(
+    query: Query,
+    question: Question,
+    ranking: Ranking,
+    memories: tuple[Recalled, ...],
+    entities: tuple[RecalledEntity, ...],
+    stores: Backends,
+    watch: Stopwatch,
+) -> Recollection:
+    """Return what a caller is told."""
+    sparql = None
+    if query.explained:
+        sparql = explain.write_query(memories, question.view.now, query.as_of, query.believed_at)
     return Recollection(
-        query=asked.question,
-        namespace=scope.namespace,
+        query=query.question,
+        namespace=query.scope.namespace,
         memories=memories,
         entities=entities,
-        total_candidates=found.considered,
+        total_candidates=ranking.considered,
         timings_ms={**watch.ms, "total": round(sum(watch.ms.values()), 3)},
-        gated=is_closed and bool(found.chosen),
-        anchors=found.anchors if asked.explained and not is_closed else (),
-        sparql=explain.sparql(memories, moment, asked.as_of, asked.believed_at) if asked.explained else None,
-        degraded=parts.degraded.brief if parts.degraded else None,
+        gated=ranking.is_gated and bool(ranking.chosen),
+        anchors=ranking.evidence.anchors if query.explained and not ranking.is_gated else (),
+        sparql=sparql,
+        degraded=stores.degraded.brief if stores.degraded else None,
     )
 
 
-def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI]]:
-    """The memories that `recall` brings back, with their scores in 0..1 and nothing else about them."""
-    watch = Stopwatch("ranked")
-    question, stripped, vectors = _embedded(asked, parts, settings, watch)
-    kin = _kin(asked.scope, parts, settings)
-    with parts.indexes.lock:
-        heard = Heard(question, stripped, vectors, asked.view(parts, now()), kin)
-        found, is_closed = _chosen(heard, asked, parts, settings, watch)
-        named = _named([] if is_closed else found.chosen[: asked.k], parts)
-    return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
-
-
-def _embedded(asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[str, str, Vectors]:
-    """The question as it is read, without the participants' names, and as vectors."""
-    with parts.indexes.lock:
-        question, stripped = _read(asked, parts, settings)
+@contextmanager
+def read_question(query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Iterator[Question]:
+    """Read a question and hold the indexes while it is answered; it is embedded before, so that nobody waits for that."""
+    with stores.indexes.lock:
+        text, stripped = _correct_and_strip(query, stores, settings)
     with watch.phase("embed"):
-        return question, stripped, parts.embedder.embed(parts.embedder.windows(stripped))
+        vectors = stores.embedder.embed(stores.embedder.windows(stripped))
+    kin = _infer_kin(query.scope, stores, settings)
+    with stores.indexes.lock:
+        view = View.at(stores.indexes, query.scope.memory_graphs, now(), query.as_of, query.believed_at)
+        yield Question(text=text, stripped=stripped, vectors=vectors, view=view, joined=Joined(view.links()), kin=kin)
 
 
-def _kin(scope: Scope, parts: Backends, settings: Settings) -> Kin | None:
-    """What is related to what, before the indexes are held: it may have to be inferred first."""
-    if settings.signals.inferred <= 0 or not settings.inference.on or settings.land.engine == "published":
-        return None
-    return parts.inferences.kin(scope, now())
-
-
-def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[Found, bool]:
-    """What comes out of DISTILL, and whether the gate closes on it."""
-    limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
-    most = max(asked.k, gate.TOP) if limits else asked.k
+def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
+    """Return the question spell-corrected, and also without the names of those who take part; for `published` as it is."""
     if settings.land.engine == "published":
-        found = _found_as_published(heard, most, asked.scope, parts, settings, watch)
-    else:
-        found = _found(heard, most, asked.scope, parts, settings, watch)
-    return found, limits is not None and _is_closed(heard, found, limits, watch)
-
-
-def _named(chosen: list[Scored[int]], parts: Backends) -> list[Scored[IRI]]:
-    return [Scored(parts.indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
-
-
-def _read(asked: Asked, parts: Backends, settings: Settings) -> tuple[str, str]:
-    """The question without slips of the pen, and without the names of those who take part either; as it is for `published`."""
-    if settings.land.engine == "published":
-        return asked.question, asked.question
-    indexes, graphs = parts.indexes, asked.scope.memory_graphs
+        return query.question, query.question
+    indexes, graphs = stores.indexes, query.scope.memory_graphs
     postings = [indexes.passages[graph].context for graph in graphs if graph in indexes.passages]
 
     def frequency(stem: str) -> int:
         return sum(words.frequency(stem) for words in postings)
 
-    question = mended(asked.question, parts.embedder.is_word, frequency) if settings.land.mend else asked.question
-    return question, without(question, indexes.participants(graphs))
+    text = query.question
+    if settings.land.mend:
+        text = correct_spelling(text, stores.embedder.is_word, frequency)
+    return text, strip_names(text, indexes.participants(graphs))
 
 
-def _found(heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch) -> Found:
-    question, view, joined = heard.question, heard.view, Joined(heard.view.links())
-    by_walk = WALKS.get(settings.land.engine)
-    with watch.phase("land"):
-        evidence = land(question, heard.stripped, heard.vectors, view, settings.words, settings.land)
-    with watch.phase("anchor"):
-        anchored = anchor(
-            question, evidence, joined, view, parts.graph, scope, settings.anchor, seeds=settings.expand.seeds
-        )
-    with watch.phase("expand"):
-        walk = by_walk or (WALKS["ppr"] if settings.signals.walk > 0 else None)
-        evidence = expand(question, anchored, joined, view, settings.expand, walk=walk)
-        if heard.kin is not None:
-            evidence = evidence.with_(inferred=inferred_signal(question, heard.kin, view))
-    with watch.phase("distill"):
-        if by_walk:
-            chosen, considered = alone("walk", evidence, view, k)
-        else:
-            chosen, considered = distill(evidence, view, k, settings.land.pool, settings.signals)
-    return Found(chosen, considered, evidence, joined, anchored.seeds, anchored.anchors)
+def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None:
+    """Return what is related to what, where recall infers."""
+    is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine != "published"
+    return stores.inferences.kin(scope, now()) if is_wanted else None
 
 
-def _found_as_published(
-    heard: Heard, k: int, scope: Scope, parts: Backends, settings: Settings, watch: Stopwatch
-) -> Found:
-    chosen, considered = published.chosen(
-        heard.question, heard.vectors, heard.view, k, parts.graph, scope, settings, watch
-    )
-    return Found(chosen, considered)
-
-
-def _is_closed(heard: Heard, found: Found, limits: gate.Thresholds, watch: Stopwatch) -> bool:
-    with watch.phase("gate"):
-        evidence = found.evidence or Evidence({"meaning": signals.meaning(heard.vectors, heard.view)})
-        top = [one.item for one in found.chosen[: gate.TOP]]
-        return gate.is_closed(heard.question, heard.stripped, top, evidence, heard.view, limits)
-
-
-def _reasons(chosen: list[Scored[int]], heard: Heard, found: Found, settings: Settings) -> dict[IRI, explain.Reasons]:
-    if found.evidence is None or found.joined is None or found.seeds is None:
-        return explain.by_one_score(chosen, (), heard.view)
-    if settings.land.engine in WALKS:
-        return explain.by_one_score(chosen, found.anchors, heard.view)
-    led = explain.Led(heard.question, found.evidence, found.joined, found.seeds, found.anchors, heard.view)
-    return explain.reasons(chosen, led, settings)
+def give_reasons(
+    chosen: list[Scored[int]], question: Question, ranking: Ranking, settings: Settings
+) -> dict[IRI, explain.Reasons]:
+    """Return why each memory came back."""
+    if settings.land.engine in WALKS or settings.land.engine == "published":
+        return explain.explain_one_score(chosen, ranking.evidence.anchors, question.view)
+    return explain.explain_signals(chosen, question, ranking.evidence, settings.land.pool, settings.signals)

@@ -1,13 +1,38 @@
-"""What a question names and what kind of answer it wants: people, dates, a time, a number."""
+"""
+A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, dates, a time, a number.
+
+*But:* one slip in a word is corrected, not in its first letter, in the letters a to z; what the embedder has as a whole word is
+never touched, so a slip that makes another word stays.
+
+*Source:* the four edits are those of Damerau 1964, "A technique for computer detection and correction of spelling errors".
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
+from memento.iris import IRI
+from memento.search.labels import Labels
+from memento.search.links import LONGEST, Joined, is_telling
+from memento.search.words import STOP_WORDS, tokens
+
+if TYPE_CHECKING:
+    from memento.graph.inference.inferences import Kin
+    from memento.model import Scope
+    from memento.ports import Vectors
+    from memento.search.view import View
+
+SHORTEST = 4
+"""Letters of a word that is corrected: shorter ones have too many neighbours."""
+
+_WORD = re.compile(r"[A-Za-z]+")
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
@@ -28,7 +53,40 @@ _HOW_MANY = re.compile(r"\b(how (?:many|much|often|old|far)|what number)\b", re.
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Query:
+    """What somebody asks: the question, of whose memory, about when, and how much is to come back."""
+
+    question: str
+    scope: Scope
+    k: int
+    as_of: datetime | None = None
+    believed_at: datetime | None = None
+    explained: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as the phases read it, and what may come back. Use it under `indexes.lock`."""
+
+    text: str
+    stripped: str
+    """The text without the names of those who take part in the conversation."""
+    vectors: Vectors
+    """(w, d) unit rows, the windows of `stripped`."""
+    view: View
+    joined: Joined
+    """The names in the memories that may come back."""
+    kin: Kin | None = None
+    """What is related to what, where recall infers."""
+
+    def list_sources(self) -> dict[str, object]:
+        """Return what a signal may ask for of a question, by name."""
+        found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
+        return {**found, "joined": self.joined, **({} if self.kin is None else {"kin": self.kin})}
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
     """A date as far as a question gives it: a day, a month of some or of a known year, or a year."""
 
     year: int | None = None
@@ -37,40 +95,42 @@ class Named:
 
     @property
     def full(self) -> date | None:
-        """The day, when year, month and day are there and make one."""
+        """Return the day, when year, month and day are there and make one."""
         try:
             return date(self.year, self.month, self.day) if self.year and self.month and self.day else None
         except ValueError:
             return None
 
 
-def dates(question: str) -> list[Named]:
+def find_dates(question: str) -> list[PartialDate]:
     """
-    The dates that a question names, in order.
+    Return the dates that a question names, in order.
 
-    >>> dates("What did I do on 8 May 2023, and in June?")
-    [Named(year=2023, month=5, day=8), Named(year=None, month=6, day=None)]
+    >>> find_dates("What did I do on 8 May 2023, and in June?")
+    [PartialDate(year=2023, month=5, day=8), PartialDate(year=None, month=6, day=None)]
     """
     found = []
     for match in _DATE.finditer(question):
         group = match.groupdict()
         if group["iso"]:
             year, month, day = (int(part) for part in group["iso"].split("-"))
-            found.append(Named(year, month, day))
+            found.append(PartialDate(year, month, day))
         elif group["only"]:
-            found.append(Named(int(group["only"])))
+            found.append(PartialDate(int(group["only"])))
         elif group["month"].islower() and group["month"] in ("may", "march", "mar"):
             continue  # the verb, not the month
         else:
             month = 1 + next(i for i, name in enumerate(_MONTHS) if name.startswith(group["month"].lower()[:3]))
             number = group["day"] or group["day2"]
-            found.append(Named(int(group["year"]) if group["year"] else None, month, int(number) if number else None))
+            found.append(
+                PartialDate(int(group["year"]) if group["year"] else None, month, int(number) if number else None)
+            )
     return found
 
 
 def is_date_word(word: str) -> bool:
     """
-    Whether a word is the name of a month or of a day of the week, whole or shortened.
+    Tell whether a word is the name of a month or of a day of the week, whole or shortened.
 
     >>> is_date_word("May"), is_date_word("Sept"), is_date_word("Friday"), is_date_word("Mayer")
     (True, True, True, False)
@@ -79,25 +139,25 @@ def is_date_word(word: str) -> bool:
 
 
 def wants_time(question: str) -> bool:
-    """Whether the answer is a time or a date."""
+    """Tell whether the answer is a time or a date."""
     return _WHEN.search(question) is not None
 
 
 def wants_number(question: str) -> bool:
-    """Whether the answer is a number."""
+    """Tell whether the answer is a number."""
     return _HOW_MANY.search(question) is not None
 
 
-def without(question: str, names: Collection[str]) -> str:
+def strip_names(question: str, names: Collection[str]) -> str:
     """
-    The question without the names of those who take part in the conversation; the question itself when nothing else is left.
+    Return the question without the names of those who take part in the conversation, whole when nothing else is left.
 
     An embedder that sees a name finds greetings, not answers.
 
-    >>> without("What does Caroline's sister think of Mel?", ["Caroline", "Melanie"])
+    >>> strip_names("What does Caroline's sister think of Mel?", ["Caroline", "Melanie"])
     'What does sister think of ?'
     """
-    forms = sorted(short_forms(names), key=len, reverse=True)
+    forms = sorted(list_short_forms(names), key=len, reverse=True)
     if not forms:
         return question
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b(?:['’]s)?", re.IGNORECASE)
@@ -105,23 +165,23 @@ def without(question: str, names: Collection[str]) -> str:
     return stripped if re.search(r"\w", stripped) else question
 
 
-def named_among(question: str, names: Collection[str]) -> list[str]:
-    """The names of which the question has the whole, the first part or the usual short form, in the order given."""
+def find_named(question: str, names: Collection[str]) -> list[str]:
+    """Return the names of which the question has the whole, the first part or the usual short form, in the order given."""
     words = set(re.findall(r"\w+", question.casefold()))
-    return [name for name in names if not words.isdisjoint(_called(name))]
+    return [name for name in names if not words.isdisjoint(_one_word_forms(name))]
 
 
 @lru_cache(maxsize=4096)
-def _called(name: str) -> frozenset[str]:
-    """The short forms of a name that are one word, case folded."""
-    return frozenset(form.casefold() for form in short_forms([name]) if " " not in form)
+def _one_word_forms(name: str) -> frozenset[str]:
+    """Return the short forms of a name that are one word, case fold_text."""
+    return frozenset(form.casefold() for form in list_short_forms([name]) if " " not in form)
 
 
-def short_forms(names: Collection[str]) -> set[str]:
+def list_short_forms(names: Collection[str]) -> set[str]:
     """
-    How people call each other: the whole name, the first one, its first three letters.
+    Return what people call each other: the whole name, the first one, its first three letters.
 
-    >>> sorted(short_forms(["Melanie Ray"]))
+    >>> sorted(list_short_forms(["Melanie Ray"]))
     ['Mel', 'Melanie', 'Melanie Ray']
     """
     forms = set()
@@ -133,7 +193,7 @@ def short_forms(names: Collection[str]) -> set[str]:
 
 def is_first_person(question: str) -> bool:
     """
-    Whether the question is about the one who asks.
+    Tell whether the question is about the one who asks.
 
     >>> is_first_person("Where do I work?"), is_first_person("Our budget?"), is_first_person("Who in the US works?")
     (True, True, False)
@@ -141,11 +201,11 @@ def is_first_person(question: str) -> bool:
     return re.search(r"\bI\b|\b(?:[Mm]y|me|mine|myself|[Ww]e|[Oo]ur|ours|us|ourselves)\b", question) is not None
 
 
-def of_whom(question: str) -> tuple[bool, ...]:
+def find_owners(question: str) -> tuple[bool, ...]:
     """
-    Whose properties a question in the first person asks for: True for the user's own, False for those of somebody else.
+    Return whose properties a question in the first person asks for: True for the user's own, False for those of somebody else.
 
-    >>> of_whom("Where do I work?"), of_whom("Where does my elder brother work?"), of_whom("Where did I meet my boss?")
+    >>> find_owners("Where do I work?"), find_owners("Where does my elder brother work?"), find_owners("Where did I meet my boss?")
     ((True,), (False,), (True, False))
     """
     if not _KIN.search(question):
@@ -163,7 +223,7 @@ _KIN = re.compile(
 
 def is_assistant(participant: str) -> bool:
     """
-    Whether a participant of a conversation is a program that answers, by the names that chat formats give it.
+    Tell whether a participant of a conversation is a program that answers, by the names that chat formats give it.
 
     >>> is_assistant("Assistant"), is_assistant("Ana")
     (True, False)
@@ -174,11 +234,11 @@ def is_assistant(participant: str) -> bool:
 _ASSISTANTS = frozenset("assistant ai bot chatbot model agent system tool".split())  # noqa: SIM905
 
 
-def asked_slots(question: str) -> list[str]:
+def find_slots(question: str) -> list[str]:
     """
-    The properties of one value at a time that a question asks for, by their names in the graph (`mem:slot`).
+    Return the properties of one value at a time that a question asks for, by their names in the graph (`mem:slot`).
 
-    >>> asked_slots("Where do I work now?"), asked_slots("What did I eat?")
+    >>> find_slots("Where do I work now?"), find_slots("What did I eat?")
     (['employer'], [])
     """
     return [slot for slot, cue in _SLOTS.items() if cue.search(question)]
@@ -208,3 +268,90 @@ _SLOTS = {
         "diet": r"diet|vegetarian|vegan",
     }.items()
 }
+
+
+def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: Callable[[str], int]) -> str:
+    """
+    Return the question with each unknown word in the form that most memories have.
+
+    Args:
+        is_word: whether a word in small letters is one, wherever it may stand.
+        frequency: memories that have a stem.
+
+    >>> memories = {"aquarium": 3, "carolin": 9}  # by stem
+    >>> correct_spelling("Did Caroilne see the acquarium?", {"see", "aquarium"}.__contains__, lambda stem: memories.get(stem, 0))
+    'Did Caroline see the aquarium?'
+    """
+
+    def correct_word(match: re.Match[str]) -> str:
+        word, small = match[0], match[0].lower()
+        if len(small) < SHORTEST or small in STOP_WORDS or is_word(small) or any(map(frequency, tokens(small))):
+            return word
+        is_name = word[0].isupper()
+        forms = {
+            form: times
+            for form in dict.fromkeys(list_edits(small))
+            if (times := sum(map(frequency, tokens(form)))) and (is_word(form) or (is_name and _is_bare(form)))
+        }
+        if not forms:
+            return word
+        best = max(forms, key=lambda form: forms[form])
+        return best.capitalize() if is_name else best
+
+    return _WORD.sub(correct_word, question)
+
+
+def _is_bare(form: str) -> bool:
+    """
+    Tell whether a form may be a name that the embedder does not know: "jolene", but not "spotness", which memories have as "spot".
+    """
+    return all(len(form) - len(stem) < 2 for stem in tokens(form))
+
+
+def list_edits(word: str) -> Iterator[str]:
+    """
+    Yield the words that one slip turns into this one, those that differ near its end first.
+
+    >>> found = set(list_edits("tea"))
+    >>> found >= {"te", "tae", "ten", "team"}, "sea" in found
+    (True, False)
+    """
+    for place in range(len(word), 0, -1):
+        before, after = word[:place], word[place:]
+        if after:
+            yield before + after[1:]
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        for letter in ascii_lowercase:
+            if after:
+                yield before + letter + after[1:]
+            yield before + letter + after
+
+
+def named_entities(question: str, labels: Labels, graphs: Sequence[IRI]) -> list[int]:
+    """
+    Return the entities whose name or alias stands in a question, from left to right, each name as long as can be.
+
+    A single word in small letters counts only where nothing else is named.
+    """
+    raw = re.findall(r"[^\s\"'“”‘’«»,;:!?()\[\]{}]+", unicodedata.normalize("NFKC", question))
+    words = [word.casefold() for word in raw]
+    large: dict[int, None] = {}
+    small: dict[int, None] = {}
+    place = 0
+    while place < len(words):
+        length, nodes = _find_longest(words[place : place + LONGEST], labels, graphs)
+        into = small if length == 1 and raw[place].islower() else large
+        into.update(dict.fromkeys(nodes))
+        place += max(length, 1)
+    return list(large or small)
+
+
+def _find_longest(words: Sequence[str], labels: Labels, graphs: Sequence[IRI]) -> tuple[int, list[int]]:
+    """Return how many of the words make the longest name that begins with the first, and what goes by it; 0 where none does."""
+    for length in range(len(words), 0, -1):
+        label = " ".join(words[:length])
+        for form in dict.fromkeys((label, label.rstrip(".…"))):
+            if is_telling(form) and (nodes := labels.find(form, graphs)):
+                return length, nodes
+    return 0, []

@@ -26,81 +26,85 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 def as_xml(recollection: Recollection, today: date, instructions: str = "") -> str:
     """
-    The `<memento>` block: date, question, entities that need explaining, notes by number, memories with their history.
+    Return the `<memento>` block: date, question, entities that need explaining, notes by number, memories with their history.
 
     Well-known entities are left out, dates are cut to the day, a missing date is a missing attribute.
 
     Args:
         instructions: what the model is to do with the block; said first.
     """
-    numbers = _note_numbers(recollection.memories)
+    numbers = _number_notes(recollection.memories)
     notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
     sections = [
-        [f"<instructions>{_flat(instructions)}</instructions>"] if instructions else [],
-        [f"<notice>{_flat(recollection.degraded)}</notice>"] if recollection.degraded else [],
+        [f"<instructions>{_escape(instructions)}</instructions>"] if instructions else [],
+        [f"<notice>{_escape(recollection.degraded)}</notice>"] if recollection.degraded else [],
         [f"<current-date>{today.isoformat()}</current-date>"],
-        [f"<query>{_flat(recollection.query)}</query>"],
-        _wrapped("entities", [line for one in recollection.entities if not one.is_well_known for line in _entity(one)]),
-        _wrapped(
+        [f"<query>{_escape(recollection.query)}</query>"],
+        _wrap(
+            "entities", [line for one in recollection.entities if not one.is_well_known for line in _render_entity(one)]
+        ),
+        _wrap(
             "notes",
             [
                 line
                 for number, note in notes.items()
-                for line in _element("note", {"id": number, "timestamp": _day(note.at)}, [_content(note.content)])
+                for line in _render_element(
+                    "note", {"id": number, "timestamp": _format_day(note.at)}, [_render_content(note.content)]
+                )
             ],
         ),
-        _wrapped("memories", [line for one in recollection.memories for line in _memory(one, numbers)]),
+        _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
     ]
     body = "\n\n".join("\n".join(f"  {line}" for line in section) for section in sections if section)
     return f"<memento>\n{body}\n</memento>"
 
 
-def fitted(
+def fit_block(
     recollection: Recollection, today: date, most_tokens: int, instructions: str = ""
 ) -> tuple[Recollection, str]:
     """
-    The block of as many memories, best first, as fit into some tokens, and what it shows; no memories where not one fits.
+    Return the block of as many memories, best first, as fit into some tokens, and what it shows; no memories where not one fits.
 
     Long texts are cut, the question most of all: whoever reads the block has it at hand.
     """
-    short = _shortened(recollection, most_tokens)
+    short = _shorten(recollection, most_tokens)
     fitting, block = 0, ""
     too_many = len(short.memories) + 1
     tried = len(short.memories)
     while too_many - fitting > 1:
-        text = as_xml(_best(short, tried), today, instructions)
-        size = tokens(text)
+        text = as_xml(_keep_first(short, tried), today, instructions)
+        size = count_tokens(text)
         if size <= most_tokens:
             fitting, block = tried, text
         else:
             too_many = tried
         # Memories are about as long as one another: the next guess is in proportion.
         tried = min(max(tried * most_tokens // size, fitting + 1), too_many - 1)
-    return _best(short, fitting), block
+    return _keep_first(short, fitting), block
 
 
-def tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     """
-    About how many tokens a model counts; more rather than less.
+    Estimate how many tokens a model counts; more rather than less.
 
     Five letters of the Latin alphabet are one, and so are three digits, two signs of punctuation, a letter of any other
     alphabet, the start of a line.
 
-    >>> tokens("I live in Lisbon."), tokens("2024-03-01"), tokens("東京")
+    >>> count_tokens("I live in Lisbon."), count_tokens("2024-03-01"), count_tokens("東京")
     (6, 6, 2)
     """
     # For each way to match: how many characters one token has.
     return sum(-(-len(found.group()) // _PER_TOKEN[found.lastindex or 0]) for found in _PIECES.finditer(text))
 
 
-def _shortened(recollection: Recollection, most: int) -> Recollection:
-    """With no text longer than `most` characters, and the question a third of that."""
+def _shorten(recollection: Recollection, most: int) -> Recollection:
+    """Return it with no text longer than `most` characters, and the question a third of that."""
     memories = tuple(
         replace(
             one,
             content=_cut(one.content, most),
             note=one.note and replace(one.note, content=_cut(one.note.content, most)),
-            invalidates=tuple(_retired_shortened(old, most) for old in one.invalidates),
+            invalidates=tuple(_shorten_retired(old, most) for old in one.invalidates),
         )
         for one in recollection.memories
     )
@@ -108,13 +112,13 @@ def _shortened(recollection: Recollection, most: int) -> Recollection:
     return replace(recollection, query=_cut(recollection.query, most // 3), memories=memories, entities=entities)
 
 
-def _retired_shortened(old: Retired, most: int) -> Retired:
-    older = tuple(_retired_shortened(one, most) for one in old.invalidates)
+def _shorten_retired(old: Retired, most: int) -> Retired:
+    older = tuple(_shorten_retired(one, most) for one in old.invalidates)
     return replace(old, content=_cut(old.content, most), reason=_cut(old.reason, most), invalidates=older)
 
 
-def _best(recollection: Recollection, kept: int) -> Recollection:
-    """The first memories, and the entities that they are about."""
+def _keep_first(recollection: Recollection, kept: int) -> Recollection:
+    """Return the first memories, and the entities that they are about."""
     memories = recollection.memories[:kept]
     named = {iri for one in memories for iri in one.about_iris}
     entities = tuple(one for one in recollection.entities if one.iri in named)
@@ -126,7 +130,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def as_text(recollection: Recollection) -> str:
-    """A tree for people: entities that need explaining, then each memory with what is known of it."""
+    """Return a tree for people: entities that need explaining, then each memory with what is known of it."""
     notice = [f"Note: {recollection.degraded}"] if recollection.degraded else []
     lines = [f"Recalled for: {' '.join(recollection.query.split())}", *notice, ""]
     shown = [one for one in recollection.entities if not one.is_well_known]
@@ -136,79 +140,85 @@ def as_text(recollection: Recollection) -> str:
         lines.append("")
     lines.append("Memories" if recollection.memories else "Memories: none")
     for one in recollection.memories:
-        lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _details(one))]
+        lines += [f"[M{one.rank}] {one.iri}", *(f"  ├─ {line}" for line in _list_details(one))]
     return "\n".join(lines)
 
 
-def _details(one: Recalled) -> Iterator[str]:
+def _list_details(one: Recalled) -> Iterator[str]:
     yield f"Content: {one.content}"
     yield f"About: {', '.join(one.about) or UNKNOWN}"
-    yield f"Valid since: {_day(one.valid_at) or UNKNOWN}" + (
-        f", until {_day(one.invalid_at)}" if one.invalid_at else ""
+    yield f"Valid since: {_format_day(one.valid_at) or UNKNOWN}" + (
+        f", until {_format_day(one.invalid_at)}" if one.invalid_at else ""
     )
     if one.why:
         yield f"Why: {', '.join(f'{name} {part:+.3f}' for name, part in one.why.items())}"
     if one.path:
         yield f"Led by: {', '.join(dict.fromkeys(' '.join(step.name.split()) for step in one.path))}"
     for old in one.invalidates:
-        yield from _replaced(old, "Invalidates")
+        yield from _list_replaced(old, "Invalidates")
     if one.note:
-        yield f"Extracted from: {_day(one.note.at)} “{' '.join(one.note.content.split())}”"
+        yield f"Extracted from: {_format_day(one.note.at)} “{' '.join(one.note.content.split())}”"
 
 
-def _replaced(old: Retired, label: str) -> Iterator[str]:
-    since, until = _day(old.valid_at) or UNKNOWN, _day(old.invalid_at) or UNKNOWN
+def _list_replaced(old: Retired, label: str) -> Iterator[str]:
+    since, until = _format_day(old.valid_at) or UNKNOWN, _format_day(old.invalid_at) or UNKNOWN
     yield f"{label}: {old.content} ({since} to {until}; {old.reason})"
     for older in old.invalidates:
-        yield from _replaced(older, "  which had invalidated")
+        yield from _list_replaced(older, "  which had invalidated")
 
 
-def _entity(one: RecalledEntity) -> list[str]:
-    inside = [f"<description>{_flat(one.description)}</description>"] if one.description else []
-    return _element("entity", {"name": one.name, "type": one.kind}, inside)
+def _render_entity(one: RecalledEntity) -> list[str]:
+    inside = [f"<description>{_escape(one.description)}</description>"] if one.description else []
+    return _render_element("entity", {"name": one.name, "type": one.kind}, inside)
 
 
-def _memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
-    inside = [_content(one.content)]
-    inside += _wrapped("about", [f"<entity>{_flat(name)}</entity>" for name in one.about])
-    inside += _invalidates(one.invalidates)
+def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
+    inside = [_render_content(one.content)]
+    inside += _wrap("about", [f"<entity>{_escape(name)}</entity>" for name in one.about])
+    inside += _render_replaced(one.invalidates)
     if one.note:
         inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
-    return _element("memory", {"valid_since": _day(one.valid_at), "valid_until": _day(one.invalid_at)}, inside)
+    return _render_element(
+        "memory", {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}, inside
+    )
 
 
-def _invalidates(olds: Iterable[Retired]) -> list[str]:
+def _render_replaced(olds: Iterable[Retired]) -> list[str]:
     lines: list[str] = []
     for old in olds:
-        inside = [_content(old.content), f"<reason>{_flat(old.reason)}</reason>", *_invalidates(old.invalidates)]
-        attributes = {"valid_since": _day(old.valid_at), "valid_until": _day(old.invalid_at)}
-        lines += _wrapped("invalidates", _element("memory", attributes, inside))
+        inside = [
+            _render_content(old.content),
+            f"<reason>{_escape(old.reason)}</reason>",
+            *_render_replaced(old.invalidates),
+        ]
+        attributes = {"valid_since": _format_day(old.valid_at), "valid_until": _format_day(old.invalid_at)}
+        lines += _wrap("invalidates", _render_element("memory", attributes, inside))
     return lines
 
 
-def _note_numbers(memories: Iterable[Recalled]) -> dict[str, str]:
-    """Note IRI → `note-01`, `note-02`, … in the order of first appearance."""
+def _number_notes(memories: Iterable[Recalled]) -> dict[str, str]:
+    """Return note IRI → `note-01`, `note-02`, … in the order of first appearance."""
     seen = dict.fromkeys(one.note.iri for one in memories if one.note)
     return {iri: f"note-{place:02d}" for place, iri in enumerate(seen, start=1)}
 
 
-def _element(name: str, attributes: dict[str, str], inside: list[str]) -> list[str]:
+def _render_element(name: str, attributes: dict[str, str], inside: list[str]) -> list[str]:
     start = name + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items() if value)
     return [f"<{start}>", *(f"  {line}" for line in inside), f"</{name}>"] if inside else [f"<{start}/>"]
 
 
-def _wrapped(name: str, inside: list[str]) -> list[str]:
-    return _element(name, {}, inside) if inside else []
+def _wrap(name: str, inside: list[str]) -> list[str]:
+    return _render_element(name, {}, inside) if inside else []
 
 
-def _content(text: str) -> str:
-    return f"<content>{_flat(text)}</content>"
+def _render_content(text: str) -> str:
+    return f"<content>{_escape(text)}</content>"
 
 
-def _flat(text: str) -> str:
+def _escape(text: str) -> str:
     # Characters that XML cannot hold, even escaped, are shown as the sign for what cannot be shown.
     return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split())))
 
 
-def _day(at: datetime | None) -> str:
+def _format_day(at: datetime | None) -> str:
     return at.date().isoformat() if at else ""

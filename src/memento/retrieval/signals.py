@@ -1,100 +1,368 @@
 """
-What speaks for a memory, one function for each signal.
+What speaks for a memory: one registered function for each signal, and what all of them together have found.
 
-A signal is one number for each id, at least 0; its unit does not matter, as LAND divides it by its best value among the candidates.
-A signal whose data is not there (no session, no speaker, no date in the question) is zero everywhere.
+A signal is one number for each id, at least 0; its unit does not matter, as DISTILL divides it by its best value among the
+candidates. A signal whose data is not there (no session, no speaker, no date in the question) is zero everywhere. The parameters
+of its function say what it needs (`SOURCES`, or a signal before it by name); the registration says the rest: its weight is a
+setting of `[signals]`, what is said of it stands in docs/settings.md and docs/recall.md.
 
-*Source:* the recipe and its measurements are in docs/recall.md.
+*Guarantees:* a signal that is taken out here is gone from the settings, the score, the explanations, the ablation and the docs; one
+that is put in here is in all of them.
+
+*Source:* docs/recall.md has the recipe and its measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.iris import user_of
-from memento.ports import Vectors
+from memento.iris import IRI, user_of
+from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
-    Named,
-    asked_slots,
+    PartialDate,
+    Question,
+    find_dates,
+    find_named,
+    find_owners,
+    find_slots,
     is_assistant,
     is_first_person,
-    named_among,
-    of_whom,
+    named_entities,
     wants_number,
     wants_time,
 )
-from memento.search.nodes import Ids, Mask
-from memento.search.ragged import distinct
-from memento.search.view import View
-from memento.search.words import bm25, bm25_of_terms, pairs, tokens
-from memento.settings import WordsSettings
+from memento.search.arrays import distinct
+from memento.search.labels import Labels
+from memento.search.links import Joined, link_signal, shared_signal, subject_signal, tie_signal
+from memento.search.words import bm25 as bm25_scores
+from memento.search.words import bm25_of_terms, tokens
+from memento.search.words import pairs as pairs_of
+from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
+from memento.settings.knob import knob
+
+if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
+    from memento.graph.inference.inferences import Kin
+    from memento.model import Anchor
+    from memento.ports import Vectors
+    from memento.search.nodes import Ids, Mask
+    from memento.search.view import View
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
 
+Seeds = tuple[NDArray[np.int32], Signal]
+"""(s,) memories, best first, and how good each is in 0..1."""
+
+Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, ExpandSettings], Signal]"
+"""How a walk from seeds and anchors ranks memories."""
+
+Phase = Literal["land", "anchor", "expand"]
+
+SOURCES = frozenset(
+    ("text", "stripped", "vectors", "view", "bm25", "nodes", "joined", "seeds", "anchors", "law", "walking", "kin")
+)
+"""
+What the function of a signal may ask for by the names of its parameters: the fields of `Question`, the constants of BM25, the ids
+to be scored (None: all), and in EXPAND the best memories, the entities to start from, the law of the walk and its settings.
+"""
+
 MANY_SESSIONS = 10
 """Sessions from which on the best of them says as much as it can."""
 
+_INFERRED = IRI("urn:memento:inferred")
 
-def meaning(asked: Vectors, view: View, nodes: Ids | None = None) -> Signal:
-    """Cosine of the memory to the question, negative ones cut to 0."""
-    vectors = view.indexes.vectors["memory"]
-    if nodes is None:
-        return np.maximum(vectors.likeness(asked, len(view.visible)), 0.0)
-    return spread(nodes, np.maximum(vectors.cosines(nodes, asked), 0.0), view)
+_REACH = 3
+"""Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
+
+F = TypeVar("F", bound=Callable[..., Signal])
 
 
-def window(own: Signal, view: View, nodes: Ids | None = None) -> Signal:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredSignal:
     """
-    Cosine of the question to the sum of the turn before, the turn itself and the turn after; `own` where there is no conversation.
+    A signal as it is registered.
+
+    `is_channel`: its best memories become candidates. `is_bounded`: it is in 0..1 and not divided by its best. `is_seed`: it helps
+    to choose the memories that EXPAND starts from. `kinds`: what it is switched off together with in the ablation.
+    """
+
+    name: str
+    weight: float
+    about: str
+    phase: Phase
+    is_channel: bool
+    is_bounded: bool
+    is_seed: bool
+    kinds: tuple[str, ...]
+    needs: tuple[str, ...]
+    measure: Callable[..., Signal]
+
+
+SIGNALS: dict[str, RegisteredSignal] = {}
+"""Every signal by name, in the order in which they are added up."""
+
+
+def signal(
+    weight: float,
+    about: str,
+    *,
+    phase: Phase = "land",
+    channel: bool = False,
+    bounded: bool = False,
+    seed: bool = False,
+    kinds: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """Register a function `score_…` as the signal of that name; `about` ends the sentence "weight of …"."""
+
+    def register(measure: F) -> F:
+        name = measure.__name__.removeprefix("score_")
+        needs = tuple(inspect.signature(measure).parameters)
+        if unknown := [need for need in needs if need not in SOURCES and need not in SIGNALS]:
+            raise TypeError(f"the signal {name} asks for {', '.join(unknown)}: there are {', '.join(sorted(SOURCES))}")
+        SIGNALS[name] = RegisteredSignal(
+            name=name,
+            weight=weight,
+            about=about,
+            phase=phase,
+            is_channel=channel,
+            is_bounded=bounded,
+            is_seed=seed,
+            kinds=kinds,
+            needs=needs,
+            measure=measure,
+        )
+        return measure
+
+    return register
+
+
+def weights_class() -> type[SignalsSettings]:
+    """Return the settings group of the registered signals: a weight for each."""
+    return _weights_class(tuple((one.name, one.weight, one.about) for one in SIGNALS.values()))
+
+
+@lru_cache(maxsize=8)
+def _weights_class(rows: tuple[tuple[str, float, str], ...]) -> type[SignalsSettings]:
+    weights = [(name, float, knob(weight, f"weight of {about}")) for name, weight, about in rows]
+    return make_dataclass("SignalsSettings", weights, bases=(SignalsSettings,), frozen=True, slots=True)
+
+
+def with_weights(settings: Settings, **weights: float) -> Settings:
+    """Return the same settings with other weights for some signals."""
+    return replace(settings, signals=weights_class()(**{**asdict(settings.signals), **weights}))
+
+
+def is_needed(source: str, settings: SignalsSettings) -> bool:
+    """Tell whether a signal that weighs something needs a source."""
+    weights = asdict(settings)
+    return any(source in one.needs and weights[one.name] > 0 for one in SIGNALS.values())
+
+
+def document_signals() -> str:
+    """Return the table of docs/recall.md: every signal with its weight and what it is."""
+    rows = [f"| {one.name} | {one.weight:g} | {one.about} |" for one in SIGNALS.values()]
+    return "\n".join(["| signal | weight | what it is |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def measure_signals(
+    phase: Phase, sources: Mapping[str, object], known: Mapping[str, Signal] | None = None
+) -> dict[str, Signal]:
+    """
+    Work out the signals of a phase for which everything that they need is there, each from those before it.
+
+    Args:
+        known: signals that are worked out already.
+    """
+    found: dict[str, Signal] = {}
+    for name, one in SIGNALS.items():
+        if one.phase == phase:
+            there: Mapping[str, Any] = {**sources, **found}
+            if known and name in known:
+                found[name] = known[name]
+            elif all(need in there for need in one.needs):
+                found[name] = one.measure(**{need: there[need] for need in one.needs})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What may be chosen in a large scope: its ids, ascending, how many each channel brings in, and what more are scored by."""
+
+    nodes: Ids
+    size: int
+    sources: Mapping[str, object] = field(repr=False)
+    everywhere: Mapping[str, Signal] = field(repr=False)
+    """Signals that are worked out for all memories anyway."""
+
+    def score(self, nodes: Ids) -> dict[str, Signal]:
+        """Work out the signals of LAND for some memories."""
+        return measure_signals("land", {**self.sources, "nodes": nodes}, self.everywhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """
+    What has been found out so far: each signal as (ids,), unscaled; with a pool, zero outside of it. From ANCHOR on also the best
+    memories and the entities to start from, heaviest first.
+    """
+
+    signals: Mapping[str, Signal]
+    pool: Pool | None = None
+    seeds: Seeds | None = None
+    anchors: tuple[Anchor, ...] = ()
+
+    def extend(self, more: Mapping[str, Signal], view: View) -> Evidence:
+        """Return the same with more signals; with a pool, the best of what is new join it."""
+        signals = {**self.signals, **more}
+        if self.pool is None:
+            return replace(self, signals=signals)
+        pool = self.pool
+        best = [pick_leading(signal, view.visible, pool.size) for signal in more.values()]
+        new = distinct(np.concatenate([*best, pool.nodes[:0]]))
+        place = np.minimum(np.searchsorted(pool.nodes, new), max(len(pool.nodes) - 1, 0))
+        new = new[pool.nodes[place] != new] if pool.nodes.size else new
+        if new.size:
+            for name, signal in pool.score(new).items():
+                if name not in pool.everywhere:
+                    signals[name][new] = signal[new]
+        return replace(self, signals=signals, pool=replace(pool, nodes=distinct(np.concatenate([pool.nodes, new]))))
+
+
+def land(question: Question, words: WordsSettings, settings: LandSettings) -> Evidence:
+    """
+    Work out the signals that need no link: what meaning, words, people, dates and form say of the memories.
+
+    Up to `whole` memories every signal is worked out for every memory. Above, vectors and words bring in a pool, later phases add
+    to it, and the other signals are worked out for what is in the pool alone; a signal of a memory is the same either way.
+
+    *But:* above `whole` a memory that is far from the question by its own vector, and by those of the turns beside it, is not found
+    by the window around it.
+    """
+    view, sources = question.view, {**question.list_sources(), "bm25": words}
+    everywhere = measure_signals("land", sources)
+    if view.count <= max(settings.whole, settings.pool):
+        return Evidence(measure_signals("land", {**sources, "nodes": None}, everywhere))
+    near, _ = view.indexes.vectors["memory"].search(question.vectors, _REACH * settings.pool, view.visible)
+    channels = [signal for name, signal in everywhere.items() if SIGNALS[name].is_channel]
+    brought = [
+        with_neighbours(near, view),
+        *(pick_leading(signal, view.visible, settings.pool) for signal in channels),
+    ]
+    nodes = distinct(np.concatenate(brought))
+    pool = Pool(nodes[view.visible[nodes]], settings.pool, sources, everywhere)
+    return Evidence(pool.score(pool.nodes), pool)
+
+
+@signal(
+    0.5,
+    "the cosine of question and memory; the names of those who take part in the conversation are taken out of the question first",
+    channel=True,
+    seed=True,
+    kinds=("meaning",),
+)
+def score_meaning(vectors: Vectors, view: View, nodes: Ids | None = None) -> Signal:
+    """Return the cosine of each memory to the question, negative ones cut to 0; of some memories and of the turns beside them."""
+    index = view.indexes.vectors["memory"]
+    if nodes is None:
+        return np.maximum(index.likeness(vectors, len(view.visible)), 0.0)
+    around = with_neighbours(nodes, view)
+    return spread(around, np.maximum(index.cosines(around, vectors), 0.0), view)
+
+
+@signal(
+    0.5,
+    "the cosine of question and the sum of the turn before, the turn and the turn after",
+    channel=True,
+    kinds=("meaning", "conversation"),
+)
+def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signal:
+    """
+    Return the cosine of the question to the sum of three turns; `meaning` where there is no conversation.
 
     The sum stands in for the three turns embedded as one text: it needs no further vector, and follows every new turn at once.
     """
-    found = own.copy() if nodes is None else spread(nodes, own[nodes], view)
+    found = meaning.copy() if nodes is None else spread(nodes, meaning[nodes], view)
     for passages in view.passages():
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
-        beside = passages.beside(turns)
-        total = own[turns] + np.where(beside >= 0, own[beside], 0.0).sum(axis=1)
+        neighbours = passages.neighbours(turns)
+        total = meaning[turns] + np.where(neighbours >= 0, meaning[neighbours], 0.0).sum(axis=1)
         found[turns] = total / passages.measure(turns, view.indexes.vectors["memory"])
     return found
 
 
-def with_neighbours(nodes: Ids, view: View) -> Ids:
-    """Some memories and the turns beside them, ascending."""
-    parts = [nodes]
-    for passages in view.passages():
-        beside = passages.beside(nodes[passages.session_of(nodes) >= 0])
-        parts.append(beside[beside >= 0])
-    return distinct(np.concatenate(parts))
+@signal(
+    0.35,
+    "BM25 on title and content, or on the turn before and this one without the speakers' names",
+    channel=True,
+    seed=True,
+    kinds=("words",),
+)
+def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
+    """Return the BM25 of each memory read together with its title or with the turn before it."""
+    return spread(*bm25_scores(stripped, [p.context for p in view.passages()], bm25.k1, bm25.b), view)
 
 
-def leading(signal: Signal, visible: Mask, count: int) -> Ids:
-    """The `count` visible memories with the largest positive values, in no order."""
-    nodes = np.flatnonzero(signal > 0).astype(np.int32)
-    nodes = nodes[visible[nodes]]
-    return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
-
-
-def words(question: str, view: View, knobs: WordsSettings) -> Signal:
-    """BM25 of the memory read together with its title or with the turn before it."""
-    return spread(*bm25(question, [p.context for p in view.passages()], knobs.k1, knobs.b), view)
-
-
-def neighbouring_words(question: str, view: View) -> Signal:
-    """BM25 over pairs of neighbouring stems, in the window of three turns."""
-    asked = pairs(tokens(question))
+@signal(0.25, "BM25 on neighbouring stems over the window", kinds=("words", "conversation"))
+def score_pairs(stripped: str, view: View) -> Signal:
+    """Return the BM25 over pairs of neighbouring stems, in the window of three turns."""
     # Pairs are rare: lengths matter less than for single words.
-    return spread(*bm25_of_terms(asked, [p.pairs for p in view.passages()], 1.2, 0.5), view)
+    return spread(*bm25_of_terms(pairs_of(tokens(stripped)), [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
 
-def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None = None) -> Signal:
+@signal(
+    0.9,
+    'being about the user, when the question says "I" or "my" or calls the user by name',
+    bounded=True,
+)
+def score_own(text: str, view: View) -> Signal:
+    """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    user = user_of(view.graphs[0])
+    node = view.indexes.nodes.find(user)
+    if node is not None and (is_first_person(text) or find_named(text, [view.indexes.name(user)])):
+        found[view.indexes.adjacency.memories(node)] = 1.0
+    return found
+
+
+@signal(
+    0.8,
+    'filling the property that the question asks for, as the employer in "where do I work"',
+    channel=True,
+    bounded=True,
+)
+def score_slot(text: str, view: View) -> Signal:
+    """Return 1 for what fills the property that the question asks for: the user's, their brother's, or anybody's."""
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    slots = find_slots(text)
+    if not slots:
+        return found
+    own = score_own(text, view)
+    owners = find_owners(text) if own.any() else (True, False)
+    for name in slots:
+        # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
+        for is_own in (True,) if own.any() and name in KIN_SLOTS else owners:
+            found[list(view.indexes.slots.get(name, is_own=is_own))] = 1.0
+    return found * own if own.any() else found
+
+
+@signal(
+    0.25,
+    "BM25 on the whole session; of fewer than ten sessions only so many tenths",
+    bounded=True,
+    kinds=("words", "conversation"),
+)
+def score_session(text: str, view: View, bm25: WordsSettings, nodes: Ids | None = None) -> Signal:
     """
-    BM25 of the whole session that the memory belongs to, divided by its best; of fewer sessions than ten only so many tenths.
+    Return the BM25 of the whole session that each memory belongs to, divided by the best; of fewer than ten only so many tenths.
 
     To be told which of three conversations it was says little of where in it the answer stands.
     """
@@ -102,7 +370,7 @@ def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None =
     parts: list[tuple[Ids, Signal]] = []
     count, best = 0, 0.0
     for passages in view.passages():
-        numbers, scores = bm25(question, [passages.sessions], knobs.k1, knobs.b)
+        numbers, scores = bm25_scores(text, [passages.sessions], bm25.k1, bm25.b)
         turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
         sessions = passages.session_of(turns)
         of_session = np.zeros(int(max(sessions.max(initial=-1), numbers.max(initial=-1))) + 1, dtype=np.float32)
@@ -115,71 +383,64 @@ def session(question: str, view: View, knobs: WordsSettings, nodes: Ids | None =
     return found
 
 
-def speaker(question: str, view: View, nodes: Ids | None = None) -> Signal:
+@signal(
+    0.5,
+    'being said by the one participant whom the question names; asked about "my" or "our", by anybody but the assistant',
+    bounded=True,
+    kinds=("conversation", "priors"),
+)
+def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    1 for what the one participant said whom the question names; silent when it names several.
+    Return 1 for what the one participant said whom the question names, 0 when it names several.
 
     Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
-    named = set(named_among(question, people))
-    if not named and is_first_person(question) and any(map(is_assistant, people)):
+    named = set(find_named(text, people))
+    if not named and is_first_person(text) and any(map(is_assistant, people)):
         named = {name for name in people if not is_assistant(name)}
     elif len(named) != 1:
         return found
     for passages in view.passages():
-        found[passages.turns.said_by(named, nodes)] = 1.0
+        found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 
-def own(question: str, view: View) -> Signal:
-    """1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
-    found = np.zeros(len(view.visible), dtype=np.float32)
-    user = user_of(view.graphs[0])
-    node = view.indexes.nodes.find(user)
-    if node is not None and (is_first_person(question) or named_among(question, [view.indexes.name(user)])):
-        found[view.indexes.adjacency.memories(node)] = 1.0
-    return found
-
-
-def slot(question: str, view: View) -> Signal:
-    """1 for what fills the property that the question asks for, as an employer: the user's, their brother's, or anybody's."""
-    found = np.zeros(len(view.visible), dtype=np.float32)
-    slots = asked_slots(question)
-    if not slots:
-        return found
-    mine = own(question, view)
-    whose = of_whom(question) if mine.any() else (True, False)
-    for name in slots:
-        # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
-        for is_own in (True,) if mine.any() and name in KIN_SLOTS else whose:
-            found[list(view.indexes.slots.get((name, is_own), ()))] = 1.0
-    return found * mine if mine.any() else found
-
-
-def when(dates: Sequence[Named], view: View, nodes: Ids | None = None) -> Signal:
+@signal(0.5, "how well the day of the memory fits a date in the question", bounded=True, kinds=("priors",))
+def score_when(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    How well the day of the memory fits a date in the question.
+    Return how well the day of each memory fits a date in the question.
 
     A day: 1 from the day before to eight days after, ½ up to a month after. A month: 1 in it, ½ in the next, a fifth of that in
     another year than the named one. A year: 1 in it. What is told is told soon after it happened, not before.
     """
+    return score_dates(find_dates(text), view, nodes)
+
+
+def score_dates(dates: Sequence[PartialDate], view: View, nodes: Ids | None = None) -> Signal:
+    """Return how well the day of each memory fits one of some dates."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     if not dates:
         return found
     days = view.indexes.nodes.days(nodes)
-    fits = np.max([_fits(one, days) for one in dates], axis=0)
+    fits = np.max([_fit_days(one, days) for one in dates], axis=0)
     return np.asarray(fits, dtype=np.float32) if nodes is None else spread(nodes, fits, view)
 
 
-def form(question: str, view: View, nodes: Ids | None = None) -> Signal:
+@signal(
+    0.5,
+    'the shape of the sentence: long rather than short, no question; a time word for "when", a number for "how many"',
+    bounded=True,
+    kinds=("priors",),
+)
+def score_form(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
-    Long sentences answer, questions do not; who asks when wants a time word, who asks how many a number.
+    Return how much each memory is shaped like an answer: a long sentence, no question, with the time or the number asked for.
 
     May be negative: it is a prior, added as it is.
     """
-    weights = np.array([1.0, -1.0, float(wants_time(question)), float(wants_number(question))], dtype=np.float32)
+    weights = np.array([1.0, -1.0, float(wants_time(text)), float(wants_number(text))], dtype=np.float32)
     found = np.zeros(len(view.visible), dtype=np.float32)
     for passages in view.passages():
         if nodes is None:
@@ -192,8 +453,127 @@ def form(question: str, view: View, nodes: Ids | None = None) -> Signal:
     return found
 
 
-def largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
-    """The places of the `k` largest values, largest first, of equal ones the first."""
+@signal(
+    0.9,
+    "being about what the question names: its idf, shared among the memories about it",
+    phase="anchor",
+    channel=True,
+    bounded=True,
+    seed=True,
+)
+def score_subject(text: str, joined: Joined, view: View) -> Signal:
+    """Return how surely each memory is about a name of the question."""
+    return spread(*subject_signal(joined.find_names(text), joined, view.visible), view)
+
+
+@signal(0.7, "being about what one of the best twenty memories mentions", phase="expand", channel=True)
+def score_link(seeds: Seeds, joined: Joined, view: View) -> Signal:
+    """Return how well the best memories lead to each memory that is about what they mention."""
+    return spread(*link_signal(seeds, joined, view.visible), view)
+
+
+@signal(
+    0.35,
+    "sharing a rare name with one of the best twenty, and covering the words of the question which that one leaves open",
+    phase="expand",
+    channel=True,
+)
+def score_shared(text: str, seeds: Seeds, joined: Joined, view: View) -> Signal:
+    """Return how well each memory that shares a name with a good one covers what that one leaves open."""
+    postings = [passages.context for passages in view.passages()]
+    return spread(*shared_signal(seeds, text, joined, postings, view.visible), view)
+
+
+@signal(
+    0.15,
+    "sharing a name with one of the best twenty that at most twelve memories have",
+    phase="expand",
+    channel=True,
+)
+def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
+    """Return how rare a name each memory shares with a good one."""
+    return spread(*tie_signal(seeds, joined, view.visible), view)
+
+
+@signal(0.0, "the rank on a walk from the anchors; 0 leaves the walk out", phase="expand", channel=True)
+def score_walk(law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, walking: ExpandSettings) -> Signal:
+    """Return the rank of each memory on a walk from the best memories and from the anchors."""
+    return law(seeds, anchors, view, walking)
+
+
+@signal(
+    0.0,
+    "being about what the question's names lead to by relations that axioms are stated of ([inference](inference.md)); "
+    "0 leaves inference out",
+    phase="expand",
+    channel=True,
+    bounded=True,
+)
+def score_inferred(text: str, kin: Kin, view: View) -> Signal:
+    """
+    Return how rare an entity each memory is about that something in the question leads to: a question about Portugal finds what is
+    known of Lisbon, where a graph of the user's own says that the one is part of the other.
+
+        inferred(m) = max over the entities e that m is about and that a name of the question leads to: rarity(e)
+
+    *But:* names are compared as they are written, which is good enough to find something and never makes two of them the same. One
+    step: what is several steps away has been inferred to be one. The user is led to by nothing, as most memories are about the
+    user.
+    """
+    found = np.zeros(len(view.visible), dtype=np.float32)
+    for node in find_related(text, kin, view):
+        degree = np.array([max(view.indexes.adjacency.degree(node), 1)])
+        value = np.float32(rarity(degree, max(view.count, 1))[0])
+        memories = view.indexes.adjacency.memories(node)
+        found[memories] = np.maximum(found[memories], value)
+    found[~view.visible] = 0.0
+    return found
+
+
+def find_related(question: str, kin: Kin, view: View) -> set[int]:
+    """Return the entities related to what a question names, without those that it names itself and without the user."""
+    labels, nodes = _label_kin(kin)
+    named = [nodes[number] for number in named_entities(question, labels, [_INFERRED])]
+    own = {anchor for node in named for anchor in _find_anchors(node, kin, view)}
+    led = {anchor for node in named for other in kin.beside[node] for anchor in _find_anchors(other, kin, view)}
+    return led - own - {view.indexes.nodes.find(user_of(graph)) for graph in view.graphs}
+
+
+def _find_anchors(node: IRI, kin: Kin, view: View) -> set[int]:
+    """Return the entities of the memories that a node is, or that go by one of its names."""
+    indexes = view.indexes
+    found = {anchor for name in kin.names.get(node, ()) for anchor in indexes.labels.find(name, view.graphs)}
+    own = indexes.nodes.find(node)
+    return found | {own} if own is not None and indexes.nodes.kind(own) == "anchor" else found
+
+
+@lru_cache(maxsize=8)
+def _label_kin(kin: Kin) -> tuple[Labels, list[IRI]]:
+    """Return the nodes by their names, as numbers, and which is which."""
+    labels, nodes = Labels(), list(kin.beside)
+    for number, node in enumerate(nodes):
+        labels.put(number, _INFERRED, kin.names.get(node, ()))
+    return labels, nodes
+
+
+def with_neighbours(nodes: Ids, view: View) -> Ids:
+    """Return some memories and the turns beside them, ascending."""
+    parts = [nodes]
+    for passages in view.passages():
+        neighbours = passages.neighbours(nodes[passages.session_of(nodes) >= 0])
+        parts.append(neighbours[neighbours >= 0])
+    return distinct(np.concatenate(parts))
+
+
+def pick_leading(signal: Signal, visible: Mask, count: int) -> Ids:
+    """Return the `count` visible memories with the largest positive values, in no order."""
+    nodes = np.flatnonzero(signal > 0).astype(np.int32)
+    nodes = nodes[visible[nodes]]
+    return nodes if len(nodes) <= count else nodes[np.argpartition(-signal[nodes], count)[:count]]
+
+
+def order_largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
+    """Return the places of the `k` largest values, largest first, of equal ones the first."""
     if k < len(values):
         least = np.partition(values, len(values) - k)[len(values) - k]
         places = np.flatnonzero(values >= least)
@@ -202,14 +582,14 @@ def largest(values: NDArray[np.floating], k: int) -> NDArray[np.intp]:
 
 
 def spread(nodes: NDArray[np.int32], scores: NDArray[np.float32], view: View) -> Signal:
-    """(ids,) some values at their ids, zero elsewhere."""
+    """Return (ids,) some values at their ids, zero elsewhere."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     found[nodes] = scores
     return found
 
 
-def _fits(one: Named, days: NDArray[np.int64]) -> Signal:
-    """(ids,) how well each day (since 1970) fits one named date."""
+def _fit_days(one: PartialDate, days: NDArray[np.int64]) -> Signal:
+    """Return (ids,) how well each day (since 1970) fits one date."""
     fits = np.zeros(len(days), dtype=np.float32)
     if one.full:
         late = days - (one.full - date(1970, 1, 1)).days

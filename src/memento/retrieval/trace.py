@@ -10,7 +10,7 @@ from typing import cast
 
 from memento.graph.store import Row, Store
 from memento.iris import IRI
-from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scored
+from memento.model import NoteRef, Recalled, RecalledEntity, Retired, Scope, Scored
 
 USER = "USER"
 
@@ -26,10 +26,10 @@ class _Parts:
 
 
 def trace(
-    chosen: Sequence[Scored[IRI]], graph: Store, readable: Sequence[IRI], user: IRI, believed_at: datetime | None
+    chosen: Sequence[Scored[IRI]], graph: Store, scope: Scope, believed_at: datetime | None
 ) -> tuple[tuple[Recalled, ...], tuple[RecalledEntity, ...]]:
     """
-    The memories in the order they were chosen, and every entity they are about: the user first, then the most mentioned.
+    Return the memories in the order they were chosen, and every entity they are about: the user first, then the most mentioned.
 
     Args:
         believed_at: what Memento learned later is left out.
@@ -37,14 +37,14 @@ def trace(
     if not chosen:
         return (), ()
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
-    for row in graph.select("retrieval/trace", readable, memory=[one.item for one in chosen]):
+    for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
         _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
     memories = tuple(
-        _recalled(rank, one, parts[one.item], user, believed_at)
+        _build_memory(rank, one, parts[one.item], scope.user, believed_at)
         for rank, one in enumerate(chosen, start=1)
         if parts[one.item].own
     )
-    return memories, _entities([row for one in memories for row in parts[one.iri].about], user)
+    return memories, _list_entities([row for one in memories for row in parts[one.iri].about], scope.user)
 
 
 def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
@@ -59,52 +59,52 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             parts.replaced.append(row)
 
 
-def _recalled(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
+def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
     note = parts.note
     return Recalled(
         rank=rank,
         iri=one.item,
-        content=_one_line(str(parts.own["content"])),
+        content=_join_lines(str(parts.own["content"])),
         score=round(min(max(one.score, 0.0), 1.0), 6),
         source=one.source,
-        valid_at=_time(parts.own, "validAt"),
-        invalid_at=_end(parts.own, believed_at),
-        about=tuple(_name(row, user) for row in parts.about),
+        valid_at=_time_of(parts.own, "validAt"),
+        invalid_at=_end_of(parts.own, believed_at),
+        about=tuple(_name_of(row, user) for row in parts.about),
         about_iris=tuple(cast(IRI, row["node"]) for row in parts.about),
         note=NoteRef(iri=cast(IRI, note["node"]), content=str(note["content"]), at=cast(datetime, note["at"]))
         if note
         else None,
-        invalidates=_history(one.item, parts.replaced, depth=2),
+        invalidates=_list_replaced(one.item, parts.replaced, depth=2),
     )
 
 
-def _history(memory: IRI, rows: Sequence[Row], depth: int) -> tuple[Retired, ...]:
-    """What a memory replaced, and what that had replaced, `depth` steps back; the newest first."""
+def _list_replaced(memory: IRI, rows: Sequence[Row], depth: int) -> tuple[Retired, ...]:
+    """Return what a memory replaced, and what that had replaced, `depth` steps back; the newest first."""
     if depth == 0:
         return ()
     mine = [row for row in rows if row["invalidator"] == memory and row["node"] != memory]
     found = [
         Retired(
             iri=cast(IRI, row["node"]),
-            content=_one_line(str(row["content"])),
+            content=_join_lines(str(row["content"])),
             reason=str(row["reason"]),
-            valid_at=_time(row, "validAt"),
-            invalid_at=_time(row, "invalidAt"),
-            invalidated_at=_time(row, "at"),
-            invalidates=_history(cast(IRI, row["node"]), rows, depth - 1),
+            valid_at=_time_of(row, "validAt"),
+            invalid_at=_time_of(row, "invalidAt"),
+            invalidated_at=_time_of(row, "at"),
+            invalidates=_list_replaced(cast(IRI, row["node"]), rows, depth - 1),
         )
         for row in mine
     ]
     return tuple(sorted(found, key=lambda one: (one.valid_at is not None, one.valid_at), reverse=True))
 
 
-def _entities(rows: Sequence[Row], user: IRI) -> tuple[RecalledEntity, ...]:
+def _list_entities(rows: Sequence[Row], user: IRI) -> tuple[RecalledEntity, ...]:
     counts = Counter(cast(IRI, row["node"]) for row in rows)
     first = {cast(IRI, row["node"]): row for row in reversed(rows)}
     found = [
         RecalledEntity(
             iri=iri,
-            name=_name(row, user),
+            name=_name_of(row, user),
             kind="User" if iri == user else str(row.get("kind", "")).rsplit("/", 1)[-1],
             description=str(row.get("description", "")),
             is_well_known=bool(row.get("isWellKnown", False)),
@@ -116,21 +116,21 @@ def _entities(rows: Sequence[Row], user: IRI) -> tuple[RecalledEntity, ...]:
     return tuple(sorted(found, key=lambda one: (not one.is_user, -one.memory_count, one.name)))
 
 
-def _name(row: Row, user: IRI) -> str:
+def _name_of(row: Row, user: IRI) -> str:
     return str(row.get("name", USER if row["node"] == user else row["node"]))
 
 
-def _end(row: Row, believed_at: datetime | None) -> datetime | None:
-    """When a memory stopped being true, unless Memento learned of it only later."""
-    learned = _time(row, "retiredAt")
+def _end_of(row: Row, believed_at: datetime | None) -> datetime | None:
+    """Return when a memory stopped being true, unless Memento learned of it only later."""
+    learned = _time_of(row, "retiredAt")
     known = believed_at is None or learned is None or learned <= believed_at
-    return _time(row, "invalidAt") if known else None
+    return _time_of(row, "invalidAt") if known else None
 
 
-def _time(row: Row, name: str) -> datetime | None:
+def _time_of(row: Row, name: str) -> datetime | None:
     value = row.get(name)
     return value if isinstance(value, datetime) else None
 
 
-def _one_line(content: str) -> str:
+def _join_lines(content: str) -> str:
     return " ".join(line.strip() for line in content.splitlines() if line.strip())

@@ -1,7 +1,8 @@
 """
-The derived indexes: dense ids, vectors, words, labels and links, all made from the graph and from nothing else.
+The derived indexes: dense ids, vectors, words, labels, keys, links, numbers, all made from the graph and from nothing else.
 
-*Flow:* `graph` → `reconcile` (at start) or `indexes.refresh` (after a write) → `nodes`, `vectors`, `words`, `labels`, `adjacency`.
+*Flow:* the graph's records → `Indexes.reconcile` (at start) or `Indexes.refresh` (after a write) → each index that is registered.
 
-*Guarantees:* every index is a function of the graph and the embedder; deleting all of them loses nothing.
+*Guarantees:* every index is a function of the graph and the embedder; deleting all of them loses nothing. A new one is one file
+(see `index.py`).
 """

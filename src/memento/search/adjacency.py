@@ -1,23 +1,28 @@
-"""Which memory is about which anchor, in memory, and the matrix that walks need."""
+"""
+The edges that walks go over, by dense id: which memory is about which anchor, and which memories are associated, how strongly.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import IRI, MEM, TYPE
 from memento.rank.walks import Csr
-from memento.search.archive import nested, part
+from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.nodes import Ids, Mask
-from memento.search.postings import Postings
-from memento.search.ragged import Log, begins_of
-from memento.search.segment import Arrays, Segment
+from memento.search.postings import Postings, Segment
+from memento.search.records import Record
 
 _FEW = 2000
-"""Changed memories up to which the matrix is patched: two copies of it, instead of sorting all links anew."""
+"""Changed memories up to which the matrix is patched: two copies of it, instead of sorting all links again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +31,15 @@ class _Matrix:
     inside: Mask
 
 
-class Adjacency:
+@register
+class Adjacency(Index):
     """Undirected edges between memories and anchors, by dense id."""
 
-    def __init__(self) -> None:
+    name = "adjacency"
+    reads = frozenset({MEM.about})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
         self._about = Log(np.int32)
         self._of = Postings()  # an anchor is a term of the memories about it
         self._matrix: _Matrix | None = None
@@ -43,14 +53,30 @@ class Adjacency:
         self._of.add_keys(memory, anchors)
         self._changed.add(memory)
 
-    def drop(self, memory: int) -> None:
-        """Take a memory's edges away; harmless when it has none."""
-        if self.about(memory):
-            self._about.put(memory, ())
-            self._of.remove(memory)
-            self._changed.add(memory)
+    def apply(self, update: Update) -> None:
+        for node, record in update.nodes:
+            if record.kind == "memory":
+                self.put(node, self._find_anchors(record))
 
-    def fill(self, about: Mapping[int, Sequence[int]]) -> None:
+    def fill(self, everything: Everything) -> None:
+        memories = ((node, record) for node, record in everything.nodes if record.kind == "memory")
+        self.fill_edges({node: anchors for node, record in memories if (anchors := self._find_anchors(record))})
+
+    def _find_anchors(self, record: Record) -> list[int]:
+        """Return the ids of what a memory is about, as far as they are placed."""
+        find = self.context.nodes.find
+        return [node for iri in record.statements.get(MEM.about, ()) if (node := find(IRI(str(iri)))) is not None]
+
+    def drop(self, node: int) -> None:
+        if self.about(node):
+            self._about.put(node, ())
+            self._of.remove(node)
+            self._changed.add(node)
+
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind != "memory" or set(self.about(node)) == set(self._find_anchors(record))
+
+    def fill_edges(self, about: Mapping[int, Sequence[int]]) -> None:
         """Say it of many memories where nothing is said: the same as `put` for each, in a fraction of the time."""
         nodes = np.array(sorted(about), dtype=np.int32)
         counts = np.array([len(about[node]) for node in nodes.tolist()], dtype=np.int32)
@@ -60,79 +86,74 @@ class Adjacency:
         self._matrix = None
 
     def about(self, memory: int) -> tuple[int, ...]:
-        """The anchors of a memory, in the order they were put."""
+        """Return the anchors of a memory, in the order they were put."""
         return tuple(self._about.get(memory).tolist())
 
     def memories(self, anchor: int) -> Ids:
-        """The memories about an anchor, in no order."""
-        found = self._of.having(anchor)
-        return np.zeros(0, dtype=np.int32) if found is None else found[0]
+        """Return the memories about an anchor, in no order."""
+        having = self._of.having(anchor)
+        return np.zeros(0, dtype=np.int32) if having is None else having[0]
 
     def counts(self, memories: Ids) -> Ids:
-        """(n,) how many anchors each of some memories is about."""
+        """Return (n,) how many anchors each of some memories is about."""
         return self._about.count(memories)
 
     def arcs(self, memories: Ids) -> tuple[Ids, Ids]:
-        """What some memories are about, as two columns: (memories, anchors)."""
+        """Return what some memories are about, as two columns: (memories, anchors)."""
         counts = self._about.count(memories)
         some = memories[counts > 0]
-        return np.repeat(some, counts[counts > 0]), self._about.gathered(some)
+        return np.repeat(some, counts[counts > 0]), self._about.gather(some)
 
     def degree(self, anchor: int) -> int:
-        """How many memories are about an anchor, retired ones included."""
+        """Return how many memories are about an anchor, retired ones included."""
         return self._of.frequency(anchor)
 
     def matrix(self, inside: Mask) -> Csr:
         """
-        The links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few memories have changed.
+        Return the links of the memories that `inside` (size,) allows, over all ids; kept, and patched where few have changed.
         """
         kept = self._matrix
         if kept is None or len(kept.inside) > len(inside):
-            self._matrix = kept = _Matrix(self._csr(inside), inside.copy())
+            self._matrix = kept = _Matrix(self._build(inside), inside.copy())
         else:
             before = np.zeros_like(inside)
             before[: len(kept.inside)] = kept.inside
             turned = np.flatnonzero(before != inside)
             changed = self._changed.union(turned[self._about.count(turned) > 0].tolist())
             if len(changed) > _FEW:
-                self._matrix = kept = _Matrix(self._csr(inside), inside.copy())
+                self._matrix = kept = _Matrix(self._build(inside), inside.copy())
             elif changed or len(inside) > len(kept.inside):
                 wanted = {memory: self.about(memory) if inside[memory] else () for memory in sorted(changed)}
-                self._matrix = kept = _Matrix(_patched(kept.csr, len(inside), wanted), inside.copy())
+                self._matrix = kept = _Matrix(_patch(kept.csr, len(inside), wanted), inside.copy())
         self._changed.clear()
         return kept.csr
 
-    def _csr(self, inside: Mask) -> Csr:
+    def _build(self, inside: Mask) -> Csr:
         memories = np.flatnonzero(inside).astype(np.int32)
         counts = self._about.count(memories)
         memories = memories[counts > 0]
         sources = np.repeat(memories, counts[counts > 0])
-        return Csr.of(len(inside), sources, self._about.gathered(memories))
+        return Csr.of(len(inside), sources, self._about.gather(memories))
 
     def arrays(self) -> Arrays:
-        """What is to be kept."""
-        return nested({"about": self._about.arrays(), "of": self._of.settle()})
+        return nest_arrays({"about": self._about.arrays(), "of": self._of.settle()})
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave."""
-        adjacency = cls()
-        adjacency._about = Log.from_arrays(part(arrays, "about"))
-        adjacency._of = Postings(segment=Segment.from_arrays(part(arrays, "of")))
-        return adjacency
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._about = Log.from_arrays(select_part(arrays, "about"))
+        self._of = Postings(segment=Segment.from_arrays(select_part(arrays, "of")))
 
 
-def _patched(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
-    """A matrix over `n` ids in which some memories have other neighbours; memories and anchors have none of their own kind."""
+def _patch(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
+    """Return a matrix over `n` ids in which some memories have other neighbours; neither memories nor anchors have their like."""
     counts = np.zeros(n, dtype=np.int64)
     counts[: len(csr)] = np.diff(csr.indptr)
-    old = _both((m, a) for m in wanted if m < len(csr) for a in csr.neighbours(m).tolist())
+    old = _in_both_directions((m, a) for m in wanted if m < len(csr) for a in csr.neighbours(m).tolist())
     places = [int(csr.indptr[r]) + int(np.searchsorted(csr.neighbours(r), c)) for r, c in old]
     indices = np.delete(csr.indices, np.array(places, dtype=np.int64))
     for row, _ in old:
         counts[row] -= 1
     rest = Csr(begins_of(counts), indices)
-    new = _both((m, a) for m, anchors in wanted.items() for a in set(anchors))
+    new = _in_both_directions((m, a) for m, anchors in wanted.items() for a in set(anchors))
     places = [int(rest.indptr[r]) + int(np.searchsorted(rest.neighbours(r), c)) for r, c in new]
     for row, _ in new:
         counts[row] += 1
@@ -142,7 +163,143 @@ def _patched(csr: Csr, n: int, wanted: Mapping[int, Sequence[int]]) -> Csr:
     )
 
 
-def _both(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Links in both directions, row after row."""
-    found = list(arcs)
-    return sorted([*found, *((b, a) for a, b in found)])
+def _in_both_directions(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return links in both directions, row after row."""
+    links = list(arcs)
+    return sorted([*links, *((b, a) for a, b in links)])
+
+
+class Arc(NamedTuple):
+    """One association: `weight` in 0..1 as it was at `at`, in seconds since 1970."""
+
+    source: int
+    target: int
+    relation: IRI
+    weight: float
+    at: float
+
+
+class Columns(NamedTuple):
+    """(m,) each: where associations begin and end, their weights as they were, and when, in seconds since 1970."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    at: NDArray[np.float64]
+
+
+@register
+class Associations(Index):
+    """The associations of one store: which memories lead to which others by a link of their own kind."""
+
+    name = "associations"
+    reads = frozenset({MEM.relation, MEM.lastReinforcedAt})
+    learns_from = frozenset({MEM.Association})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._arcs: dict[IRI, Arc] = {}
+        self._places: dict[IRI, int] = {}  # in the columns
+        self._free: list[int] = []
+        self._ends = np.zeros((2, 0), dtype=np.int64)  # -1: nothing stands there
+        self._weights = np.zeros((2, 0))  # and since when they are that
+        self._walked: tuple[tuple[NDArray[Any], ...], Csr] | None = None
+        self._of: dict[int, set[IRI]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return len(self._arcs)
+
+    def apply(self, update: Update) -> None:
+        for record in update.others:
+            if MEM.Association in record.statements.get(TYPE, ()):
+                self._learn(record)
+
+    def _learn(self, record: Record) -> None:
+        """Put an association, or replace what is known of it; nothing when an end of it is not there."""
+        self.forget(record.iri)
+        source, target = (self.context.nodes.find(IRI(record.first(end))) for end in (MEM["from"], MEM.to))
+        if source is None or target is None:
+            return
+        at = record.time_of(MEM.lastReinforcedAt) or datetime.fromtimestamp(0, UTC)
+        weight = float(record.first(MEM.weight) or 0.0)
+        self._put(record.iri, Arc(source, target, IRI(record.first(MEM.relation)), weight, at.timestamp()))
+
+    def forget(self, iri: IRI) -> None:
+        arc = self._arcs.pop(iri, None)
+        if arc is not None:
+            self._free.append(place := self._places.pop(iri))
+            self._ends[:, place] = -1
+            for end in (arc.source, arc.target):
+                self._of[end].discard(iri)
+
+    def drop(self, node: int) -> None:
+        """Forget all that lead from a memory or to it."""
+        for iri in tuple(self._of.pop(node, ())):
+            self.forget(iri)
+
+    def find_dependents(self, iri: IRI) -> tuple[set[IRI], set[IRI]]:
+        node = self.context.nodes.find(iri)
+        return set() if node is None else set(self._of.get(node, ())), set()
+
+    def of(self, node: int) -> list[tuple[IRI, Arc]]:
+        """Return those that lead from a memory or to it, by IRI."""
+        return [(iri, self._arcs[iri]) for iri in sorted(self._of.get(node, ()))]
+
+    def get(self, iri: IRI) -> Arc | None:
+        """One of them, or None."""
+        return self._arcs.get(iri)
+
+    def among(self, inside: Mask) -> Columns:
+        """Return those whose ends are both `inside` (size,)."""
+        source, target = self._ends
+        there = (source >= 0) & (np.maximum(source, target) < len(inside))
+        there[there] = inside[source[there]] & inside[target[there]]
+        return Columns(source[there], target[there], *self._weights[:, there])
+
+    def csr(self, arcs: Columns, weights: NDArray[np.float64], size: int) -> Csr:
+        """Return some of them over `size` ids, weighing `weights` now; kept until something of that is another."""
+        parts = (arcs.source, arcs.target, weights)
+        if self._walked is not None:
+            before, kept = self._walked
+            if len(kept) == size and all(map(np.array_equal, before, parts)):
+                return kept
+        made = Csr.of(size, arcs.source, arcs.target, weights)
+        self._walked = (parts, made)
+        return made
+
+    def arrays(self) -> Arrays:
+        arcs = list(self._arcs.values())
+        return nest_arrays(
+            {
+                "": {
+                    "ends": np.array([(arc.source, arc.target) for arc in arcs], dtype=np.int32).reshape(-1, 2),
+                    "weights": np.array([(arc.weight, arc.at) for arc in arcs], dtype=np.float64).reshape(-1, 2),
+                },
+                "iris": pack_strings(list(self._arcs)),
+                "relations": pack_strings([arc.relation for arc in arcs]),
+            }
+        )
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        iris, relations = (unpack_strings(select_part(arrays, name)) for name in ("iris", "relations"))
+        ends: Sequence[tuple[int, int]] = arrays["ends"].tolist()
+        weights: Sequence[tuple[float, float]] = arrays["weights"].tolist()
+        for iri, relation, (source, target), (weight, at) in zip(iris, relations, ends, weights, strict=True):
+            self._put(IRI(iri), Arc(source, target, IRI(relation), weight, at))
+
+    def _put(self, iri: IRI, arc: Arc) -> None:
+        self._arcs[iri] = arc
+        self._of[arc.source].add(iri)
+        self._of[arc.target].add(iri)
+        if not self._free:
+            self._grow()
+        self._places[iri] = place = self._free.pop()
+        self._ends[:, place] = arc.source, arc.target
+        self._weights[:, place] = arc.weight, arc.at
+
+    def _grow(self) -> None:
+        size = self._ends.shape[1]
+        more = max(size, 64)
+        self._ends = np.concatenate([self._ends, np.full((2, more), -1, dtype=np.int64)], axis=1)
+        self._weights = np.concatenate([self._weights, np.zeros((2, more))], axis=1)
+        self._free = list(range(size + more - 1, size - 1, -1))

@@ -1,136 +1,183 @@
 """
-All indexes together, and how they follow the graph: what the graph says of a node is read, and everything derived from it is set.
+All indexes of one store, and how they follow the graph.
 
-`refresh` after a write and `reconcile.reconcile` at start give the same indexes: they are one function of the graph however they
-came about.
+*Flow:* the graph's records → `Indexes.reconcile` (everything, at start) or `Indexes.refresh` (some nodes, after a write) → ids in
+the vector file, `nodes`, and each registered index in turn.
+
+*Guarantees:* both give the same indexes: they are one function of the graph, however they came about. A vector is kept when the
+file has the digest of the text that the graph has now.
 
 *But:* readers and the writer share one lock; a search of a hundred thousand memories holds it for some ten milliseconds.
 """
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import cast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Generic, cast
 
+import numpy as np
+
+from memento.graph.mapping import statements
 from memento.graph.store import Store
-from memento.iris import IRI, MEM, TYPE, user_of
-from memento.model import KeyType
-from memento.ports import Embedder, Vectors
-from memento.search.adjacency import Adjacency
-from memento.search.associations import Associations
-from memento.search.fadings import Fadings
-from memento.search.found import Found
+from memento.iris import IRI, MEM, TYPE
+from memento.model import Change, Difference, Value
+from memento.ports import Embedder, Progress, Vectors
+from memento.search.adjacency import Adjacency, Associations
+from memento.search.attributes import Fadings, Numbers, Slots
+from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
-from memento.search.links import Links
-from memento.search.nearest import FLAT, VectorIndex
-from memento.search.nodes import Kind, Nodes
-from memento.search.numbers import Numbers
-from memento.search.passages import Passages
-from memento.search.told import Told
-from memento.search.turns import Turn
+from memento.search.links import GraphLinks
+from memento.search.nearest import KindVectors
+from memento.search.nodes import Kind
+from memento.search.passages import GraphPassages
+from memento.search.postings import Postings, StemNumbers
+from memento.search.records import Edge, Record, read_records
 from memento.search.vectors import VectorFile, digest
-from memento.search.vocabulary import Vocabulary
-from memento.search.words import Postings
+from memento.search.words import Words
+
+_BATCH = 256
 
 
-class Indexes(Told):
-    """Nodes, vectors, words, labels, keys and links of one store. Hold `lock` while reading several of them together."""
+class _Shortcut(Generic[I]):
+    """`indexes.labels` for `indexes[Labels]`."""
+
+    def __init__(self, kind: type[I]) -> None:
+        self._kind = kind
+
+    def __get__(self, indexes: Context, owner: object = None) -> I:
+        return indexes[self._kind]
+
+
+class Indexes(Context):
+    """The indexes of one store. Hold `lock` while reading several of them together."""
+
+    adjacency = _Shortcut(Adjacency)
+    associations = _Shortcut(Associations)
+    fadings = _Shortcut(Fadings)
+    keys = _Shortcut(KeyGraph)
+    labels = _Shortcut(Labels)
+    links = _Shortcut(GraphLinks)
+    numbers = _Shortcut(Numbers)
+    passages = _Shortcut(GraphPassages)
+    slots = _Shortcut(Slots)
+    vectors = _Shortcut(KindVectors)
 
     def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
         """
         Args:
             flat: vectors of a kind up to which a search looks at every one.
         """
-        super().__init__(graph, embedder, file)
-        self.flat = flat
+        self._graph = graph
+        self.embedder = embedder
+        self.file = file
         self.lock = threading.RLock()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget what is in memory; the vector file keeps what it has."""
-        self.unlearn_names()
-        self.nodes = Nodes()
-        self.labels = Labels()
-        self.adjacency = Adjacency()
-        self.vectors: dict[Kind, VectorIndex] = {
-            kind: VectorIndex(self.embedder.dimensions, self.flat) for kind in ("memory", "anchor", "key")
-        }
-        self.keys = KeyGraph()
-        self.associations = Associations()
-        self.fadings = Fadings()
-        self.numbers = Numbers()
-        self.vocabulary = Vocabulary()
-        self.word_postings: dict[tuple[IRI, Kind], Postings] = defaultdict(lambda: Postings(self.vocabulary))
-        self.passages: dict[IRI, Passages] = defaultdict(lambda: Passages(self.vocabulary))
-        self.links: dict[IRI, Links] = defaultdict(Links)
-        self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
-        """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
-        self.retired_at: dict[IRI, datetime] = {}
+        super().__init__(embedder.dimensions, flat)
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
-        """The postings of some graphs, for `words.bm25`."""
-        return [self.word_postings[graph, kind] for graph in graphs if (graph, kind) in self.word_postings]
+        """Return the postings of some graphs, for `words.bm25`."""
+        return self[Words].postings(graphs, kind)
 
     def participants(self, graphs: Sequence[IRI]) -> list[str]:
-        """Who takes part in the conversations of some graphs, the most talkative first."""
+        """Return who takes part in the conversations of some graphs, the most talkative first."""
         counted: Counter[str] = Counter()
-        for graph in graphs:
-            if graph in self.passages:
-                counted.update(self.passages[graph].turns.speakers)
+        for passages in self.passages.among(graphs):
+            counted.update(passages.turns.speakers)
         return [name for name, _ in counted.most_common()]
 
-    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI], made: Sequence[Found] = ()) -> None:
+    def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Record]:
+        """Read some nodes as the graph has them now; one that it says nothing of is left out."""
+        grouped: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
+        for row in self._graph.select("search/statements", graphs, node=iris):
+            _, values = grouped.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
+            values.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+        return [Record(iri, graph, values) for iri, (graph, values) in grouped.items()]
+
+    def anticipate(self, change: Change) -> None:
+        """Embed what a change adds, before it is written: a write must not fail when half of it is done."""
+        graphs = {subject: graph for subject, _, _, graph in change.adds}
+        self.embed([Record(iri, graphs[iri], values) for iri, values in statements(change.adds).items()])
+
+    def embed(self, records: Sequence[Record]) -> dict[IRI, Vectors]:
+        """
+        Return the (windows, d) vectors of the nodes whose text is not yet searched for as it is: from the file where it has them,
+        and else embedded in one call.
+        """
+        for record in records:
+            self.learn(record)
+        vectors: dict[IRI, Vectors] = {}
+        changed: list[Record] = []
+        for record in records:
+            if record.kind is None:
+                continue
+            if self.file.find_digest(record.iri) != digest(self.text(record)):
+                changed.append(record)
+            elif not self._is_placed(record) and (stored := self.file.find(record.iri)):
+                vectors[record.iri] = stored[1]
+        return vectors | dict(zip([record.iri for record in changed], self._embed_texts(changed), strict=True))
+
+    def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
+        """Embed the texts of some records in one call: the (windows, d) vectors of each."""
+        windows = [self.embedder.windows(self.text(one)) if one.is_embedded else [] for one in records]
+        every = [window for some in windows for window in some]
+        flat = self.embedder.embed(every) if every else np.zeros((0, self.dimensions), dtype=np.float32)
+        return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
+
+    def _is_placed(self, record: Record) -> bool:
+        """Return whether a node is known, in its graph and as what it is."""
+        node = self.nodes.find(record.iri)
+        return node is not None and (self.nodes.graph(node), self.nodes.kind(node)) == (record.graph, record.kind)
+
+    def find_made(self, change: Change, graphs: Sequence[IRI]) -> list[Record]:
+        """List the nodes that a change makes, as it describes them: nobody knew them before, so there is nothing else to read."""
+        places = {
+            subject: graph for subject, predicate, _, graph in change.adds if predicate == TYPE and graph in graphs
+        }
+        for subject, *_ in change.removes:
+            places.pop(subject, None)
+        adds = (quad for quad in dict.fromkeys(change.adds) if quad[0] in places)
+        return [Record(iri, places[iri], values) for iri, values in statements(adds).items() if not self._is_known(iri)]
+
+    def refresh(self, iris: Sequence[IRI], graphs: Sequence[IRI], made: Sequence[Record] = ()) -> None:
         """
         Bring the indexes up to what the graph now says of some nodes; one it says nothing of is removed.
 
         Args:
             graphs: where the nodes may be described.
-            made: those among them that `made_by` knows of, before the write; they are not read again.
+            made: those among them that `find_made` listed before the write; they are not read again.
         """
         if not iris:
             return
-        new = {one.iri for one in made}
+        new = {record.iri for record in made}
         old = [iri for iri in iris if iri not in new]
-        found = [*made, *(self.read(old, graphs) if old else ())]
-        self.named(found)
-        self._name_notes(found, graphs)
-        described = {one.iri for one in found}
-        self.absorb(found, [iri for iri in iris if iri not in described], self.embedded(found))
-        unlinked = new - {one.link[1] for one in found if one.link}
-        self.link(sorted(_linked(found) - unlinked), graphs)
+        records = self._with_notes([*made, *(self.read(old, graphs) if old else ())], graphs)
+        described = {record.iri for record in records}
+        self.absorb(records, [iri for iri in iris if iri not in described], self.embed(records))
+        unlinked = new - {record.edge[1] for record in records if record.edge}
+        self.read_edges(sorted(_find_linked(records) - unlinked), graphs)
 
-    def _name_notes(self, found: Iterable[Found], graphs: Sequence[IRI]) -> None:
-        """Learn which of the notes that some memories are from are turns."""
-        notes = {IRI(one.one(MEM.extractedFrom)) for one in found if one.kind == "memory"}
-        if unread := sorted(note for note in notes if note and note not in self._turn_of):
-            self.named(self.read(unread, graphs))
+    def _is_known(self, iri: IRI) -> bool:
+        return iri in self.names or iri in self.turn_places or self.file.find_id(iri) is not None
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Set the numbers of some memories, and the links to them, as the graph has them now; nothing else of them has changed."""
+        """Set what use changes of some memories, and the links to them, as the graph has them now; nothing else has changed."""
         if not graphs:
             return
-        for one in self.read(memories, graphs):
-            if (node := self.nodes.find(one.iri)) is not None:
-                self.numbers.put(node, one.said)
-        self.link(memories, graphs)
-
-    def link(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Set the links from keys to some memories as the graph has them now."""
-        rows = self._graph.select("search/links", graphs, memory=memories) if memories else []
+        records = self.read(memories, graphs)
+        known = [(node, record) for record in records if (node := self.nodes.find(record.iri)) is not None]
         with self.lock:
-            links = [(IRI(str(row["key"])), IRI(str(row["memory"])), float(str(row["weight"]))) for row in rows]
-            linked = self.keys.placed(links, self.nodes)
-            for node in map(self.nodes.find, memories):
-                if node is not None:
-                    self.keys.link(node, linked.get(node, {}))
+            for index in self:
+                if index.follows_use:
+                    index.apply(Update(known))
+        self.read_edges(memories, graphs)
 
     def revise(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """
-        Set all that derives from some nodes anew, whatever was known of them: for a write that need not be a note's.
+        Set all that derives from some nodes, whatever was known of them: for a write that need not be a note's.
 
         Args:
             iris: every node that was written of, with the invalidations of each memory among them.
@@ -140,146 +187,217 @@ class Indexes(Told):
             return
         with self.lock:
             mine = [iri for iri in iris if (node := self.nodes.find(iri)) is None or self.nodes.graph(node) in graphs]
-            known = [iri for iri in mine if self.file.id(iri) is not None]
-            arcs, led = self._hanging_on(mine)
-            mine = [*mine, *sorted(arcs.difference(mine))]
+            known = [iri for iri in mine if self.file.find_id(iri) is not None]
+            mine, linked = self.drop_whole(mine)
             for iri in mine:
-                self.drop(iri)
-                self.names.pop(iri, None)
-                self.retired_at.pop(iri, None)
-                self._turn_of.pop(iri, None)
-            found = self.read(mine, graphs) if mine else []
-            self.named(found)
-            self._name_notes(found, graphs)
-            held = {one.iri for one in found if one.kind is not None}
-            self.absorb(found, [iri for iri in known if iri not in held], self.embedded(found))
-            self.link(sorted(_linked(found) | led), graphs)
+                self.unlearn(iri)
+            records = self._with_notes(self.read(mine, graphs), graphs) if mine else []
+            held = {record.iri for record in records if record.kind is not None}
+            self.absorb(records, [iri for iri in known if iri not in held], self.embed(records))
+            self.read_edges(sorted(_find_linked(records) | linked), graphs)
 
-    def _hanging_on(self, iris: Sequence[IRI]) -> tuple[set[IRI], set[IRI]]:
-        """What is dropped together with some nodes: their associations, and the links of the memories that they lead to."""
-        arcs: set[IRI] = set()
-        led: set[IRI] = set()
+    def drop_whole(self, iris: Sequence[IRI]) -> tuple[list[IRI], set[IRI]]:
+        """
+        Forget some nodes and what goes with them.
+
+        Returns:
+            every node that is to be read again, and the memories whose links are.
+        """
+        lost: set[IRI] = set()
+        linked: set[IRI] = set()
         for iri in iris:
-            node = self.keys.id(iri, self.nodes) if (found := self.nodes.find(iri)) is None else found
-            if node is not None:
-                arcs |= {name for name, _ in self.associations.of(node)}
-                led |= {self.nodes.iri(memory) for memory in self.keys.led_to(node)[0].tolist()}
-        return arcs, led
+            for index in self:
+                records, memories = index.find_dependents(iri)
+                lost |= records
+                linked |= memories
+        every = [*iris, *sorted(lost.difference(iris))]
+        for iri in every:
+            self.drop(iri)
+        return every, linked
 
-    def absorb(self, found: Sequence[Found], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
-        """Set everything that derives from some nodes; `vectors` are those of `embedded`."""
+    def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
+        """Set everything that derives from some nodes; `vectors` are those that `embed` gave."""
         with self.lock:
-            held = [one for one in found if one.kind is not None]
-            fresh = [one for one in held if one.iri in vectors]
+            held = [record for record in records if record.kind is not None]
+            fresh = [record for record in held if record.iri in vectors]
             ids = self.file.write([(one.iri, digest(self.text(one)), vectors[one.iri]) for one in fresh], gone)
-            for one in found:
-                self.learn_end(one)
+            for record in records:
+                self.learn_end(record)
             for iri in gone:
                 self.drop(iri)
-            for one, node in zip(fresh, ids, strict=True):
-                self.put_text(node, one)
-            for kind, index in self.vectors.items():
-                of_kind = [(node, vectors[one.iri]) for one, node in zip(fresh, ids, strict=True) if one.kind == kind]
-                index.put([node for node, _ in of_kind], [rows for _, rows in of_kind])
-            # Anchors before memories: a memory's links need the ids of what it is about.
-            for one in sorted(held, key=lambda one: one.kind == "memory"):
-                self.put(one)
-            for one in found:
-                self.keys.learn(one, self.nodes)
-                self.associations.learn(one, self.nodes)
-                self.fadings.learn(one)
+            id_of = dict(zip([record.iri for record in fresh], ids, strict=True))
+            # Anchors before memories: a memory's edges need the ids of what it is about.
+            ordered = sorted(held, key=lambda record: record.kind == "memory")
+            update = Update(
+                nodes=[self._place(record, id_of.get(record.iri)) for record in ordered],
+                fresh=[(id_of[record.iri], record) for record in fresh],
+                others=[record for record in records if record.kind is None],
+                vectors={id_of[record.iri]: vectors[record.iri] for record in fresh},
+            )
+            for index in self:
+                index.apply(update)
 
-    def turn(self, node: int, one: Found) -> Turn | None:
-        """A memory's place in a conversation, when its note has one."""
-        place = self._turn_of.get(IRI(one.one(MEM.extractedFrom)))
-        if place is None:
-            return None
-        speaker = self.names.get(IRI(one.one(MEM.saidBy)), "")
-        return Turn(node=node, session=place[0], position=place[1], speaker=speaker, content=one.one(MEM.content))
-
-    def subject(self, one: Found) -> tuple[str, ...]:
-        """The name of a memory's subject. It mentions much that it is not about in the sense of a link."""
-        name = self.names.get(IRI(one.one(MEM.subject)))
-        return (name,) if name else ()
-
-    def learn_end(self, one: Found) -> None:
-        """Before its memory is placed: an Invalidation says when Memento learned that a memory was over; the first one counts."""
-        if MEM.Invalidation not in one.said.get(TYPE, ()):
-            return
-        at = one.time_of(MEM.at)
-        for value in one.said.get(MEM.invalidated, ()):
-            if at is not None and isinstance(value, IRI):
-                self.retired_at[value] = min(at, self.retired_at.get(value, at))
-
-    def put_text(self, node: int, one: Found) -> None:
-        """Place a node that has an id: its words, its kind and its time. Its vector is put apart, in bulk."""
-        kind = cast(Kind, one.kind)
-        if self.nodes.find(one.iri) is not None:
-            self.word_postings[self.nodes.graph(node), self.nodes.kind(node)].remove(node)
-        if kind != "key":
-            self.word_postings[one.graph, kind].add(node, self.text(one))
-        if kind == "memory":
-            turn, content, title = self.turn(node, one), one.one(MEM.content), one.one(MEM.title)
-            self.passages[one.graph].put(node, content, title, turn)
-            extra = self.subject(one)
-            self.links[one.graph].put(node, content, title or None, extra, is_turn=turn is not None)
-        self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
-
-    def put(self, one: Found) -> None:
-        """Set the time, names and links of a node that is placed; anchors must come before the memories about them."""
-        node = self.nodes.find(one.iri)
+    def _place(self, record: Record, fresh: int | None) -> Placed:
+        """Set a node's time and place; one that was something else, or elsewhere, is forgotten first."""
+        known = self.nodes.find(record.iri)
+        if known is not None and not self._is_placed(record):
+            for index in self:
+                index.drop(known)
+        if MEM.invalidAt not in record.statements:
+            self.retired_at.pop(record.iri, None)  # the invalidation may have been taken back
+        node = known if fresh is None else fresh
         assert node is not None
-        kind = cast(Kind, one.kind)
-        if MEM.invalidAt not in one.said:
-            self.retired_at.pop(one.iri, None)  # the invalidation may have been taken back
-        self.nodes.put(node, one.iri, kind, one.graph, one.lifetime(self.retired_at.get(one.iri)))
-        if kind == "anchor":
-            self.labels.put(node, one.graph, one.labels)
-            self.keys.put_anchor(node, one.graph, one.labels, one.one(MEM.entityType).rsplit("/", 1)[-1])
-        elif kind == "key":
-            self.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
-        else:
-            self.numbers.put(node, one.said)
-            self.keys.put_memory(node, one.is_keyed)
-            if slot := self.slot(one):
-                self.slots[slot].add(node)
-            self.adjacency.put(node, self.about(one))
-
-    def slot(self, one: Found) -> tuple[str, bool] | None:
-        """Which slot a memory fills, and whether it is the user's."""
-        name = one.one(MEM.slot)
-        return (name, one.one(MEM.subject) in ("", user_of(one.graph))) if name else None
-
-    def about(self, one: Found) -> list[int]:
-        """The ids of what a memory is about, as far as they are placed."""
-        found = (self.nodes.find(IRI(str(anchor))) for anchor in one.said.get(MEM.about, ()))
-        return [anchor for anchor in found if anchor is not None]
+        lifetime = record.lifetime(self.retired_at.get(record.iri))
+        self.nodes.put(node, record.iri, cast(Kind, record.kind), record.graph, lifetime)
+        return node, record
 
     def drop(self, iri: IRI) -> None:
         """Let a node be found no more; harmless when it is not there. Its vector stays in the file."""
         node = self.nodes.find(iri)
-        if node is None:
-            self.keys.unlearn(iri, self.nodes)
-            self.associations.unlearn(iri)
-            self.fadings.unlearn(iri)
-            return
-        graph, kind = self.nodes.graph(node), self.nodes.kind(node)
-        self.word_postings[graph, kind].remove(node)
-        if kind == "memory":
-            self.passages[graph].drop(node)
-            for filled in self.slots.values():
-                filled.discard(node)
-            self.links[graph].drop(node)
-        self.vectors[kind].drop(node)
-        self.labels.drop(node)
-        self.keys.drop(node)
-        self.associations.drop(node)
-        self.numbers.drop(node)
-        self.adjacency.drop(node)
-        self.nodes.drop(node)
+        for index in self:
+            if node is None:
+                index.forget(iri)
+            else:
+                index.drop(node)
+        if node is not None:
+            self.nodes.drop(node)
+
+    def _with_notes(self, records: list[Record], graphs: Sequence[IRI]) -> list[Record]:
+        """Learn what else the texts and places of some records need: which of the notes of memories are turns."""
+        for record in records:
+            self.learn(record)
+        notes = {IRI(record.first(MEM.extractedFrom)) for record in records if record.kind == "memory"}
+        if unread := sorted(note for note in notes if note and note not in self.turn_places):
+            for record in self.read(unread, graphs):
+                self.learn(record)
+        return records
+
+    def read_edges(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Set the links from keys to some memories as the graph has them now."""
+        rows = self._graph.select("search/links", graphs, memory=memories) if memories else []
+        edges = [(IRI(str(row["key"])), IRI(str(row["memory"])), float(str(row["weight"]))) for row in rows]
+        with self.lock:
+            for index in self:
+                index.follow_edges(memories, edges)
+
+    def reconcile(self, progress: Progress | None = None) -> int:
+        """
+        Fill the indexes from everything that the graph says, reusing the vectors that still fit.
+
+        Returns:
+            how many nodes had to be embedded.
+        """
+        with self.lock:
+            self.clear()
+            held: dict[IRI, Record] = {}
+            edges: list[Edge] = []
+            others: list[Record] = []
+            types = find_types()
+            with _pause_collector():
+                for record in read_records(self._graph, find_predicates()):
+                    self.learn(record)
+                    self.learn_end(record)
+                    if record.kind is not None:
+                        held[record.iri] = record
+                    elif edge := record.edge:
+                        edges.append(edge)
+                    elif any(kind in types for kind in record.statements.get(TYPE, ())):
+                        others.append(record)
+            known = self.file.read_digests()
+            if stale := self._embed_stale(held, known, progress):
+                known = self.file.read_digests()
+            with _pause_collector():
+                ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)
+                nodes = [(node, held.pop(iri)) for node, iri in ids]
+                everything = Everything(nodes, nodes, others, edges=edges, numbers=StemNumbers(self.vocabulary))
+                self.nodes.fill(
+                    [
+                        (
+                            node,
+                            record.iri,
+                            cast(Kind, record.kind),
+                            record.graph,
+                            record.lifetime(self.retired_at.get(record.iri)),
+                        )
+                        for node, record in nodes
+                    ]
+                )
+                for index in self:
+                    index.fill(everything)
+            del everything, nodes, ids, known, others, edges
+            for index in self:
+                index.fill_vectors(self.file)
+            return stale
+
+    def _embed_stale(
+        self, held: Mapping[IRI, Record], known: Mapping[IRI, tuple[int, bytes]], progress: Progress | None
+    ) -> int:
+        """Let the vector file have the text of every node and no other; return how many were embedded."""
+        # By IRI, which is by age: ids come out in the order in which they were first given, and ties in recall stay as they were.
+        stale = [iri for iri in sorted(held) if iri not in known or known[iri][1] != digest(self.text(held[iri]))]
+        self.file.write([], [iri for iri in known if iri not in held])
+        for begin in range(0, len(stale), _BATCH):
+            batch = [held[iri] for iri in stale[begin : begin + _BATCH]]
+            rows = zip(batch, self._embed_texts(batch), strict=True)
+            self.file.write([(record.iri, digest(self.text(record)), vectors) for record, vectors in rows])
+            if progress:
+                progress(begin + len(batch), len(stale))
+        return len(stale)
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Throw every vector away and make all indexes from the graph; return how many nodes were embedded."""
+        with self.lock:
+            self.file.clear(self.embedder.fingerprint)
+            return self.reconcile(progress)
+
+    def check(self) -> list[Difference]:
+        """Return where the indexes are not what the graph says: missing, orphaned or outdated; change nothing."""
+        with self.lock:
+            records = read_records(self._graph, find_predicates())
+            held = {record.iri: record for record in records if record.kind is not None}
+            names = {record.iri: record.name for record in held.values() if record.kind == "anchor"}
+            known = self.file.read_digests()
+            in_memory = set(self.nodes.iris())
+            lacking = [
+                (iri, index.name)
+                for iri in held.keys() & in_memory
+                for index in self
+                if not index.holds(cast(int, self.nodes.find(iri)), held[iri])
+            ]
+        outdated = [iri for iri in held.keys() & known.keys() if known[iri][1] != digest(held[iri].text(names))]
+        differences = [
+            *_differ("missing-vector", held.keys() - known, "no vector in the file"),
+            *_differ("orphan-vector", known.keys() - held, "the graph has no such node"),
+            *_differ("outdated-vector", outdated, "the text has changed since it was embedded"),
+            *_differ("not-indexed", held.keys() - in_memory, "in the graph, not in the indexes in memory"),
+            *_differ("orphan-index", in_memory - held.keys(), "in the indexes in memory, not in the graph"),
+            *(Difference(what="not-indexed", iri=iri, detail=f"not in the index `{name}`") for iri, name in lacking),
+        ]
+        return sorted(differences, key=lambda difference: (difference.what, difference.iri, difference.detail))
 
 
-def _linked(found: Iterable[Found]) -> set[IRI]:
-    """The memories that a read has met, and those that links among it lead to."""
-    ends = {one.link[1] for one in found if one.link}
-    return {one.iri for one in found if one.kind == "memory"} | ends
+@contextmanager
+def _pause_collector() -> Iterator[None]:
+    """Let Python not look for cycles: records have none, and to walk all of them again and again takes a fifth of a fill."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _differ(what: str, iris: Iterable[IRI], detail: str) -> list[Difference]:
+    return [Difference(what=what, iri=iri, detail=detail) for iri in iris]
+
+
+def _find_linked(records: Iterable[Record]) -> set[IRI]:
+    """Return the memories among some records, and those that links among them lead to."""
+    ends: set[IRI] = set()
+    for record in records:
+        if record.kind == "memory":
+            ends.add(record.iri)
+        elif edge := record.edge:
+            ends.add(edge[1])
+    return ends

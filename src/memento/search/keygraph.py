@@ -7,19 +7,19 @@ Which phrases lead to which memories, and how strongly: keys, and the entities t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI, MEM, TYPE, anchor_of
 from memento.model import KeyType
-from memento.search.archive import Arrays, nested, part, strings, unpacked
-from memento.search.found import Found
-from memento.search.labels import Labels
-from memento.search.nodes import Ids, Mask, Nodes
-from memento.search.postings import Postings
-from memento.search.segment import Segment
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Everything, Index, Update, register
+from memento.search.labels import Labels, pack_phrases, unpack_phrases
+from memento.search.nodes import Ids, Mask
+from memento.search.postings import Postings, Segment
+from memento.search.records import REMEMBERED, Edge, Record
 from memento.search.spellings import Spellings
 from memento.search.words import tokens
 
@@ -48,61 +48,97 @@ def type_of_kind(kind: str) -> KeyType:
     return _TYPE_OF_KIND.get(kind, "name")
 
 
-class KeyGraph:
+@register
+class KeyGraph(Index):
     """The keys of one store and their links."""
 
-    def __init__(self) -> None:
+    name = "keys"
+    reads = frozenset({MEM.source})
+    learns_from = frozenset({MEM.Key})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
         self._types = np.zeros(0, dtype=np.int8)  # of keys and anchors; of a memory, whether its keys were given
         self._links = Postings()  # a key is a term of the memories it leads to, its weight how often they have it
         self._own = Spellings()  # of keys; of anchors those that their keys have learned
         self._stemmed = Spellings()  # concepts, by the stems of their words
-        self._of_anchors: Spellings | None = None  # made when somebody asks
+        self._of_anchors: Spellings | None = None  # made when it is asked for
         self._denoted: dict[IRI, IRI] = {}  # what keys denote
 
     def put(self, node: int, graph: IRI, phrases: Sequence[str], of: KeyType) -> None:
         """Let a key be found, or replace what is known of it."""
         self._own.put(node, graph, phrases)
         self._stemmed.put(node, graph, map(_stems, phrases) if of == "concept" else ())
-        self._typed(node, _CODES[of])
+        self._set_type(node, _CODES[of])
 
     def put_anchor(self, node: int, graph: IRI, phrases: Sequence[str], kind: str) -> None:
-        """The same for an entity of some kind, or the user."""
+        """Do the same for an entity of some kind, or the user."""
         if self._of_anchors is not None:
             self._of_anchors.put(node, graph, phrases)
-        self._typed(node, _CODES[type_of_kind(kind)])
+        self._set_type(node, _CODES[type_of_kind(kind)])
 
-    def learn(self, one: Found, nodes: Nodes) -> None:
-        """What the key of an anchor is called beside the anchor's own names; nothing for anything else. Anchors must be placed."""
-        if MEM.denotes not in one.said or MEM.Key not in one.said.get(TYPE, ()):
+    def apply(self, update: Update) -> None:
+        for node, record in update.nodes:
+            if record.kind == "memory":
+                self.put_memory(node, REMEMBERED in record.statements.get(MEM.source, ()))
+            elif record.kind == "anchor":
+                self.put_anchor(node, record.graph, record.labels, record.first(MEM.entityType).rsplit("/", 1)[-1])
+            else:
+                self.put(node, record.graph, record.labels, cast(KeyType, record.first(MEM.keyType)))
+        for record in update.others:
+            self._learn(record)
+
+    def fill(self, everything: Everything) -> None:
+        self.apply(everything)
+        self.fill_links(self._resolve(everything.edges))
+
+    def follow_edges(self, memories: Sequence[IRI], edges: Sequence[Edge]) -> None:
+        links = self._resolve(edges)
+        for node in map(self.context.nodes.find, memories):
+            if node is not None:
+                self.link(node, links.get(node, {}))
+
+    def _learn(self, record: Record) -> None:
+        """Learn what the key of an anchor is called beside the anchor's own names; nothing from anything else."""
+        if MEM.denotes not in record.statements or MEM.Key not in record.statements.get(TYPE, ()):
             return
-        self._denoted[one.iri] = anchor = IRI(one.one(MEM.denotes))
+        nodes = self.context.nodes
+        self._denoted[record.iri] = anchor = IRI(record.first(MEM.denotes))
         if (node := nodes.find(anchor)) is not None:
-            self._own.put(node, nodes.graph(node), one.labels)
-            self._stemmed.put(node, nodes.graph(node), map(_stems, one.labels) if self.type(node) == "concept" else ())
+            self._own.put(node, nodes.graph(node), record.labels)
+            stems = map(_stems, record.labels) if self.type(node) == "concept" else ()
+            self._stemmed.put(node, nodes.graph(node), stems)
 
-    def unlearn(self, key: IRI, nodes: Nodes) -> None:
-        """Forget what the key of an anchor is called; harmless for any other."""
-        anchor = self._denoted.pop(key, None)
-        if anchor and (node := nodes.find(anchor)) is not None:
+    def forget(self, iri: IRI) -> None:
+        anchor = self._denoted.pop(iri, None)
+        if anchor and (node := self.context.nodes.find(anchor)) is not None:
             self._own.drop(node)
             self._stemmed.drop(node)
 
-    def id(self, key: IRI, nodes: Nodes) -> int | None:
-        """The id of a key; of one that denotes an entity, or the user, it is theirs. None when it is not there."""
+    def find_dependents(self, iri: IRI) -> tuple[set[IRI], set[IRI]]:
+        node = self.context.nodes.find(iri)
+        key = self.id(iri) if node is None else node
+        return set(), set() if key is None else {
+            self.context.nodes.iri(memory) for memory in self.led_to(key)[0].tolist()
+        }
+
+    def id(self, key: IRI) -> int | None:
+        """Return the id of a key; of one that denotes an entity, or the user, it is theirs. None when it is not there."""
+        nodes = self.context.nodes
         node = nodes.find(key)
         if node is None and (anchor := self._denoted.get(key) or anchor_of(key)):
             node = nodes.find(anchor)
         return None if node is None or nodes.kind(node) == "memory" else node
 
-    def placed(self, links: Iterable[tuple[IRI, IRI, float]], nodes: Nodes) -> dict[int, dict[int, float]]:
-        """Links as (key, memory, weight) by id, by memory and key; where one is written twice the heavier counts."""
-        found: dict[int, dict[int, float]] = {}
-        for key, memory, weight in links:
-            begin, end = self.id(key, nodes), nodes.find(memory)
+    def _resolve(self, edges: Iterable[Edge]) -> dict[int, dict[int, float]]:
+        """Return the weights of links by the ids of memory and key; where one is written twice the heavier counts."""
+        links: dict[int, dict[int, float]] = {}
+        for key, memory, weight in edges:
+            begin, end = self.id(key), self.context.nodes.find(memory)
             if begin is not None and end is not None:
-                of = found.setdefault(end, {})
+                of = links.setdefault(end, {})
                 of[begin] = max(of.get(begin, 0.0), weight)
-        return found
+        return links
 
     def drop(self, node: int) -> None:
         """Forget a key or a memory, and all links of it; harmless when it is not there."""
@@ -122,35 +158,35 @@ class KeyGraph:
             self._links.add_counts(memory, {key: round(weight * UNIT) for key, weight in weights.items()}, 0)
 
     def links(self, memory: int) -> dict[int, float]:
-        """The keys that lead to a memory by a link, and its weight."""
+        """Return the keys that lead to a memory by a link, and its weight."""
         return {key: times / UNIT for key, times in self._links.counts(memory).items()}
 
-    def every(self, memories: Ids) -> list[tuple[int, int, float]]:
-        """The links to some memories: (memory, key, weight)."""
-        found = []
+    def links_of(self, memories: Ids) -> list[tuple[int, int, float]]:
+        """Return the links to some memories: (memory, key, weight)."""
+        links = []
         for memory in memories.tolist():
             if memory in self._links:
-                found += [(memory, key, weight) for key, weight in self.links(memory).items()]
-        return found
+                links += [(memory, key, weight) for key, weight in self.links(memory).items()]
+        return links
 
     def led_to(self, key: int) -> tuple[Ids, Weights]:
-        """The memories that a key leads to by a link, in no order, and the weights."""
-        found = self._links.having(key)
-        if found is None:
+        """Return the memories that a key leads to by a link, in no order, and the weights."""
+        having = self._links.having(key)
+        if having is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0)
-        return found[0].copy(), found[1].astype(np.float64) / UNIT
+        return having[0].copy(), having[1].astype(np.float64) / UNIT
 
     def put_memory(self, node: int, is_given: bool) -> None:
-        """Say whether a memory came with keys of its own, by which alone it is then reached."""
+        """Note whether a memory came with keys, by which alone it is then reached."""
         if is_given or (node < len(self._types) and self._types[node]):
-            self._typed(node, _GIVEN if is_given else 0)
+            self._set_type(node, _GIVEN if is_given else 0)
 
-    def given(self, nodes: NDArray[np.integer]) -> Mask:
-        """(n,) which memories came with keys of their own."""
-        found = np.zeros(len(nodes), dtype=np.bool_)
+    def have_given_keys(self, nodes: NDArray[np.integer]) -> Mask:
+        """Return (n,) which memories came with keys."""
+        given = np.zeros(len(nodes), dtype=np.bool_)
         known = np.flatnonzero(nodes < len(self._types))
-        found[known] = self._types[nodes[known]] == _GIVEN
-        return found
+        given[known] = self._types[nodes[known]] == _GIVEN
+        return given
 
     def type(self, node: int) -> KeyType | None:
         """As what a key or an anchor matches; None for anything else."""
@@ -158,30 +194,30 @@ class KeyGraph:
         return _TYPES[code - 1] if 0 < code <= len(_TYPES) else None
 
     def concepts(self, size: int) -> Mask:
-        """(size,) the nodes that match by meaning."""
-        found = np.zeros(size, dtype=np.bool_)
+        """Return (size,) the nodes that match by meaning."""
+        concepts = np.zeros(size, dtype=np.bool_)
         known = min(size, len(self._types))
-        found[:known] = self._types[:known] == _CODES["concept"]
-        return found
+        concepts[:known] = self._types[:known] == _CODES["concept"]
+        return concepts
 
     def find(self, text: str, graphs: Sequence[IRI], labels: Labels) -> dict[int, str]:
-        """The keys and anchors of some graphs that a text names, each with the phrase that stands there."""
-        found = self._anchors(labels).find(text, graphs)
+        """Return the keys and anchors of some graphs that a text names, each with the phrase that stands there."""
+        phrases = self._anchors(labels).find(text, graphs)
         for node, phrase in self._own.find(text, graphs).items():
-            if len(phrase) > len(found.get(node, "")):
-                found[node] = phrase
-        return found
+            if len(phrase) > len(phrases.get(node, "")):
+                phrases[node] = phrase
+        return phrases
 
-    def named(self, phrase: str, graphs: Sequence[IRI], labels: Labels) -> list[int]:
-        """The keys and anchors of some graphs that go by a phrase, keys first."""
-        both = [*self._own.named(phrase, graphs), *self._anchors(labels).named(phrase, graphs)]
+    def find_exact(self, phrase: str, graphs: Sequence[IRI], labels: Labels) -> list[int]:
+        """Return the keys and anchors of some graphs that go by a phrase, keys first."""
+        both = [*self._own.find_exact(phrase, graphs), *self._anchors(labels).find_exact(phrase, graphs)]
         return list(dict.fromkeys(both))
 
-    def worded(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """The concepts whose words are those of a phrase but for their endings."""
-        return self._stemmed.named(_stems(phrase), graphs) if self._stemmed else []
+    def find_by_stems(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
+        """Return the concepts whose words are those of a phrase but for their endings."""
+        return self._stemmed.find_exact(_stems(phrase), graphs) if self._stemmed else []
 
-    def fill(self, links: Mapping[int, Mapping[int, float]]) -> None:
+    def fill_links(self, links: Mapping[int, Mapping[int, float]]) -> None:
         """Link many memories where none is linked: the same as `link` for each, in a fraction of the time."""
         nodes = np.array(sorted(links), dtype=np.int32)
         counts = np.array([len(links[node]) for node in nodes.tolist()], dtype=np.int64)
@@ -190,47 +226,38 @@ class KeyGraph:
         lengths = np.zeros(len(nodes), dtype=np.int32)
         self._links = Postings(segment=Segment.of(nodes, lengths, counts, keys, times))
 
-    def arrays(self, graphs: Sequence[IRI]) -> Arrays:
-        """What is to be kept; graphs are written as their places among `graphs`."""
-        placed = list(self._own.items())
-        return nested(
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind == "memory" or self.type(node) is not None
+
+    def arrays(self) -> Arrays:
+        return nest_arrays(
             {
-                "": {
-                    "types": self._types,
-                    "nodes": np.array([node for node, _, _ in placed], dtype=np.int32),
-                    "graphs": np.array([graphs.index(graph) for _, graph, _ in placed], dtype=np.int32),
-                    "counts": np.array([len(texts) for _, _, texts in placed], dtype=np.int32),
-                },
-                "phrases": strings([text for _, _, texts in placed for text in texts]),
+                "": {"types": self._types},
+                "phrases": pack_phrases(self._own.phrases),
                 "links": self._links.settle(),
-                "denoting": strings(list(self._denoted)),
-                "denoted": strings(list(self._denoted.values())),
+                "denoting": pack_strings(list(self._denoted)),
+                "denoted": pack_strings(list(self._denoted.values())),
             }
         )
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], graphs: Sequence[IRI]) -> Self:
-        """What `arrays` gave; they are written to."""
-        found, texts, begin = cls(), unpacked(part(arrays, "phrases")), 0
-        found._types = arrays["types"]
-        for node, number, count in zip(*(arrays[name].tolist() for name in ("nodes", "graphs", "counts")), strict=True):
-            found._own.put(node, graphs[number], texts[begin : begin + count])
-            if found.type(node) == "concept":
-                found._stemmed.put(node, graphs[number], map(_stems, texts[begin : begin + count]))
-            begin += count
-        denoted = map(IRI, unpacked(part(arrays, "denoted")))
-        found._denoted = dict(zip(map(IRI, unpacked(part(arrays, "denoting"))), denoted, strict=True))
-        found._links = Postings(segment=Segment.from_arrays(part(arrays, "links")))
-        return found
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._types = arrays["types"]
+        for node, graph, phrases in unpack_phrases(select_part(arrays, "phrases")):
+            self._own.put(node, graph, phrases)
+            if self.type(node) == "concept":
+                self._stemmed.put(node, graph, map(_stems, phrases))
+        denoting, denoted = (map(IRI, unpack_strings(select_part(arrays, name))) for name in ("denoting", "denoted"))
+        self._denoted = dict(zip(denoting, denoted, strict=True))
+        self._links = Postings(segment=Segment.from_arrays(select_part(arrays, "links")))
 
-    def _typed(self, node: int, code: int) -> None:
+    def _set_type(self, node: int, code: int) -> None:
         if node >= len(self._types):
             more = max(node + 1, 2 * len(self._types), 64) - len(self._types)
             self._types = np.concatenate([self._types, np.zeros(more, dtype=np.int8)])
         self._types[node] = code
 
     def _anchors(self, labels: Labels) -> Spellings:
-        """How the anchors are spelt: read from their labels when it is first asked for."""
+        """Return how the anchors are spelt: read from their labels when it is first asked for."""
         if self._of_anchors is None:
             made = Spellings()
             for node, graph, names in labels.items():

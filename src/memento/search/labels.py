@@ -6,42 +6,53 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI
-from memento.search.archive import Arrays, nested, part, strings, unpacked
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Index, Update, register
+from memento.search.records import Record
 
 
-def normalised(label: str) -> str:
+def normalise_label(label: str) -> str:
     """
-    A label as it is compared: NFKC, case folded, punctuation at word borders and runs of space gone.
+    Return a label as it is compared: NFKC, case folded, punctuation at word borders and runs of space gone.
 
-    >>> normalised("  The “New York”  Times ")
+    >>> normalise_label("  The “New York”  Times ")
     'the new york times'
-    >>> normalised("C++") == normalised("C"), normalised("Node.js")
+    >>> normalise_label("C++") == normalise_label("C"), normalise_label("Node.js")
     (False, 'node.js')
     """
     text = unicodedata.normalize("NFKC", label).casefold()
     return " ".join(re.findall(r"[^\s\"'“”‘’«»,;:!?()\[\]{}]+", text))
 
 
-class Labels:
+@register
+class Labels(Index):
     """Normalised label → anchors, by graph."""
 
-    def __init__(self) -> None:
+    name = "labels"
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
         self._tables: dict[IRI, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._placed: dict[int, tuple[IRI, tuple[str, ...]]] = {}
 
     def put(self, node: int, graph: IRI, labels: Iterable[str]) -> None:
         """Name an anchor, in place of what it was named before; the first label is its own name."""
         self.drop(node)
-        keys = tuple(dict.fromkeys(key for key in map(normalised, labels) if key))
+        keys = tuple(dict.fromkeys(key for key in map(normalise_label, labels) if key))
         for key in keys:
             self._tables[graph][key].append(node)
         self._placed[node] = (graph, keys)
+
+    def apply(self, update: Update) -> None:
+        for node, record in update.nodes:
+            if record.kind == "anchor":
+                self.put(node, record.graph, record.labels)
 
     def drop(self, node: int) -> None:
         """Forget an anchor's names; harmless when it has none."""
@@ -51,37 +62,52 @@ class Labels:
                 self._tables[graph][key].remove(node)
 
     def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
-        """Every anchor, its graph and its names, as they are compared."""
+        """Return every anchor, its graph and its names, as they are compared."""
         return ((node, graph, keys) for node, (graph, keys) in self._placed.items())
 
-    def arrays(self, graphs: Sequence[IRI]) -> Arrays:
-        """What is to be kept; graphs are written as their places among `graphs`."""
-        return nested(
-            {
-                "": {
-                    "nodes": np.fromiter(self._placed, dtype=np.int32, count=len(self._placed)),
-                    "graphs": np.array([graphs.index(graph) for graph, _ in self._placed.values()], dtype=np.int32),
-                    "counts": np.array([len(keys) for _, keys in self._placed.values()], dtype=np.int32),
-                },
-                "keys": strings([key for _, keys in self._placed.values() for key in keys]),
-            }
-        )
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind != "anchor" or node in self._placed
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], graphs: Sequence[IRI]) -> Self:
-        """What `arrays` gave."""
-        labels, keys, begin = cls(), unpacked(part(arrays, "keys")), 0
-        columns = (arrays[name].tolist() for name in ("nodes", "graphs", "counts"))
-        for node, number, count in zip(*columns, strict=True):
-            graph, own = graphs[number], tuple(keys[begin : begin + count])
-            table = labels._tables[graph]
-            for key in own:
-                table[key].append(node)
-            labels._placed[node] = (graph, own)
-            begin += count
-        return labels
+    def arrays(self) -> Arrays:
+        return pack_phrases(self._placed)
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for node, graph, keys in unpack_phrases(arrays):
+            for key in keys:
+                self._tables[graph][key].append(node)
+            self._placed[node] = (graph, keys)
 
     def find(self, label: str, graphs: Sequence[IRI]) -> list[int]:
-        """The anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
-        key = normalised(label)
+        """Return the anchors of some graphs that go by a label, in the order of the graphs and then of their ids."""
+        key = normalise_label(label)
         return [node for graph in graphs if graph in self._tables for node in sorted(self._tables[graph].get(key, ()))]
+
+
+def pack_phrases(placed: Mapping[int, tuple[IRI, tuple[str, ...]]]) -> Arrays:
+    """
+    Pack the graph and the phrases of some nodes.
+
+    >>> list(unpack_phrases(pack_phrases({3: (IRI("urn:g"), ("tea", "pot"))})))
+    [(3, 'urn:g', ('tea', 'pot'))]
+    """
+    numbers = {graph: number for number, graph in enumerate(dict.fromkeys(graph for graph, _ in placed.values()))}
+    return nest_arrays(
+        {
+            "": {
+                "nodes": np.fromiter(placed, dtype=np.int32, count=len(placed)),
+                "in": np.array([numbers[graph] for graph, _ in placed.values()], dtype=np.int32),
+                "counts": np.array([len(phrases) for _, phrases in placed.values()], dtype=np.int32),
+            },
+            "graphs": pack_strings(list(numbers)),
+            "phrases": pack_strings([phrase for _, phrases in placed.values() for phrase in phrases]),
+        }
+    )
+
+
+def unpack_phrases(arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
+    """Return each node, its graph and its phrases, as they were packed."""
+    graphs = [IRI(graph) for graph in unpack_strings(select_part(arrays, "graphs"))]
+    phrases, begin = unpack_strings(select_part(arrays, "phrases")), 0
+    for node, number, count in zip(*(arrays[name].tolist() for name in ("nodes", "in", "counts")), strict=True):
+        yield node, graphs[number], tuple(phrases[begin : begin + count])
+        begin += count

@@ -1,8 +1,13 @@
 """
 The vectors of one kind of node in memory, for search by likeness: all of them compared up to some number, a FAISS inverted
-file of 8-bit codes above it, whose finds are compared anew by the vectors themselves.
+file of 8-bit codes above it, whose hits are compared again by the vectors themselves.
 
-*But:* which of the two it is is decided at start; an index that grows in between stays what it is.
+`Sketch` keeps the signs of vectors, 48 bytes for 384 numbers: which rows may be near, in a millisecond for a hundred thousand.
+
+*But:* which of the two it is is decided at start; an index that grows in between stays what it is. The order of what a sketch
+brings is only guessed; `VectorIndex.near` compares the rows themselves.
+
+*Source:* Charikar 2002, STOC: the share of signs that differ estimates the angle.
 """
 
 from __future__ import annotations
@@ -15,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.ports import Vectors
-from memento.search.archive import Arrays
-from memento.search.nodes import Ids, Mask
-from memento.search.ragged import distinct, spans
-from memento.search.sketch import Sketch
+from memento.search.arrays import Arrays, distinct, nest_arrays, select_part, spans
+from memento.search.index import FLAT, Context, Everything, Index, Update, register
+from memento.search.nodes import Ids, Kind, Mask
+from memento.search.records import Record
+from memento.search.vectors import VectorFile
 
 Values = NDArray[np.float32]
 
-FLAT = 200_000
-"""Vectors up to which every one is looked at."""
 _LIST = 1000  # vectors for each list of the inverted file
 _SAMPLE = 40  # vectors for each list that it learns from
 _PROBES = 24  # lists that are looked through first
@@ -43,14 +47,14 @@ class VectorIndex:
         self._flat = flat
         self._index: Any = faiss.IndexFlatIP(dimensions)
         self._dimensions = dimensions
-        self._coded = False  # whether the index is an inverted file; then the rows lie beside it
+        self._coded = False  # whether the index is an inverted file; then the rows are beside it
         self._base: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._more: Vectors = np.zeros((0, dimensions), dtype=np.float32)
         self._owner = np.zeros(0, dtype=np.int32)
         self._first = np.zeros(0, dtype=np.int64)
         self._count = np.zeros(0, dtype=np.int32)
         self._used = self._nodes = self._here = 0
-        self._sketch: Sketch | None = None  # made when somebody asks for what is near
+        self._sketch: Sketch | None = None  # made when `near` is asked for
 
     def __len__(self) -> int:
         return self._nodes
@@ -65,7 +69,7 @@ class VectorIndex:
             )
 
     def fill(self, nodes: Ids, counts: NDArray[np.integer], rows: Vectors) -> None:
-        """The same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
+        """Do the same with the rows of all nodes in one piece, `counts[i]` of them for `nodes[i]`."""
         for node in nodes[(nodes < len(self._count))].tolist():
             self.drop(node)
         self._reach(int(nodes.max(initial=-1)) + 1)
@@ -84,9 +88,12 @@ class VectorIndex:
             self._index.add(rows)
         elif not begin and len(rows) > self._flat:
             self._base, self._coded = rows, True
-            self._index = _trained(rows)
+            self._index = _train(rows)
         else:
             self._index.add(rows)
+
+    def __contains__(self, node: int) -> bool:
+        return node < len(self._count) and bool(self._count[node])
 
     def drop(self, node: int) -> None:
         """Let a node be found no more; harmless when it has no vector."""
@@ -103,35 +110,35 @@ class VectorIndex:
         return not self._coded
 
     def vectors(self, nodes: Sequence[int] | Ids) -> Vectors:
-        """(len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
+        """Return (len(nodes), d): the first vector of each node, zeros where it has none; for comparing nodes to each other."""
         asked = np.asarray(nodes, dtype=np.int64)
-        found = np.zeros((len(asked), self._dimensions), dtype=np.float32)
+        rows = np.zeros((len(asked), self._dimensions), dtype=np.float32)
         there = np.flatnonzero(self._counts(asked))
-        found[there] = self._rows(self._first[asked[there]])
-        return found
+        rows[there] = self._rows(self._first[asked[there]])
+        return rows
 
     def cosines(self, nodes: Sequence[int] | Ids, asked: Vectors) -> Values:
-        """(len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
+        """Return (len(nodes),) the best cosine of any window of a node to any row of `asked` (w, d); 0 where it has no vector."""
         wanted = np.asarray(nodes, dtype=np.int64)
         counts = self._counts(wanted)
         there = np.flatnonzero(counts)
-        found = np.zeros(len(wanted), dtype=np.float32)
+        best = np.zeros(len(wanted), dtype=np.float32)
         if there.size:
             counts = counts[there]
             likeness = _products(self._rows(spans(self._first[wanted[there]], counts)), asked)
-            found[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
-        return found
+            best[there] = np.maximum.reduceat(likeness, np.cumsum(counts) - counts)
+        return best
 
     def likeness(self, asked: Vectors, size: int) -> Values:
         """
-        (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
+        Return (size,) for each id the best cosine of any of its windows to any row of `asked` (w, d); −1 where it has no vector.
 
         Looks at every vector: some ten milliseconds for a hundred thousand.
         """
         best = np.full(size, -1.0, dtype=np.float32)
         if self._used:
             owner = self._owner[: self._used]
-            stored = [self._base, self._more] if self._coded else [self._stored()]
+            stored = [self._base, self._more] if self._coded else [self._stored_rows()]
             scores = np.concatenate([_products(rows, asked) for rows in stored if len(rows)])
             if self._here < self._used:
                 rows = np.flatnonzero(owner >= 0)
@@ -144,7 +151,7 @@ class VectorIndex:
 
     def search(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        The `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
+        Return the `k` nodes that `inside` (ids,) allows whose best window is nearest to any row of `asked` (w, d).
 
         Returns:
             (≤ k,) ids and cosines, best first. Exactly k when that many are allowed. Above `flat` rows some may be missed
@@ -169,8 +176,8 @@ class VectorIndex:
         # Windows of one text crowd each other out: ask for more rows until k different nodes have come.
         while True:
             wanted = min(wanted, count)
-            found, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
-            # Each row of the question needs k different nodes of its own: the best of all is the best of one of them.
+            hits, rows = self._index.search(asked, wanted, params=self._parameters(selector, probes))
+            # Each row of the question needs k different nodes: the best of all is the best of one of them.
             if wanted == count or min(len(distinct(owner[row[row >= 0]])) for row in rows) >= k:
                 break
             if self._coded and probes < self._index.nlist:
@@ -179,12 +186,12 @@ class VectorIndex:
                 break
             wanted *= 2
         rows = np.unique(rows[rows >= 0]) if self._coded else rows
-        scores = _products(self._rows(rows), asked) if self._coded else found.ravel()
+        scores = _products(self._rows(rows), asked) if self._coded else hits.ravel()
         return _best_of(owner[rows.ravel()], scores, k)
 
     def near(self, asked: Vectors, k: int, inside: Mask) -> tuple[Ids, Values]:
         """
-        The same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
+        Do the same as `search`, where it need not be exact: above some thousands of rows, what their signs bring in is compared.
 
         A node whose cosine stands out is found; among those that are all far, some are missed for others as far.
         """
@@ -197,25 +204,25 @@ class VectorIndex:
             self._sketch = Sketch(self._dimensions)
         if len(self._sketch) < self._used:
             self._sketch.follow(self._rows(np.arange(len(self._sketch), self._used)))
-        found = [self._sketch.nearest(one, max(_POOL, 4 * k), allowed) for one in asked]
-        rows = np.unique(np.concatenate(found))
+        nearest = [self._sketch.nearest(one, max(_POOL, 4 * k), allowed) for one in asked]
+        rows = np.unique(np.concatenate(nearest))
         return _best_of(owner[rows], _products(self._rows(rows), asked), k)
 
     def arrays(self) -> Arrays:
-        """What is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
+        """Return what is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
         packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
         whole = packed and not len(self._more)
         rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
-        found: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
+        kept: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
-            found["codes"] = faiss.serialize_index(self._index if packed else _trained(rows))
-        return found
+            kept["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
+        return kept
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], dimensions: int, flat: int = FLAT) -> Self:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         index = cls(dimensions, flat)
         nodes, counts, rows = arrays["nodes"], arrays["counts"], arrays["rows"]
         if "codes" not in arrays or len(rows) <= flat:
@@ -234,20 +241,20 @@ class VectorIndex:
             return faiss.SearchParametersIVF(sel=selector, nprobe=min(probes, self._index.nlist))  # type: ignore[call-arg]
         return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
 
-    def _stored(self) -> Vectors:
-        """(rows, d) the vectors of a flat index, as they lie in its memory."""
-        found: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
-        return found.reshape(self._used, -1)
+    def _stored_rows(self) -> Vectors:
+        """Return (rows, d) the vectors of a flat index, as they are in its memory."""
+        stored: Vectors = faiss.rev_swig_ptr(self._index.get_xb(), self._used * self._dimensions)
+        return stored.reshape(self._used, -1)
 
     def _rows(self, rows: NDArray[np.integer]) -> Vectors:
         if not self._coded:
-            return np.asarray(self._stored()[rows]) if self._used else self._base
+            return np.asarray(self._stored_rows()[rows]) if self._used else self._base
         if not len(self._more):
             return np.asarray(self._base[rows])
-        found = np.empty((len(rows), self._dimensions), dtype=np.float32)
+        both = np.empty((len(rows), self._dimensions), dtype=np.float32)
         late = rows >= len(self._base)
-        found[~late], found[late] = self._base[rows[~late]], self._more[rows[late] - len(self._base)]
-        return found
+        both[~late], both[late] = self._base[rows[~late]], self._more[rows[late] - len(self._base)]
+        return both
 
     def _counts(self, nodes: NDArray[np.int64]) -> NDArray[np.int32]:
         known = nodes < len(self._count)
@@ -265,19 +272,19 @@ class VectorIndex:
 
 
 def _products(rows: Vectors, asked: Vectors) -> Values:
-    """(n,) the best product of each row with any row of `asked`; by one thread, as two that spin are slower on a busy machine."""
+    """Return (n,) the best product of each row with any of `asked`; by one thread: two that spin are slower on a busy machine."""
     rows, best = np.ascontiguousarray(rows), np.full(len(rows), -np.inf, dtype=np.float32)
-    found = np.empty(len(rows), dtype=np.float32)
+    scores = np.empty(len(rows), dtype=np.float32)
     products: Any = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # the stubs leave it out
     for one in np.ascontiguousarray(asked, dtype=np.float32):
         sizes = rows.shape[1], len(rows)
-        products(faiss.swig_ptr(found), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
-        np.maximum(best, found, out=best)
+        products(faiss.swig_ptr(scores), faiss.swig_ptr(one), faiss.swig_ptr(rows), *sizes)
+        np.maximum(best, scores, out=best)
     return best
 
 
-def _trained(rows: Vectors) -> Any:
-    """An inverted file of 8-bit codes with some rows in it, by their number."""
+def _train(rows: Vectors) -> Any:
+    """Return an inverted file of 8-bit codes with some rows in it, by their number."""
     lists = max(len(rows) // _LIST, 1)
     index = faiss.index_factory(rows.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     step = max(len(rows) // (lists * _SAMPLE), 1)
@@ -288,8 +295,112 @@ def _trained(rows: Vectors) -> Any:
 
 
 def _best_of(nodes: Ids, scores: Values, k: int) -> tuple[Ids, Values]:
-    """Each node once with its best score, the `k` best, best first; equal scores by id."""
+    """Return each node once with its best score, the `k` best, best first; equal scores by id."""
     order = np.lexsort((nodes, -scores))
     _, first = np.unique(nodes[order], return_index=True)
     kept = order[np.sort(first)][:k]
     return nodes[kept], scores[kept]
+
+
+_WORD = 64
+
+
+class Sketch:
+    """
+    Rows that only grow.
+
+    >>> sketch = Sketch(2)
+    >>> sketch.follow(np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], dtype=np.float32))
+    >>> sketch.nearest(np.array([0.9, 0.8], dtype=np.float32), 1, np.ones(3, dtype=np.bool_)).tolist()
+    [0]
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        self._words = -(-dimensions // _WORD)
+        self._columns = np.zeros((self._words, 0), dtype=np.uint64)
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    def follow(self, rows: Vectors) -> None:
+        """Take in more rows (n, d)."""
+        end = self._used + len(rows)
+        if end > self._columns.shape[1]:
+            more = max(end, 2 * self._columns.shape[1], 1024) - self._columns.shape[1]
+            spare = np.zeros((self._words, more), dtype=np.uint64)
+            self._columns = np.concatenate([self._columns, spare], axis=1)
+        self._columns[:, self._used : end] = self._signs(rows).T
+        self._used = end
+
+    def nearest(self, asked: Vectors, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """
+        Return the `count` rows whose signs differ least from those of `asked` (d,), ascending, and those that differ as little.
+
+        Args:
+            allowed: (rows,) those that may be found; fewer come back where fewer are allowed.
+        """
+        distances = np.zeros(self._used, dtype=np.uint16)
+        for column, signs in zip(self._columns, self._signs(asked[None, :])[0], strict=True):
+            distances += np.bitwise_count(column[: self._used] ^ signs)
+        distances[~allowed] = self._words * _WORD + 1
+        # Distances are few different numbers: to count them is quicker than to sort.
+        within = np.cumsum(np.bincount(distances, minlength=self._words * _WORD + 2)[:-1])
+        most = int(np.searchsorted(within, min(count, int(within[-1]))))
+        near = np.flatnonzero(distances <= most)
+        return np.asarray(near[distances[near] <= self._words * _WORD], dtype=np.int64)
+
+    def _signs(self, rows: Vectors) -> NDArray[np.uint64]:
+        bits = np.packbits(np.asarray(rows) > 0, axis=1)
+        padded = np.zeros((len(bits), self._words * _WORD // 8), dtype=np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        return padded.view(np.uint64)
+
+
+@register
+class KindVectors(Index):
+    """The vectors of each kind of node."""
+
+    name = "vectors"
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
+        self._of = {kind: VectorIndex(self.context.dimensions, self.context.flat) for kind in kinds}
+
+    def __getitem__(self, kind: Kind) -> VectorIndex:
+        return self._of[kind]
+
+    def apply(self, update: Update) -> None:
+        for kind, index in self._of.items():
+            nodes = [node for node, record in update.fresh if record.kind == kind]
+            index.put(nodes, [update.vectors[node] for node in nodes])
+
+    def fill(self, everything: Everything) -> None:
+        """Do nothing: `fill_vectors` does."""
+
+    def fill_vectors(self, file: VectorFile) -> None:
+        total, nodes = file.count_vectors(), self.context.nodes
+        rows = np.empty((total, self.context.dimensions), dtype=np.float32)
+        owners = np.empty(total, dtype=np.int32)
+        for place, (node, data) in enumerate(file.read_all()):
+            rows[place], owners[place] = np.frombuffer(data, dtype=np.float32), node
+        for kind, index in self._of.items():
+            placed = np.isin(owners, np.flatnonzero(nodes.within(nodes.graphs(), kind)))
+            some, counts = np.unique(owners[placed], return_counts=True)  # the file gives them by id
+            if len(some):
+                index.fill(some.astype(np.int32), counts, rows[placed])
+
+    def drop(self, node: int) -> None:
+        self._of[self.context.nodes.kind(node)].drop(node)
+
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind is None or not record.is_embedded or node in self._of[record.kind]
+
+    def arrays(self) -> Arrays:
+        return nest_arrays({kind: index.arrays() for kind, index in self._of.items()})
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for kind in self._of:
+            some = select_part(arrays, kind)
+            self._of[kind] = VectorIndex.from_arrays(some, self.context.dimensions, self.context.flat)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.iris import IRI
-from memento.search.archive import Arrays, nested, part, strings, unpacked
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 
 Kind = Literal["memory", "anchor", "key"]
 Mask = NDArray[np.bool_]
@@ -59,6 +59,7 @@ class Nodes:
         self._iris: list[IRI | None] = []
         self._ids: dict[IRI, int] = {}
         self._graphs: dict[IRI, int] = {}
+        self._names: list[IRI] = []
         self._kind = np.zeros(0, dtype=np.int8)
         self._graph = np.zeros(0, dtype=np.int32)
         # milliseconds since 1970: valid from, valid until, believed from, believed until, end known since
@@ -80,11 +81,11 @@ class Nodes:
         self._ids[iri] = node
         self._kind[node] = _KINDS[kind]
         if graph not in self._graphs:
-            self._graphs[graph] = len(self._graphs)
+            self._number(graph)
             self._moments.clear()
         self._graph[node] = self._graphs[graph]
-        self._times[:, node] = _instants(lifetime)
-        self._changed(node)
+        self._times[:, node] = _column_of(lifetime)
+        self._update_moments(node)
 
     def fill(self, rows: Sequence[tuple[int, IRI, Kind, IRI, Lifetime]]) -> None:
         """Let many nodes be found that are not: the same as `put` for each, in a fraction of the time."""
@@ -94,11 +95,11 @@ class Nodes:
             self._iris[node] = iri
             self._ids[iri] = node
         for *_, graph, _ in rows:
-            self._graphs.setdefault(graph, len(self._graphs))
+            self._number(graph)
         self._kind[nodes] = [_KINDS[kind] for _, _, kind, _, _ in rows]
         self._graph[nodes] = [self._graphs[graph] for *_, graph, _ in rows]
         self._times[:, nodes] = (
-            np.array([_instants(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
+            np.array([_column_of(lifetime) for *_, lifetime in rows], dtype=np.int64).reshape(-1, 5).T
         )
         self._moments.clear()
 
@@ -108,47 +109,47 @@ class Nodes:
             self._iris[node] = None
             del self._ids[iri]
             self._kind[node] = 0
-            self._changed(node)
+            self._update_moments(node)
 
     def iri(self, node: int) -> IRI:
-        """The IRI of an id; raises `KeyError` when the id is not in use."""
-        found = self._iris[node] if 0 <= node < len(self._iris) else None
-        if found is None:
+        """Return the IRI of an id; raises `KeyError` when the id is not in use."""
+        iri = self._iris[node] if 0 <= node < len(self._iris) else None
+        if iri is None:
             raise KeyError(node)
-        return found
+        return iri
 
     def find(self, iri: IRI) -> int | None:
-        """The id of an IRI, or None."""
+        """Return the id of an IRI, or None."""
         return self._ids.get(iri)
 
     def iris(self) -> list[IRI]:
-        """Every IRI that can be found, in no order."""
+        """Return every IRI that can be found, in no order."""
         return list(self._ids)
 
     def kind(self, node: int) -> Kind:
-        """What a node is that can be found."""
+        """Return what a node is that can be found."""
         return _KIND_OF[int(self._kind[node])]
 
     def graph(self, node: int) -> IRI:
-        """The graph that describes a node that can be found."""
-        return list(self._graphs)[int(self._graph[node])]
+        """Return the graph that describes a node that can be found."""
+        return self._names[int(self._graph[node])]
 
     def by_graph(self, nodes: NDArray[np.integer]) -> Iterator[tuple[IRI, Mask]]:
-        """The graphs that describe some nodes, each with (n,) which of them it does."""
-        codes, names = self._graph[nodes], list(self._graphs)
+        """Return the graphs that describe some nodes, each with (n,) which of them it does."""
+        codes, names = self._graph[nodes], self._names
         for code in np.unique(codes).tolist():
             yield names[code], codes == code
 
     def graphs(self) -> list[IRI]:
-        """Every graph that described a node."""
+        """Return every graph that described a node."""
         return list(self._graphs)
 
     def within(self, graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """(size,) True for the nodes of a kind in some graphs, whatever their time."""
+        """Return (size,) True for the nodes of a kind in some graphs, whatever their time."""
         return self._inside(self._codes(graphs), kind)
 
     def among(self, nodes: NDArray[np.integer], graphs: Sequence[IRI], kind: Kind) -> Mask:
-        """(n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
+        """Return (n,) which of some nodes are of a kind and in some graphs: `within`, without looking at all others."""
         inside: Mask = self._kind[nodes] == _KINDS[kind]
         of, within = self._graph[nodes], np.zeros(len(nodes), dtype=np.bool_)
         for code in self._codes(graphs):
@@ -164,7 +165,7 @@ class Nodes:
         believed_at: datetime | None = None,
     ) -> Mask:
         """
-        (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
+        Return (size,) True for the memories in some graphs that were true at `as_of` as far as was believed at `believed_at`.
 
         Without `as_of` a memory counts unless it is already over: a fact about next month is known today. What is current
         now is kept and follows every change: read it, and let go of it before the next write.
@@ -184,10 +185,10 @@ class Nodes:
             mask &= valid_from <= true_at
         return np.asarray(mask, dtype=np.bool_)
 
-    def told(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
+    def history(self, graphs: Sequence[IRI], *, now: datetime, believed_at: datetime | None = None) -> Mask:
         """
-        (size,) True for the memories in some graphs that history tells of at `believed_at`: those that were over or corrected by
-        then are among them, those that were forgotten are not.
+        Return (size,) True for the memories in some graphs that history tells of at `believed_at`: also those that were over or
+        corrected by then, but none that was forgotten.
         """
         _, _, believed_from, believed_until, known_since = self._times
         believed = _ms(believed_at, _ms(now, 0))
@@ -210,10 +211,10 @@ class Nodes:
         return known.mask
 
     def _next(self, now: int) -> int:
-        """The next instant after `now` at which a node ends, or an end becomes known."""
+        """Return the next instant after `now` at which a node ends, or an end becomes known."""
         return min(int(row.min(initial=NEVER, where=row > now)) for row in self._times[list(_ENDINGS)])
 
-    def _changed(self, node: int) -> None:
+    def _update_moments(self, node: int) -> None:
         """Bring what is kept as current up to a node's new state."""
         _, valid_until, _, believed_until, known_since = self._times[:, node].tolist()
         is_memory = self._kind[node] == _KINDS["memory"]
@@ -224,38 +225,44 @@ class Nodes:
             known.until = min([known.until, *(end for end in (valid_until, believed_until, known_since) if end > now)])
 
     def days(self, nodes: Ids | None = None) -> NDArray[np.int64]:
-        """(size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
+        """Return (size,) the day since 1970 from which each node was true, or (len(nodes),) for some of them."""
         since = self._times[0] if nodes is None else self._times[0, nodes]
         return np.asarray(since // 86_400_000, dtype=np.int64)
 
-    def created(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
-        """(n,) when some nodes were believed first, in milliseconds since 1970."""
+    def creation_times(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return (n,) when some nodes were believed first, in milliseconds since 1970."""
         return np.asarray(self._times[2, nodes], dtype=np.int64)
 
     def newest(self, mask: Mask) -> Ids:
-        """The ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
+        """Return the ids that a (size,) mask allows, the latest believed first; of the same instant, the latest id."""
         nodes = np.flatnonzero(mask[: self.size]).astype(np.int32)
         return nodes[np.lexsort((-nodes, -self._times[2, nodes]))]
 
     def arrays(self) -> Arrays:
-        """What is to be kept."""
-        return nested(
+        """Return what is to be kept."""
+        return nest_arrays(
             {
                 "": {"kind": self._kind, "graph": self._graph, "times": self._times},
-                "iris": strings([iri or "" for iri in self._iris]),
-                "graphs": strings(list(self._graphs)),
+                "iris": pack_strings([iri or "" for iri in self._iris]),
+                "graphs": pack_strings(list(self._graphs)),
             }
         )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `arrays` gave; they are written to."""
+        """Return what `arrays` gave; they are written to."""
         nodes = cls()
-        nodes._iris = [IRI(iri) if iri else None for iri in unpacked(part(arrays, "iris"))]
+        nodes._iris = [IRI(iri) if iri else None for iri in unpack_strings(select_part(arrays, "iris"))]
         nodes._ids = {iri: node for node, iri in enumerate(nodes._iris) if iri is not None}
-        nodes._graphs = {IRI(graph): code for code, graph in enumerate(unpacked(part(arrays, "graphs")))}
+        nodes._graphs = {IRI(graph): code for code, graph in enumerate(unpack_strings(select_part(arrays, "graphs")))}
+        nodes._names = list(nodes._graphs)
         nodes._kind, nodes._graph, nodes._times = arrays["kind"], arrays["graph"], arrays["times"]
         return nodes
+
+    def _number(self, graph: IRI) -> None:
+        if graph not in self._graphs:
+            self._graphs[graph] = len(self._names)
+            self._names.append(graph)
 
     def _codes(self, graphs: Sequence[IRI]) -> list[int]:
         return [self._graphs[graph] for graph in graphs if graph in self._graphs]
@@ -279,8 +286,8 @@ class Nodes:
             self._iris += [None] * (size - len(self._iris))
 
 
-def _instants(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
-    """A column of the times."""
+def _column_of(lifetime: Lifetime) -> tuple[int, int, int, int, int]:
+    """Return a column of the times."""
     starts = (_ms(lifetime.valid_at, 0), _ms(lifetime.created_at, 0))
     ends = (_ms(lifetime.invalid_at, NEVER), _ms(lifetime.expired_at, NEVER))
     return starts[0], ends[0], starts[1], ends[1], _ms(lifetime.retired_at, 0)

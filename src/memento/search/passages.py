@@ -10,7 +10,9 @@ how it came.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -18,15 +20,201 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.search.archive import nested, part
-from memento.search.nearest import VectorIndex
+from memento.iris import IRI, MEM
+from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Everything, GraphTables, Update, register
+from memento.search.nearest import KindVectors, VectorIndex
 from memento.search.nodes import Mask
-from memento.search.postings import Postings
-from memento.search.ragged import Log
-from memento.search.segment import Arrays, Segment
+from memento.search.postings import Postings, Segment, Vocabulary, pair, pair_arrays
+from memento.search.records import Record
 from memento.search.stems import tokens
-from memento.search.turns import Turn, Turns
-from memento.search.vocabulary import Vocabulary, pair, paired
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One memory of a conversation: where it stands, who said it, and its text without the speaker's name."""
+
+    node: int
+    session: IRI
+    position: int
+    speaker: str
+    content: str
+
+
+class Turns:
+    """
+    The conversations of one named graph; sessions and speakers have numbers here.
+
+    Order is by position, then by id: the memories of one note stand together.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[IRI, int] = {}
+        self._iris: list[IRI] = []
+        self._names: list[str] = []
+        self._speakers: dict[str, int] = {}
+        self._spoken: list[int] = []  # turns of each speaker
+        self._session = np.full(0, -1, dtype=np.int32)
+        self._speaker = np.full(0, -1, dtype=np.int32)
+        self._position = np.zeros(0, dtype=np.int64)
+        self._begins = np.zeros(1, dtype=np.int64)
+        self._nodes = np.zeros(0, dtype=np.int32)
+        self._order: dict[int, list[tuple[int, int]]] = {}  # sessions that changed since `fill`
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def put(self, turn: Turn) -> None:
+        """Take a turn in, or replace what it was."""
+        self.drop(turn.node)
+        self._grow(turn.node + 1)
+        session = self.number(turn.session)
+        insort(self._of(session), (turn.position, turn.node))
+        self._session[turn.node], self._position[turn.node] = session, turn.position
+        if turn.speaker:
+            self._speaker[turn.node] = speaker = self._voice(turn.speaker)
+            self._spoken[speaker] += 1
+        self._count += 1
+
+    def drop(self, node: int) -> None:
+        """Let a turn go; harmless when it is not there."""
+        session = self.session_of(node)
+        if session < 0:
+            return
+        order = self._of(session)
+        del order[bisect_left(order, (int(self._position[node]), node))]
+        if (speaker := int(self._speaker[node])) >= 0:
+            self._spoken[speaker] -= 1
+        self._session[node] = self._speaker[node] = -1
+        self._count -= 1
+
+    def fill(self, turns: Collection[Turn]) -> Ids:
+        """Take in many turns where there are none; returns their ids, conversation after conversation in order."""
+        nodes = np.array([turn.node for turn in turns], dtype=np.int32)
+        self._grow(int(nodes.max(initial=-1)) + 1)
+        self._session[nodes] = [self.number(turn.session) for turn in turns]
+        self._position[nodes] = [turn.position for turn in turns]
+        self._speaker[nodes] = [self._voice(turn.speaker) if turn.speaker else -1 for turn in turns]
+        return self._sort()
+
+    def _sort(self) -> Ids:
+        """Put every conversation into arrays, and count who spoke."""
+        nodes = np.flatnonzero(self._session >= 0).astype(np.int32)
+        nodes = nodes[np.lexsort((nodes, self._position[nodes], self._session[nodes]))]
+        self._begins = begins_of(np.bincount(self._session[nodes], minlength=len(self._iris)))
+        self._nodes, self._order, self._count = nodes, {}, len(nodes)
+        voices = self._speaker[nodes]
+        self._spoken = np.bincount(voices[voices >= 0], minlength=len(self._names)).tolist()
+        return nodes
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is to be kept."""
+        return {
+            "session": self._session,
+            "speaker": self._speaker,
+            "position": self._position,
+            **nest_arrays({"iris": pack_strings(self._iris), "names": pack_strings(self._names)}),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return what `arrays` gave; they are written to."""
+        turns = cls()
+        turns._session, turns._speaker, turns._position = (arrays[name] for name in ("session", "speaker", "position"))
+        turns._iris = [IRI(iri) for iri in unpack_strings(select_part(arrays, "iris"))]
+        turns._names = unpack_strings(select_part(arrays, "names"))
+        turns._sessions = {iri: number for number, iri in enumerate(turns._iris)}
+        turns._speakers = {name: number for number, name in enumerate(turns._names)}
+        turns._sort()
+        return turns
+
+    @property
+    def speakers(self) -> Counter[str]:
+        """Who speaks in this graph, by the number of turns."""
+        return Counter({name: n for name, n in zip(self._names, self._spoken, strict=True) if n})
+
+    def place(self, node: int) -> tuple[IRI, int] | None:
+        """Return the session and the position of a turn, or None for a memory of no conversation."""
+        session = self.session_of(node)
+        return None if session < 0 else (self._iris[session], int(self._position[node]))
+
+    def neighbours(self, node: int) -> tuple[int, int]:
+        """Return the turns before and after one, −1 where there is none; (−1, −1) for a memory of no conversation."""
+        session = self.session_of(node)
+        if session < 0:
+            return -1, -1
+        order = self._order.get(session)
+        if order is None:
+            nodes = self._nodes[int(self._begins[session]) : int(self._begins[session + 1])].tolist()
+            place = nodes.index(node)
+        else:
+            nodes = [one for _, one in order]
+            place = bisect_left(order, (int(self._position[node]), node))
+        return (nodes[place - 1] if place else -1), (nodes[place + 1] if place + 1 < len(nodes) else -1)
+
+    def session(self, number: int) -> list[int]:
+        """Return the turns of a conversation, in order."""
+        if number in self._order:
+            return [node for _, node in self._order[number]]
+        if number + 1 >= len(self._begins):
+            return []
+        turns: list[int] = self._nodes[int(self._begins[number]) : int(self._begins[number + 1])].tolist()
+        return turns
+
+    def spoken_by(self, names: Collection[str], among: Ids | None = None) -> Ids:
+        """Return the turns of some speakers, ascending; or those among some memories."""
+        codes = [self._speakers[name] for name in names if name in self._speakers]
+        if among is None:
+            return np.flatnonzero(np.isin(self._speaker, codes)).astype(np.int32)
+        turns = among[self.sessions_of(among) >= 0]
+        return turns[np.isin(self._speaker[turns], codes)]
+
+    def number(self, session: IRI) -> int:
+        """Return the number of a session, a new one when it is not known."""
+        number = self._sessions.setdefault(session, len(self._iris))
+        if number == len(self._iris):
+            self._iris.append(session)
+        return number
+
+    def session_of(self, node: int) -> int:
+        """Return the number of the session that a memory belongs to, −1 for none."""
+        return int(self._session[node]) if node < len(self._session) else -1
+
+    def sessions_of(self, nodes: NDArray[np.integer]) -> Ids:
+        """Return (len(nodes),) the same for some memories."""
+        sessions = np.full(len(nodes), -1, dtype=np.int32)
+        known = np.flatnonzero(nodes < len(self._session))
+        sessions[known] = self._session[nodes[known]]
+        return sessions
+
+    def nodes(self) -> Ids:
+        """Return every turn, ascending."""
+        return np.flatnonzero(self._session >= 0).astype(np.int32)
+
+    def _voice(self, name: str) -> int:
+        voice = self._speakers.setdefault(name, len(self._names))
+        if voice == len(self._names):
+            self._names.append(name)
+            self._spoken.append(0)
+        return voice
+
+    def _of(self, session: int) -> list[tuple[int, int]]:
+        """Return the order of a session, as a list that may be changed."""
+        if session not in self._order:
+            nodes = self.session(session)
+            self._order[session] = [(int(self._position[node]), node) for node in nodes]
+        return self._order[session]
+
+    def _grow(self, size: int) -> None:
+        if size > len(self._session):
+            more = max(size, 2 * len(self._session), 64) - len(self._session)
+            self._session = np.concatenate([self._session, np.full(more, -1, dtype=np.int32)])
+            self._speaker = np.concatenate([self._speaker, np.full(more, -1, dtype=np.int32)])
+            self._position = np.concatenate([self._position, np.zeros(more, dtype=np.int64)])
+
 
 _TIME = re.compile(
     r"\b(yesterday|today|tonight|tomorrow|ago|last|next|since|week(?:end)?s?|months?|years?|days?|morning|evening|noon|"
@@ -72,14 +260,14 @@ class Passages:
         self._known = np.zeros(0, dtype=np.bool_)
         self._used = 0  # one more than the largest id
         self.norms = np.full(0, np.nan, dtype=np.float32)
-        """(n,) length of the sum of the three vectors of a window, where somebody has worked it out; else NaN."""
+        """(n,) length of the sum of the three vectors of a window, where it was worked out; else NaN."""
 
     def put(self, node: int, content: str, title: str, turn: Turn | None) -> None:
         """Take a memory in, or replace what it was; `turn` is its place in a conversation, if it has one."""
         self.drop(node)
         self._grow(node + 1)
         self._used = max(self._used, node + 1)
-        self._shapes[node] = _shape(content)
+        self._shapes[node] = _shape_of(content)
         self._known[node] = True
         if turn is None:
             stems = self.vocabulary.numbers(tokens(f"{title}. {content}" if title else content))
@@ -88,7 +276,7 @@ class Passages:
             return
         self.turns.put(turn)
         self._said.put(node, self.vocabulary.numbers(tokens(turn.content)))
-        self._read(self.turns.session_of(node), [node, *self.turns.beside(node)])
+        self._read(self.turns.session_of(node), [node, *self.turns.neighbours(node)])
 
     def drop(self, node: int) -> None:
         """Let a memory go; harmless when it is not there."""
@@ -97,7 +285,7 @@ class Passages:
         if node < len(self._beside):
             self._beside[node] = -1
             self._known[node] = False
-        session, beside = self.turns.session_of(node), self.turns.beside(node)
+        session, beside = self.turns.session_of(node), self.turns.neighbours(node)
         self.turns.drop(node)
         if session >= 0:
             self._said.put(node, [])
@@ -109,7 +297,7 @@ class Passages:
         self._grow(int(nodes.max(initial=-1)) + 1)
         self._known[nodes] = True
         self._used = int(nodes.max(initial=-1)) + 1
-        self._shapes[nodes] = np.array([_shape(row.content) for row in rows], dtype=np.float32).reshape(-1, 4)
+        self._shapes[nodes] = np.array([_shape_of(row.content) for row in rows], dtype=np.float32).reshape(-1, 4)
         spoken = self.turns.fill([row.turn for row in rows if row.turn])
         sessions = self.turns.sessions_of(spoken)
         same = sessions[1:] == sessions[:-1]
@@ -119,25 +307,25 @@ class Passages:
         counts = np.array([len(row.stems) for row in rows], dtype=np.int64)
         flat = np.fromiter((stem for row in rows for stem in row.stems), dtype=np.int32, count=int(counts.sum()))
         all_stems = Log.of(nodes, counts, flat)
-        self._said = Log.of(spoken, all_stems.count(spoken), all_stems.gathered(spoken))
+        self._said = Log.of(spoken, all_stems.count(spoken), all_stems.gather(spoken))
         nodes = np.sort(nodes)
         lead, tail = self._beside[nodes, 0], self._beside[nodes, 1]
-        stems, lengths = all_stems.joined([lead, nodes])
+        stems, lengths = all_stems.join_columns([lead, nodes])
         self.context = Postings(self.vocabulary, Segment.of(nodes, lengths, lengths, stems))
-        stems, lengths = all_stems.joined([lead, nodes, tail])
-        keys, lengths = _paired(stems, lengths)
+        stems, lengths = all_stems.join_columns([lead, nodes, tail])
+        keys, lengths = _pair_neighbours(stems, lengths)
         self.pairs = Postings(self.vocabulary, Segment.of(nodes, lengths, lengths, keys))
         self._fill_sessions(spoken, sessions)
 
     def _fill_sessions(self, spoken: NDArray[np.int32], sessions: NDArray[np.int32]) -> None:
         numbers = np.unique(sessions)
         lengths = np.bincount(sessions, weights=self._said.count(spoken))[numbers].astype(np.int64)
-        stems = self._said.gathered(spoken).astype(np.int64)
+        stems = self._said.gather(spoken).astype(np.int64)
         self._sessions = Postings(self.vocabulary, Segment.of(numbers, lengths, lengths, stems))
 
     @property
     def sessions(self) -> Postings:
-        """Whole sessions, by their number. Read when they are asked for: a long one would be read anew with each turn."""
+        """Whole sessions, by their number. Read when they are asked for: a long one would be read again with each turn."""
         for session in self._unread:
             turns = self.turns.session(session)
             if turns:
@@ -148,7 +336,7 @@ class Passages:
         return self._sessions
 
     def measure(self, turns: NDArray[np.int32], vectors: VectorIndex) -> NDArray[np.float32]:
-        """(len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
+        """Return (len(turns),) lengths of the sums of three turns; worked out once for each window and kept until it changes."""
         missing = np.isnan(self.norms[turns])
         if missing.any():
             new = turns[missing]
@@ -160,36 +348,40 @@ class Passages:
             self.norms[new] = np.maximum(np.linalg.norm(summed, axis=1), 1e-6)
         return self.norms[turns]
 
+    def has(self, node: int) -> bool:
+        """Return whether a memory is in here."""
+        return node < len(self._known) and bool(self._known[node])
+
     def nodes(self) -> NDArray[np.int32]:
-        """The ids that are in here, ascending."""
+        """Return the ids that are in here, ascending."""
         return np.flatnonzero(self._known).astype(np.int32)
 
     def among(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of some nodes that are in here, in their order."""
+        """Return those of some nodes that are in here, in their order."""
         return nodes[self._known[np.minimum(nodes, len(self._known) - 1)] & (nodes < len(self._known))]
 
     def turn_nodes(self) -> NDArray[np.int32]:
-        """The ids of the memories that are turns of a conversation, ascending."""
+        """Return the ids of the memories that are turns of a conversation, ascending."""
         return self.turns.nodes()
 
     def session_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(len(nodes),) the number of the session that each memory belongs to, −1 for none."""
+        """Return (len(nodes),) the number of the session that each memory belongs to, −1 for none."""
         return self.turns.sessions_of(nodes)
 
     def shapes(self, nodes: NDArray[np.int32]) -> Shapes:
-        """(len(nodes), 4) what the sentences of some memories look like."""
+        """Return (len(nodes), 4) what the sentences of some memories look like."""
         return self._shapes[nodes]
 
     def every_shape(self) -> tuple[Shapes, Mask]:
-        """(n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
+        """Return (n, 4) the shape of each id, and (n,) which of them are in here; n may be less than the ids there are."""
         return self._shapes[: self._used], self._known[: self._used]
 
-    def beside(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(len(nodes), 2) the memories before and after each in its conversation, −1 where there is none."""
+    def neighbours(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return (len(nodes), 2) the memories before and after each in its conversation, −1 where there is none."""
         return self._beside[nodes]
 
     def arrays(self) -> Arrays:
-        """What is to be kept; the terms of all postings are turned into arrays."""
+        """Return what is to be kept; the terms of all postings are turned into arrays."""
         parts = {
             "turns": self.turns.arrays(),
             "context": self.context.settle(),
@@ -198,27 +390,28 @@ class Passages:
             "said": self._said.arrays(),
             "": {"shapes": self._shapes, "beside": self._beside, "known": self._known, "norms": self.norms},
         }
-        return nested(parts)
+        return nest_arrays(parts)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Self:
-        """What `arrays` gave; those of the single memories are written to."""
+        """Return what `arrays` gave; those of the single memories are written to."""
         passages = cls(vocabulary)
-        passages.turns = Turns.from_arrays(part(arrays, "turns"))
+        passages.turns = Turns.from_arrays(select_part(arrays, "turns"))
         passages.context, passages.pairs, passages._sessions = (
-            Postings(vocabulary, Segment.from_arrays(part(arrays, name))) for name in ("context", "pairs", "sessions")
+            Postings(vocabulary, Segment.from_arrays(select_part(arrays, name)))
+            for name in ("context", "pairs", "sessions")
         )
-        passages._said = Log.from_arrays(part(arrays, "said"))
+        passages._said = Log.from_arrays(select_part(arrays, "said"))
         passages._shapes, passages._beside = arrays["shapes"], arrays["beside"]
         passages._used = int(np.flatnonzero(arrays["known"]).max(initial=-1)) + 1
         passages._known, passages.norms = arrays["known"], arrays["norms"]
         return passages
 
     def _read(self, session: int, changed: Iterable[int]) -> None:
-        """Read some turns anew, each with those beside it; their session later."""
+        """Read some turns again, each with its neighbours; their session later."""
         for node in changed:
             if node >= 0:
-                before, after = self.turns.beside(node)
+                before, after = self.turns.neighbours(node)
                 self.norms[node] = np.nan
                 self._beside[node] = (before, after)
                 lead = self._said.get(before).tolist() if before >= 0 else []
@@ -237,21 +430,73 @@ class Passages:
             self.norms = np.concatenate([self.norms, np.full(more, np.nan, dtype=np.float32)])
 
 
-def _paired(stems: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs of neighbours within each list, and how many there are in each."""
+def _pair_neighbours(
+    stems: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of neighbours within each list, and how many there are in each."""
     if not len(stems):
         return stems, lengths
-    keys = paired(stems[:-1], stems[1:])
+    keys = pair_arrays(stems[:-1], stems[1:])
     inside = np.ones(len(stems), dtype=np.bool_)
     ends = np.cumsum(lengths)
     inside[ends[lengths > 0] - 1] = False  # the last of a list has no neighbour
     return keys[inside[:-1]], np.maximum(lengths - 1, 0)
 
 
-def _shape(content: str) -> tuple[float, bool, bool, bool]:
+def _shape_of(content: str) -> tuple[float, bool, bool, bool]:
     return (
         min(len(content.split()), 40) / 40,
         content.rstrip().endswith("?"),
         _TIME.search(content) is not None,
         _NUMBER.search(content) is not None,
     )
+
+
+@register
+class GraphPassages(GraphTables[Passages]):
+    """The passages of the memories of each named graph."""
+
+    name = "passages"
+
+    def apply(self, update: Update) -> None:
+        for node, record in update.fresh:
+            if record.kind == "memory":
+                passages = self.need(record.graph, lambda: Passages(self.context.vocabulary))
+                content, title = record.first(MEM.content), record.first(MEM.title)
+                passages.put(node, content, title, turn_of(node, record, self.context))
+
+    def fill(self, everything: Everything) -> None:
+        for graph, memories in everything.by_graph("memory").items():
+            rows = []
+            for node, record in memories:
+                title, content = everything.stem(node, record)
+                turn = turn_of(node, record, self.context)
+                stems = content if turn or not title else [*title, *content]
+                rows.append(Row(node, record.first(MEM.content), stems, turn))
+            self.need(graph, lambda: Passages(self.context.vocabulary)).fill(rows)
+
+    def drop(self, node: int) -> None:
+        for passages in self.among([self.context.nodes.graph(node)]):
+            passages.drop(node)
+
+    def settle(self) -> None:
+        for graph in self:
+            self[graph].measure(self[graph].turn_nodes(), self.context[KindVectors]["memory"])
+
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind != "memory" or any(passages.has(node) for passages in self.among([record.graph]))
+
+    def arrays(self) -> Arrays:
+        return self.pack_tables(Passages.arrays)
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.unpack_tables(arrays, lambda some: Passages.from_arrays(some, self.context.vocabulary))
+
+
+def turn_of(node: int, record: Record, context: Context) -> Turn | None:
+    """Return a memory's place in a conversation, when its note has one."""
+    place = context.turn_place(record)
+    if place is None:
+        return None
+    speaker = context.name(IRI(record.first(MEM.saidBy)))
+    return Turn(node=node, session=place[0], position=place[1], speaker=speaker, content=record.first(MEM.content))

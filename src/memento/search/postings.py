@@ -1,6 +1,9 @@
 """
 Which nodes have which terms, as nodes come and go: arrays for what was there at the last start, small tables for what came since.
 
+*Flow:* a `Vocabulary` numbers the words; a `Segment` is the larger part of some postings, in arrays that do not grow and can be
+mapped into memory from a file; `Postings` joins it with what came since.
+
 *But:* not for several threads at once: whoever owns the postings holds a lock.
 """
 
@@ -8,16 +11,290 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.search.ragged import begins_of, places_of
-from memento.search.segment import Arrays, Segment
-from memento.search.stems import tokens
-from memento.search.vocabulary import Vocabulary
+from memento.search.arrays import Arrays, begins_of, places_of
+from memento.search.stems import STOP_WORDS, stem_words, tokens, words
+
+Keys = NDArray[np.int64]
+
+
+class Vocabulary:
+    """
+    Words numbered in the order in which they came. A number is never given twice; a word that nobody has any more keeps its.
+
+    >>> known = Vocabulary()
+    >>> known.learn("green"), known.learn("tea"), known.learn("green tea") == known.key("green tea")
+    (0, 1, True)
+    >>> known.key("pot"), known.term(known.key("green tea"))
+    (None, 'green tea')
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._words = list(words)
+        self._numbers = {word: number for number, word in enumerate(self._words)}
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def key(self, term: str) -> int | None:
+        """Return the number of a word, or of a pair of words with a space between; None when one of them is not known."""
+        number = self._numbers.get(term)
+        if number is not None or " " not in term:
+            return number
+        first, second = term.split(" ", 1)
+        one, other = self._numbers.get(first), self._numbers.get(second)
+        return None if one is None or other is None else pair(one, other)
+
+    def learn(self, term: str) -> int:
+        """Do the same, and what is not known gets a number."""
+        if " " in term:
+            first, second = term.split(" ", 1)
+            return pair(self.learn(first), self.learn(second))
+        number = self._numbers.setdefault(term, len(self._words))
+        if number == len(self._words):
+            self._words.append(term)
+        return number
+
+    def number(self, label: str) -> int | None:
+        """Return the number of a label of any number of words that was learnt as it stands; None when it was not."""
+        return self._numbers.get(label)
+
+    def whole(self, label: str) -> int:
+        """Return the number of a label of any number of words, learnt as it stands."""
+        number = self._numbers.setdefault(label, len(self._words))
+        if number == len(self._words):
+            self._words.append(label)
+        return number
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """Return the numbers of some words, none of them a pair; what is not known is learnt."""
+        known, listed = self._numbers, self._words
+        numbers = []
+        for word in words:
+            number = known.get(word)
+            if number is None:
+                number = known[word] = len(listed)
+                listed.append(word)
+            numbers.append(number)
+        return numbers
+
+    def term(self, key: int) -> str:
+        """Return the term of a number; raises `IndexError` when there is none."""
+        if key < 1 << 32:
+            return self._words[key]
+        return f"{self._words[(key >> 32) - 1]} {self._words[key & 0xFFFFFFFF]}"
+
+    def words(self) -> list[str]:
+        """Return every word, by its number."""
+        return self._words
+
+
+class StemNumbers:
+    """The stems of many texts by their numbers: each different word is stemmed once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._known = _Known(vocabulary)
+
+    def of(self, text: str) -> list[int]:
+        """
+        Return `vocabulary.numbers(tokens(text))`.
+
+        >>> StemNumbers(Vocabulary()).of("the teas and the tea")
+        [0, 0]
+        """
+        known = self._known
+        return [number for word in words(text) if (number := known[word]) >= 0]
+
+
+class _Known(dict[str, int]):
+    """Word → the number of its stem, −1 for a stop word."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(dict.fromkeys(STOP_WORDS, -1))
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        (number,) = self._vocabulary.numbers(stem_words([word]))
+        self[word] = number
+        return number
+
+
+def pair(first: int, second: int) -> int:
+    """Return the number of two words beside each other; none that a single word has."""
+    return (first + 1) << 32 | second
+
+
+def pair_arrays(first: NDArray[np.integer], second: NDArray[np.integer]) -> Keys:
+    """Return (n,) the same for arrays."""
+    return np.asarray((first.astype(np.int64) + 1) << 32 | second.astype(np.int64))
+
+
+Ids = NDArray[np.int32]
+
+_KEPT = ("members", "lengths", "keys", "begins", "places", "times", "firsts", "terms")
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """
+    Which nodes have which terms. A term is its number, a place a row of `members`.
+
+    The nodes of `keys[i]` are `members[places[begins[i]:begins[i + 1]]]`, ascending; how often each has it is in `times`. The
+    terms of `members[p]` are `keys[terms[firsts[p]:firsts[p + 1]]]`.
+    """
+
+    members: Ids  # (n,) ascending
+    lengths: Ids  # (n,) words of each, repeated ones counting again
+    keys: NDArray[np.int64]  # (v,) ascending
+    begins: NDArray[np.int64]  # (v + 1,)
+    places: Ids  # (p,)
+    times: NDArray[np.uint16]  # (p,)
+    firsts: NDArray[np.int64]  # (n + 1,)
+    terms: Ids  # (p,)
+    here: NDArray[np.bool_] = field(init=False)  # (n,) False for what was taken out
+    left: int = field(init=False)
+    words: int = field(init=False)
+    lost: dict[int, int] = field(init=False)  # place of a key → nodes taken out that had it
+
+    def __post_init__(self) -> None:
+        self.here = np.ones(len(self.members), dtype=np.bool_)
+        self.left = len(self.members)
+        self.words = int(self.lengths.sum(dtype=np.int64))
+        self.lost = {}
+
+    @classmethod
+    def of(
+        cls,
+        members: Ids,
+        lengths: NDArray[np.integer],
+        counts: NDArray[np.integer],
+        keys: NDArray[np.int64],
+        times: NDArray[np.integer] | None = None,
+    ) -> Self:
+        """
+        Return the segment of some nodes.
+
+        Args:
+            members: (n,) ascending.
+            lengths: (n,) words of each.
+            counts: (n,) how many of `keys` are each node's.
+            keys: (m,) terms, node after node; repeated ones count again.
+            times: (m,) how often each; once when not given.
+        """
+        places = np.repeat(np.arange(len(members), dtype=np.int32), counts)
+        order = np.argsort(keys, kind="stable")  # places stay ascending within a key
+        keys, places = keys[order], places[order]
+        is_key = np.ones(len(keys), dtype=np.bool_)
+        is_key[1:] = keys[1:] != keys[:-1]
+        is_new = is_key.copy()
+        is_new[1:] |= places[1:] != places[:-1]
+        starts = np.flatnonzero(is_new)
+        if times is None:
+            summed = np.diff(np.append(starts, len(keys)))
+        else:
+            summed = np.add.reduceat(times[order].astype(np.int64), starts) if starts.size else np.zeros(0, np.int64)
+        of_key = np.flatnonzero(is_key[starts])
+        places, key_of = places[starts], np.cumsum(is_key[starts], dtype=np.int32) - np.int32(1)
+        by_member = np.argsort(places, kind="stable")
+        return cls(
+            members=np.asarray(members, dtype=np.int32),
+            lengths=np.asarray(lengths, dtype=np.int32),
+            keys=keys[starts][of_key],
+            begins=np.append(of_key, len(starts)).astype(np.int64),
+            places=places,
+            times=np.minimum(summed, 0xFFFF).astype(np.uint16),
+            firsts=begins_of(np.bincount(places, minlength=len(members))),
+            terms=np.asarray(key_of[by_member], dtype=np.int32),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
+        """Return what `arrays` gave."""
+        return cls(**{name: arrays[name] for name in _KEPT})  # type: ignore[arg-type]  # dtypes are those of the file
+
+    def arrays(self) -> Arrays:
+        """Return what is to be kept, as long as nothing was taken out."""
+        return {name: getattr(self, name) for name in _KEPT}
+
+    def place(self, node: int) -> int | None:
+        """Return the row of a node, or None when it is not here."""
+        place = int(self.members.searchsorted(np.int32(node)))  # of another type, all members would be copied
+        return place if place < len(self.members) and self.members[place] == node and self.here[place] else None
+
+    def frequency(self, key: int) -> int:
+        """Return how many nodes have a term."""
+        at = self._key(key)
+        return 0 if at is None else int(self.begins[at + 1] - self.begins[at]) - self.lost.get(at, 0)
+
+    def nodes(self, key: int) -> Ids:
+        """Return the nodes that have a term, ascending."""
+        at = self._key(key)
+        places = self.places[:0] if at is None else self.places[int(self.begins[at]) : int(self.begins[at + 1])]
+        return self.members[places[self.here[places]] if at in self.lost else places]
+
+    def having(self, key: int) -> tuple[Ids, NDArray[np.uint16], Ids]:
+        """Return the nodes that have a term, ascending, how often, and how many words each has in all: (m,) each."""
+        at = self._key(key)
+        begin, end = (0, 0) if at is None else (int(self.begins[at]), int(self.begins[at + 1]))
+        places, times = self.places[begin:end], self.times[begin:end]
+        if at in self.lost:
+            seen = self.here[places]
+            places, times = places[seen], times[seen]
+        return self.members[places], times, self.lengths[places]
+
+    def keys_of(self, node: int) -> list[int]:
+        """Return each term of a node; none when it is not here."""
+        place = self.place(node)
+        keys: list[int] = [] if place is None else self.keys[self._terms(place)].tolist()
+        return keys
+
+    def counts(self, node: int) -> dict[int, int]:
+        """Return each term of a node, and how often it has it; none when it is not here."""
+        place = self.place(node)
+        counts: dict[int, int] = {}
+        if place is None:
+            return counts
+        for at in self._terms(place).tolist():
+            begin, end = int(self.begins[at]), int(self.begins[at + 1])
+            row = begin + int(self.places[begin:end].searchsorted(np.int32(place)))
+            counts[int(self.keys[at])] = int(self.times[row])
+        return counts
+
+    def remove(self, node: int) -> bool:
+        """Take a node out; False when it is not here."""
+        place = self.place(node)
+        if place is None:
+            return False
+        for at in self._terms(place).tolist():
+            self.lost[at] = self.lost.get(at, 0) + 1
+        self.here[place] = False
+        self.left -= 1
+        self.words -= int(self.lengths[place])
+        return True
+
+    def flat(self) -> tuple[Ids, Ids, NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
+        """Return (members, lengths, counts, keys, times) of what is here, as `of` takes them."""
+        by_member = np.argsort(self.places, kind="stable")
+        kept = np.flatnonzero(self.here)
+        rows = places_of(self.firsts, kept)
+        counts = np.diff(self.firsts)[kept]
+        return self.members[kept], self.lengths[kept], counts, self.keys[self.terms[rows]], self.times[by_member[rows]]
+
+    def _terms(self, place: int) -> Ids:
+        return self.terms[int(self.firsts[place]) : int(self.firsts[place + 1])]
+
+    def _key(self, key: int) -> int | None:
+        if key < len(self.keys) and self.keys[key] == key:  # nearly every number is in use
+            return key
+        at = int(np.searchsorted(self.keys, key))
+        return at if at < len(self.keys) and self.keys[at] == key else None
+
 
 Nodes = NDArray[np.int32]
 Scores = NDArray[np.float32]
@@ -37,7 +314,7 @@ class _Row:
         self.lengths.append(length)
 
     def remove(self, node: int) -> None:
-        """The last node takes the place of the one that goes."""
+        """Remove a node; the last one takes its place."""
         place = int(np.flatnonzero(np.frombuffer(self.nodes, dtype=np.int32) == node)[0])  # `index` is 20 times slower
         for column in (self.nodes, self.times, self.lengths):
             last = column.pop()
@@ -69,7 +346,7 @@ class Postings:
         self._words = 0
 
     def __len__(self) -> int:
-        """Nodes, also those without a word."""
+        """Count the nodes, also those without a word."""
         return len(self._terms) + (self._segment.left if self._segment else 0)
 
     def __contains__(self, node: int) -> bool:
@@ -86,14 +363,14 @@ class Postings:
 
     def add_terms(self, node: int, stems: Sequence[str]) -> None:
         """Take in a node by its terms, or replace them; a term is a stem, or whatever else is asked for."""
-        self.add_keys(node, [self.vocabulary.learnt(term) for term in stems])
+        self.add_keys(node, [self.vocabulary.learn(term) for term in stems])
 
     def add_keys(self, node: int, keys: Sequence[int]) -> None:
-        """The same for terms that are numbers."""
+        """Do the same for terms that are numbers."""
         self.add_counts(node, Counter(keys), len(keys))
 
     def add_counts(self, node: int, counts: Mapping[int, int], length: int) -> None:
-        """The same, each term once with how often the node has it."""
+        """Do the same, each term once with how often the node has it."""
         self.remove(node)
         for key, times in counts.items():
             row = self._rows.get(key)
@@ -118,7 +395,7 @@ class Postings:
         self._words -= self._lengths.pop(node)
 
     def frequency(self, term: str | int) -> int:
-        """How many nodes have a term."""
+        """Return how many nodes have a term."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         if key is None:
             return 0
@@ -126,29 +403,29 @@ class Postings:
         return (len(row.nodes) if row else 0) + (self._segment.frequency(key) if self._segment else 0)
 
     def has(self, term: str, node: int) -> bool:
-        """Whether one node has a term."""
+        """Return whether one node has a term."""
         key = self.vocabulary.key(term)
         return key is not None and key in self.keys(node)
 
     def terms(self, node: int) -> tuple[str, ...]:
-        """The terms of a node, each once; none when it is not there."""
+        """Return the terms of a node, each once; none when it is not there."""
         return tuple(self.vocabulary.term(key) for key in self.keys(node))
 
     def keys(self, node: int) -> Sequence[int]:
-        """The number of each term of a node, once; none when it is not there."""
+        """Return the number of each term of a node, once; none when it is not there."""
         if node in self._terms:
             return self._terms[node]
         return self._segment.keys_of(node) if self._segment is not None else ()
 
     def counts(self, node: int) -> dict[int, int]:
-        """The number of each term of a node, and how often it has it; none when it is not there."""
+        """Return the number of each term of a node, and how often it has it; none when it is not there."""
         if node in self._terms:
             return {key: self._times(key, node) for key in self._terms[node]}
         return self._segment.counts(node) if self._segment is not None else {}
 
     def having(self, term: str | int) -> tuple[Nodes, Scores, Scores] | None:
         """
-        The nodes that have a term, how often, and how many words each has in all: (m,) each, or None.
+        Return the nodes that have a term, how often, and how many words each has in all: (m,) each, or None.
 
         The arrays may be views: let go of them before the next `add` or `remove`.
         """
@@ -173,7 +450,7 @@ class Postings:
         )
 
     def nodes(self, term: str | int) -> Nodes:
-        """The nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
+        """Return the nodes that have a term, in no order; a view, as for `having`, of which this is the first part in less time."""
         key = self.vocabulary.key(term) if isinstance(term, str) else term
         parts = [] if key is None or self._segment is None else [self._segment.nodes(key)]
         if key is not None and (row := self._rows.get(key)):
@@ -183,11 +460,11 @@ class Postings:
     def settle(self) -> Arrays:
         """Turn all of it into one segment, and give the arrays to keep. Takes some seconds for a million nodes."""
         if self._segment is None or self._terms or self._segment.left < len(self._segment.members):
-            self._segment = self._merged()
+            self._segment = self._merge()
             self._rows, self._terms, self._lengths, self._words = {}, {}, {}, 0
         return self._segment.arrays()
 
-    def _merged(self) -> Segment:
+    def _merge(self) -> Segment:
         nodes = np.array(sorted(self._terms), dtype=np.int32)
         lengths = np.array([self._lengths[node] for node in nodes.tolist()], dtype=np.int32)
         counts = np.array([len(self._terms[node]) for node in nodes.tolist()], dtype=np.int64)

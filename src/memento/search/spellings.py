@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -35,11 +35,11 @@ class Word(NamedTuple):
     end: int
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """
-    A text as phrases are compared: NFKC, case folded, single spaces.
+    Return a text as phrases are compared: NFKC, case folded, single spaces.
 
-    >>> folded("  Ｎew\\n York "), folded("STRASSE") == folded("Straße")
+    >>> fold_text("  Ｎew\\n York "), fold_text("STRASSE") == fold_text("Straße")
     ('new york', True)
     """
     if not text.isascii():
@@ -49,7 +49,7 @@ def folded(text: str) -> str:
 
 def words_of(text: str) -> list[Word]:
     """
-    The words of a folded text.
+    Return the words of a folded text.
 
     >>> [word.text for word in words_of("c++, node.js 我喜欢")]
     ['c', 'node', 'js', '我', '喜', '欢']
@@ -81,19 +81,19 @@ def _kind(character: str) -> str:
 
 def is_spelt(phrase: str) -> bool:
     """
-    Whether a phrase can be looked for at all: it has a word, and two characters where one is none.
+    Return whether a phrase can be looked for at all: it has a word, and two characters where one is none.
 
     >>> is_spelt("C"), is_spelt("C++"), is_spelt("..."), is_spelt("猫")
     (False, True, False, True)
     """
-    text = folded(phrase)
+    text = fold_text(phrase)
     words = words_of(text)
     return bool(words) and (len(text) >= SHORTEST or bool(_UNSPACED.match(text)))
 
 
 def stands_in(phrase: str, text: str) -> bool:
     """
-    Whether a phrase stands in a text as whole words.
+    Return whether a phrase stands in a text as whole words.
 
     >>> stands_in("name", "the namespace"), stands_in("Name", "my name!"), stands_in("C++", "I like c++ most")
     (False, True, True)
@@ -123,7 +123,7 @@ class Spellings:
     def put(self, node: int, graph: IRI, phrases: Iterable[str]) -> None:
         """Let a node go by some phrases, in place of those it had; one that cannot be looked for is passed over."""
         self.drop(node)
-        texts = tuple(dict.fromkeys(folded(phrase) for phrase in phrases if is_spelt(phrase)))
+        texts = tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if is_spelt(phrase)))
         for text in texts:
             self._tables[graph].setdefault(_slot(words_of(text), 0), []).append((text, node))
         if texts:
@@ -141,11 +141,11 @@ class Spellings:
             if not row:
                 del self._tables[graph][slot]
 
-    def named(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
-        """The nodes that go by a phrase, in the order of the graphs and then of their ids."""
+    def find_exact(self, phrase: str, graphs: Sequence[IRI]) -> list[int]:
+        """Return the nodes that go by a phrase, in the order of the graphs and then of their ids."""
         if not any(self._tables.get(graph) for graph in graphs):
             return []
-        text = folded(phrase)
+        text = fold_text(phrase)
         words = words_of(text)
         if not words:
             return []
@@ -157,21 +157,22 @@ class Spellings:
         ]
 
     def find(self, text: str, graphs: Sequence[IRI]) -> dict[int, str]:
-        """The nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
-        text = folded(text)
+        """Return the nodes of some graphs that a text names, each with the longest of its phrases that stands there."""
+        text = fold_text(text)
         words = words_of(text)
-        found: dict[int, str] = {}
+        phrases: dict[int, str] = {}
         for place, word in enumerate(words):
             for slot in dict.fromkeys((word.text, _slot(words, place))):
                 for graph in graphs:
                     for phrase, node in self._rows(graph, slot):
-                        if len(phrase) > len(found.get(node, "")) and _is_at(phrase, text, word.begin):
-                            found[node] = phrase
-        return found
+                        if len(phrase) > len(phrases.get(node, "")) and _is_at(phrase, text, word.begin):
+                            phrases[node] = phrase
+        return phrases
 
-    def items(self) -> Iterator[tuple[int, IRI, tuple[str, ...]]]:
-        """Every node, its graph and its phrases, as they are compared."""
-        return ((node, graph, texts) for node, (graph, texts) in self._placed.items())
+    @property
+    def phrases(self) -> Mapping[int, tuple[IRI, tuple[str, ...]]]:
+        """The graph and the phrases of each node, as they are compared."""
+        return self._placed
 
     def _rows(self, graph: IRI, slot: str) -> list[tuple[str, int]]:
         return self._tables[graph].get(slot, []) if graph in self._tables else []
@@ -182,7 +183,7 @@ def _slot(words: Sequence[Word], place: int) -> str:
 
 
 def _is_at(phrase: str, text: str, begin: int) -> bool:
-    """Whether a phrase stands where its first word does, and no word goes on at either end."""
+    """Return whether a phrase stands where its first word does, and no word goes on at either end."""
     begin -= words_of(phrase)[0].begin  # what stands before the first word, as in ".net"
     end = begin + len(phrase)
     if begin < 0 or not text.startswith(phrase, begin):
@@ -191,7 +192,7 @@ def _is_at(phrase: str, text: str, begin: int) -> bool:
 
 
 def _goes_on(text: str, outside: int, inside: int) -> bool:
-    """Whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
+    """Return whether a letter or digit stands right outside a phrase; in a script without spaces it may."""
     if not 0 <= outside < len(text):
         return False
     return _kind(text[outside]) == "word" and _kind(text[inside]) != "character"

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 import Stemmer
 
-from memento.search.vocabulary import Vocabulary
-
 _WORD = re.compile(r"[^\W_]+")
 # No names and no months (will, may, us), no negations, and nothing that says where or when (before, over, since).
 STOP_WORDS = frozenset(
@@ -27,17 +25,17 @@ _of_thread = threading.local()  # PyStemmer keeps a cache that two threads must 
 
 def tokens(text: str) -> list[str]:
     """
-    The stems of a text's words in their order, stop words left out.
+    Return the stems of a text's words in their order, stop words left out.
 
     >>> tokens("She's moving to São Paulo!")
     ['move', 'são', 'paulo']
     """
-    return _stems([word for word in words(text) if word not in STOP_WORDS])
+    return stem_words([word for word in words(text) if word not in STOP_WORDS])
 
 
 def words(text: str) -> list[str]:
     """
-    The words of a text in their order, lower-cased, stop words too.
+    Return the words of a text in their order, lower-cased, stop words too.
 
     >>> words("She's moving")
     ['she', 's', 'moving']
@@ -47,37 +45,8 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-class Numbers:
-    """The stems of many texts by their numbers: each different word is stemmed once."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._known = _Known(vocabulary)
-
-    def of(self, text: str) -> list[int]:
-        """
-        `vocabulary.numbers(tokens(text))`.
-
-        >>> Numbers(Vocabulary()).of("the teas and the tea")
-        [0, 0]
-        """
-        known = self._known
-        return [number for word in words(text) if (number := known[word]) >= 0]
-
-
-class _Known(dict[str, int]):
-    """Word → the number of its stem, −1 for a stop word."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(dict.fromkeys(STOP_WORDS, -1))
-        self._vocabulary = vocabulary
-
-    def __missing__(self, word: str) -> int:
-        (number,) = self._vocabulary.numbers(_stems([word]))
-        self[word] = number
-        return number
-
-
-def _stems(words: list[str]) -> list[str]:
+def stem_words(words: list[str]) -> list[str]:
+    """Return the stem of each of some lower-cased words."""
     stemmer = getattr(_of_thread, "stemmer", None)
     if stemmer is None:
         stemmer = _of_thread.stemmer = Stemmer.Stemmer("english")
@@ -87,7 +56,7 @@ def _stems(words: list[str]) -> list[str]:
 
 def pairs(stems: Sequence[str]) -> list[str]:
     """
-    Neighbouring stems as one term each, in order.
+    Return neighbouring stems as one term each, in order.
 
     >>> pairs(["green", "tea", "pot"])
     ['green tea', 'tea pot']

@@ -2,7 +2,7 @@
 What a text is about, guessed from how it begins: `aliases("Aspen Hill (born 1980) is …", None)` → (("aspen hill", 1.0),).
 
 A memory has several subjects, because it will be named in several ways: in full, without a middle name, by a nickname, with
-the place it lies in. Each has a weight, so that a sure name counts more than a possible one.
+the place it is in. Each has a weight, so that a sure name counts more than a possible one.
 
 *But:* names are seen by their capitals, phrases in English only. The user is nobody's subject here: a speaker is known by
 other means.
@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from memento.search.labels import normalised
+from memento.search.labels import normalise_label
 from memento.search.words import STOP_WORDS
 
 Alias = tuple[str, float]
@@ -28,7 +28,7 @@ TITLED = 0.7
 UNSURE = 0.6
 """The weight of a name that only stands near the subject: in parentheses, or said of the user."""
 
-# A name in running text: capitalised words, with the small words that hang them together.
+# A name in running text: capitalised words, with the small words that join them.
 _WORD = r"[^\W\d_a-zß-öø-ÿ](?:[\w'’\-–/]|\.(?=\w))*(?:(?<=\b[A-Z])\.|(?<=\b(?:Dr|Mr|Ms|St))\.|(?<=\bMrs)\.)?"
 JOINTS = frozenset(re.findall(r"\S+", "of the de la le du von van der den del di da do dos & y e bin ibn al el"))
 """Small words inside names."""
@@ -97,7 +97,7 @@ _USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")
 
 def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     """
-    The names by which a text may be asked for, normalised, each with its weight in 0..1; surest first.
+    Return the names by which a text may be asked for, normalised, each with its weight in 0..1; surest first.
 
     A given title has weight 1, with and without a remark in parentheses at its end; guessed names then count less.
 
@@ -111,24 +111,24 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     Source: the rules were written from the first sentences of encyclopaedia articles.
     """
     text = " ".join(unicodedata.normalize("NFKC", content[:LONGEST]).replace("``", '"').replace("''", '"').split())
-    found = list(_guessed(text))
+    names = list(_guess_names(text))
     if title:
         bare = re.sub(r"\s*\([^()]*\)\s*$", "", title)
-        found = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in found)]
-    return _best(found)
+        names = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in names)]
+    return _best(names)
 
 
-def _best(found: list[Alias]) -> tuple[Alias, ...]:
-    """Each name once, normalised, with its largest weight; what names nothing is left out."""
+def _best(names: list[Alias]) -> tuple[Alias, ...]:
+    """Return each name once, normalised, with its largest weight; what names nothing is left out."""
     best: dict[str, float] = {}
-    for name, weight in found:
-        label = normalised(name)
+    for name, weight in names:
+        label = normalise_label(name)
         if any(map(str.isalnum, label)) and label not in OPENERS:
             best[label] = max(best.get(label, 0.0), round(weight, 4))
     return tuple(sorted(best.items(), key=lambda alias: -alias[1]))
 
 
-def _guessed(text: str) -> Iterator[Alias]:
+def _guess_names(text: str) -> Iterator[Alias]:
     head, rest = _head(text)
     if not head:
         yield from _fallback(text)
@@ -138,7 +138,7 @@ def _guessed(text: str) -> Iterator[Alias]:
 
 
 def _head(text: str) -> tuple[str, str]:
-    """The first sentence's subject and what follows it; no subject where the sentence opens with something else."""
+    """Return the first sentence's subject and what follows it; no subject where the sentence opens with something else."""
     quoted = _QUOTED.match(text)
     if quoted and not re.match(r"\s*[A-Z]", text[quoted.end() :]):
         return quoted[1], text[quoted.end() :]
@@ -155,7 +155,7 @@ def _head(text: str) -> tuple[str, str]:
 
 def _is_subject(words: list[str], said: bool) -> bool:
     """
-    Whether the first words of a sentence name what it is about.
+    Return whether the first words of a sentence name what it is about.
 
     Args:
         said: they are followed by a verb or a parenthesis, not by a comma: what ends in a comma may be an adverbial.
@@ -173,7 +173,7 @@ def _is_subject(words: list[str], said: bool) -> bool:
 
 
 def _fallback(text: str) -> Iterator[Alias]:
-    """The first name that does not merely open the sentence; after the user or a pronoun it is what they do something with."""
+    """Return the first name that does not merely open the sentence; after the user or a pronoun it is what they act on."""
     for found in _NAME.finditer(text):
         words = found[0].rstrip("-–/").split()
         while words and _POSSESSIVE.sub("", words[0].lower()) in OPENERS:
@@ -186,7 +186,7 @@ def _fallback(text: str) -> Iterator[Alias]:
 
 
 def _names_of(head: str, rest: str) -> Iterator[Alias]:
-    """A subject's name and its shorter forms."""
+    """Return a subject's name and its shorter forms."""
     nickname = _NICKNAME.search(head, 1)
     if nickname and nickname.end() < len(head):
         surname = _SUFFIX.sub("", head[nickname.end() :]).split()[-1:]
@@ -221,7 +221,7 @@ def _is_person(rest: str) -> bool:
 
 
 def _beside(head: str, rest: str) -> Iterator[Alias]:
-    """The names a text gives its subject after naming it."""
+    """Return the names a text gives its subject after naming it."""
     bare = _ARTICLE.sub("", head, count=1)
     # Without what stands in parentheses, so that a birth date parts no name from its title.
     plain = re.sub(r"\s*\([^()]*\)", "", rest)
@@ -232,11 +232,11 @@ def _beside(head: str, rest: str) -> Iterator[Alias]:
 
 
 def _in_parenthesis(rest: str) -> Iterator[Alias]:
-    found = _PARENTHESIS.match(rest)
-    if found and not _DATED.search(found[1]):
-        for name in _NAME.finditer(found[1]):
+    aside = _PARENTHESIS.match(rest)
+    if aside and not _DATED.search(aside[1]):
+        for name in _NAME.finditer(aside[1]):
             # "French: …" names a language, "M.D." a degree.
-            if not re.match(r"\s*:", found[1][name.end() :]) and "." not in name[0]:
+            if not re.match(r"\s*:", aside[1][name.end() :]) and "." not in name[0]:
                 yield name[0], UNSURE
 
 
@@ -269,8 +269,8 @@ def _after_comma(rest: str) -> Iterator[Alias]:
 
 def _places(rest: str) -> Iterator[Alias]:
     """“is a village in Y, Z”: Y is the nearer and vaguer, the others are what one adds to tell it from its namesakes."""
-    found = re.match(r"[^.]{0,40}?\b(?:is|was)\s", rest)
-    place = _PLACE.search(rest, found.end(), found.end() + 150) if found else None
+    verb = re.match(r"[^.]{0,40}?\b(?:is|was)\s", rest)
+    place = _PLACE.search(rest, verb.end(), verb.end() + 150) if verb else None
     at, weight = (place.end(), UNSURE) if place else (-1, 0.0)
     while at >= 0 and (name := _NAME.match(rest, at)):
         yield name[0].rstrip("."), weight

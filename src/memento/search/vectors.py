@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, ir
 
 
 def digest(text: str) -> bytes:
-    """What a stored vector is compared with, to see whether its text has changed."""
+    """Return what a stored vector is compared with, to see whether its text has changed."""
     return sha256(text.encode("utf-8", errors="surrogatepass")).digest()
 
 
@@ -56,7 +56,7 @@ class VectorFile:
         """
         self._lock = threading.RLock()
         self._path = path
-        with _failures(path):
+        with _translate_failures(path):
             self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             # A power cut may lose the last rows, never damage the file; start-up makes them again from the graph.
@@ -71,56 +71,56 @@ class VectorFile:
                 f"the vectors were made by {made_by}, the embedder is {fingerprint}: run `memento rebuild`"
             )
 
-    def known(self) -> dict[IRI, tuple[int, bytes]]:
+    def read_digests(self) -> dict[IRI, tuple[int, bytes]]:
         """IRI → (id, digest) of everything in the file."""
         with self._lock:
             return {
                 IRI(iri): (node, found) for node, iri, found in self._db.execute("SELECT id, iri, digest FROM node")
             }
 
-    def stored(self, iri: IRI) -> tuple[bytes, Vectors] | None:
-        """The digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
+    def find(self, iri: IRI) -> tuple[bytes, Vectors] | None:
+        """Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
-            if found is None:
-                states = self.states([iri])
+            row = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
+            if row is None:
+                states = self.find_states([iri])
                 return (states[iri][0], states[iri][1][np.newaxis]) if states else None
-            rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (found[0],)).fetchall()
-        return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
+            rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (row[0],)).fetchall()
+        return row[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
 
-    def id(self, iri: IRI) -> int | None:
-        """The id of a node, or None when it is not in the file."""
+    def find_id(self, iri: IRI) -> int | None:
+        """Return the id of a node, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
-        return None if found is None else int(found[0])
+            row = self._db.execute("SELECT id FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if row is None else int(row[0])
 
-    def digest(self, iri: IRI) -> bytes | None:
-        """The digest of the text that a node's vectors were made of, or None when it is not in the file."""
+    def find_digest(self, iri: IRI) -> bytes | None:
+        """Return the digest of the text that a node's vectors were made of, or None when it is not in the file."""
         with self._lock:
-            found = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
-        return None if found is None else bytes(found[0])
+            row = self._db.execute("SELECT digest FROM node WHERE iri = ?", (iri,)).fetchone()
+        return None if row is None else bytes(row[0])
 
     def touch(self, iris: Iterable[IRI]) -> None:
         """Note that something is about to be written about some nodes, as long as indexes are kept that it would outdate."""
-        if self.said("archive") is None:
+        if self.get_mark("archive") is None:
             return
         with self._transaction():
             self._db.executemany("INSERT INTO touched (iri) VALUES (?)", [(iri,) for iri in iris])
 
-    def touched(self, after: int) -> list[IRI]:
-        """What was noted after some number, each node once, the first first."""
+    def touched_since(self, after: int) -> list[IRI]:
+        """Return what was noted after some number, each node once, the first first."""
         with self._lock:
             rows = self._db.execute("SELECT iri FROM touched WHERE number > ? ORDER BY number", (after,)).fetchall()
         return list(dict.fromkeys(IRI(iri) for (iri,) in rows))
 
     def last_touch(self) -> int:
-        """The number of the last note, 0 when there never was one."""
+        """Return the number of the last note, 0 when there never was one."""
         with self._lock:
-            found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
-        return int(found[0]) if found else 0
+            row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'touched'").fetchone()
+        return int(row[0]) if row else 0
 
-    def touches(self) -> int:
-        """How many notes there are."""
+    def count_touches(self) -> int:
+        """Return how many notes there are."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM touched").fetchone()[0])
 
@@ -129,29 +129,29 @@ class VectorFile:
         with self._transaction():
             self._db.execute("DELETE FROM touched WHERE number <= ?", (until,))
 
-    def said(self, key: str) -> str | None:
-        """What was last said under a key."""
+    def get_mark(self, key: str) -> str | None:
+        """Return what was last kept under a key."""
         with self._lock:
-            found = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if found is None else str(found[0])
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
 
-    def say(self, key: str, value: str) -> None:
+    def set_mark(self, key: str, value: str) -> None:
         """Keep something under a key, in place of what was there."""
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def unsay(self, key: str) -> None:
+    def delete_mark(self, key: str) -> None:
         """Keep nothing under a key."""
         with self._transaction():
             self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
-    def rows(self) -> int:
-        """How many vectors there are."""
+    def count_vectors(self) -> int:
+        """Return how many vectors there are."""
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM vector").fetchone()[0])
 
-    def all(self) -> Iterator[tuple[int, bytes]]:
-        """(id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
+    def read_all(self) -> Iterator[tuple[int, bytes]]:
+        """Return (id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
         with self._lock:
             yield from self._db.execute("SELECT node, data FROM vector ORDER BY node, part")
 
@@ -188,8 +188,8 @@ class VectorFile:
             )
         return ids
 
-    def states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
-        """The digest and the (d,) vector of the state of each case or retrieval that has one here."""
+    def find_states(self, iris: Sequence[IRI]) -> dict[IRI, tuple[bytes, NDArray[np.float32]]]:
+        """Return the digest and the (d,) vector of the state of each case or retrieval that has one here."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT state.iri, digest, data FROM json_each(?) AS asked CROSS JOIN state ON state.iri = asked.value",
@@ -197,8 +197,8 @@ class VectorFile:
             ).fetchall()
         return {IRI(iri): (mark, np.frombuffer(data, dtype=np.float32)) for iri, mark, data in rows}
 
-    def state_marks(self) -> dict[IRI, bytes]:
-        """The digest of every state that has a vector here, by the case or retrieval it belongs to."""
+    def read_state_digests(self) -> dict[IRI, bytes]:
+        """Return the digest of every state that has a vector here, by the case or retrieval it belongs to."""
         with self._lock:
             return {IRI(iri): mark for iri, mark in self._db.execute("SELECT iri, digest FROM state")}
 
@@ -221,9 +221,9 @@ class VectorFile:
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", (fingerprint,))
 
     @contextmanager
-    def pinned(self) -> Iterator[Pinned]:
-        """The file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
-        with _failures(self._path):
+    def pin(self) -> Iterator[Pinned]:
+        """Return the file as it will be when `Pinned.hold` is called, for as long as the block lasts; writers need not wait."""
+        with _translate_failures(self._path):
             if self._path is None:
                 raise GraphError("vectors in memory have no file to be copied")
             db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -233,9 +233,9 @@ class VectorFile:
                 db.close()
 
     @staticmethod
-    def counted(path: Path) -> int:
-        """How many nodes have vectors in a file that nobody has open."""
-        with _failures(path), closing(sqlite3.connect(path)) as db:
+    def count_nodes(path: Path) -> int:
+        """Return how many nodes have vectors in a file that nobody has open."""
+        with _translate_failures(path), closing(sqlite3.connect(path)) as db:
             return int(db.execute("SELECT count(*) FROM node").fetchone()[0])
 
     def close(self) -> None:
@@ -244,7 +244,7 @@ class VectorFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock, _failures(None):
+        with self._lock, _translate_failures(None):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -276,15 +276,15 @@ class Pinned:
 
 
 @contextmanager
-def _failures(path: Path | None) -> Iterator[None]:
+def _translate_failures(path: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         raise GraphError(f"the vector file {path or ''} failed: {error}; deleting it loses nothing") from error
 
 
-def vector_file(path: Path, fingerprint: str) -> VectorFile:
-    """The file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
+def open_vector_file(path: Path, fingerprint: str) -> VectorFile:
+    """Return the file, or a new one in its place when it was made by another embedder or is damaged: it is derived data."""
     try:
         return VectorFile(path, fingerprint)
     except (StaleIndex, GraphError):

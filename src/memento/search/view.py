@@ -48,17 +48,17 @@ class View:
         as_of: datetime | None,
         believed_at: datetime | None,
     ) -> View:
-        """The memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
+        """Return the memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
         visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         return cls(indexes, graphs, visible, now)
 
     def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
-        """The `k` memories most like any row of `asked` (w, d) by cosine, best first."""
+        """Return the `k` memories most like any row of `asked` (w, d) by cosine, best first."""
         nodes, scores = self.indexes.vectors["memory"].search(asked, k, self.visible)
         return [Scored(node, score, label) for node, score in zip(nodes.tolist(), scores.tolist(), strict=True)]
 
     def wordiest(self, question: str, k: int, knobs: WordsSettings, label: str) -> list[Scored[int]]:
-        """The `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
+        """Return the `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
         nodes, scores = bm25(question, self.indexes.words(self.graphs, "memory"), knobs.k1, knobs.b)
         seen = self.visible[nodes]
         nodes, scores = nodes[seen], scores[seen]
@@ -68,29 +68,29 @@ class View:
         ]
 
     def passages(self) -> list[Passages]:
-        """What the memories of each graph are read together with."""
-        return [self.indexes.passages[graph] for graph in self.graphs if graph in self.indexes.passages]
+        """Return what the memories of each graph are read together with."""
+        return self.indexes.passages.among(self.graphs)
 
     def links(self) -> list[Links]:
-        """The names in the memories of each graph."""
-        return [self.indexes.links[graph] for graph in self.graphs if graph in self.indexes.links]
+        """Return the names in the memories of each graph."""
+        return self.indexes.links.among(self.graphs)
 
     def participants(self) -> list[str]:
-        """Who takes part in the conversations of these graphs, the most talkative first."""
+        """Return who takes part in the conversations of these graphs, the most talkative first."""
         return self.indexes.participants(self.graphs)
 
     def matrix(self) -> Csr:
-        """The links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
+        """Return the links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
         return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
 
-    def associated(self) -> Csr:
-        """The associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
-        found = self.indexes.associations.among(self.visible)
-        weights = np.zeros(len(found.source))
-        for graph, of in self.indexes.nodes.by_graph(found.source):
-            weights[of] = associations_at(found.weight[of], found.at[of], self.indexes.fadings.of(graph))
-        return self.indexes.associations.csr(found, weights, len(self.visible))
+    def association_matrix(self) -> Csr:
+        """Return the associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
+        arcs = self.indexes.associations.among(self.visible)
+        weights = np.zeros(len(arcs.source))
+        for graph, of in self.indexes.nodes.by_graph(arcs.source):
+            weights[of] = associations_at(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
+        return self.indexes.associations.csr(arcs, weights, len(self.visible))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:
-        """The IRIs of some nodes, in their order."""
+        """Return the IRIs of some nodes, in their order."""
         return [self.indexes.nodes.iri(node) for node in nodes]

@@ -26,10 +26,10 @@ from memento.consolidation.rules import RuleAgents
 from memento.datadir import Home
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
-from memento.keys.leads import Leads
-from memento.keys.remember import Desk
-from memento.keys.thresholds import thresholds
-from memento.keys.trail import Trail
+from memento.keys.learn import QueryLog
+from memento.keys.match import choose_thresholds
+from memento.keys.settle import WriteContext
+from memento.keys.view import KeyView
 from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
 from memento.ports import Progress, Vectors
@@ -84,7 +84,7 @@ class Service:
         self.put_off: set[IRI] = set()
         """The notes that this process has put off: a new one tries at once whatever an earlier one had put off."""
         self.reinforcement = Reinforcement(stores, self.writing)
-        self.query_log = Trail()
+        self.query_log = QueryLog()
         self.maps = Maps(stores, settings.manifest)
         self.workers = Pool(stores.snapshots, settings.sparql)
         self.statistics = Statistics(self.workers)
@@ -186,20 +186,20 @@ class Context:
         """Return the vectors of a text's windows."""
         return self.stores.embedder.embed(self.stores.embedder.windows(text))
 
-    def key_view(self, scope: Scope, at: datetime) -> Leads:
+    def key_view(self, scope: Scope, at: datetime) -> KeyView:
         """Return what leads a reader to memories. Ask under `indexes.lock`."""
         indexes = self.stores.indexes
         visible = indexes.nodes.current(scope.memory_graphs, now=at)
-        return Leads(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
+        return KeyView(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
 
-    def write_context(self, scope: Scope, at: datetime) -> Desk:
+    def write_context(self, scope: Scope, at: datetime) -> WriteContext:
         """Return what writing under keys stands on. Ask under `indexes.lock`, as one of the writers."""
-        return Desk(
+        return WriteContext(
             scope=scope,
-            leads=self.key_view(scope, at),
-            parts=self.stores,
-            used=self.service.reinforcement,
-            limits=thresholds(self.stores.embedder.fingerprint, self.settings.keys),
+            view=self.key_view(scope, at),
+            stores=self.stores,
+            strengths=self.service.reinforcement,
+            limits=choose_thresholds(self.stores.embedder.fingerprint, self.settings.keys),
             now=at,
         )
 

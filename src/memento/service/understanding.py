@@ -19,6 +19,7 @@ from memento.consolidation.write import Understanding, build_change, raise_if_in
 from memento.errors import BackendError, ShapeViolation
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
+from memento.retrieval.question import Query
 from memento.service.context import Service
 from memento.time import now
 
@@ -180,5 +181,5 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
 def _recall_known(text: str, scope: Scope, service: Service) -> Recollection:
     """Return what a note brings back: the best there is, relevant or not, as the model is to judge that."""
     ungated = replace(service.settings, gate=replace(service.settings.gate, on=False))
-    query = retrieval.Asked(text, scope, k=service.settings.consolidation.recalled_memories)
+    query = Query(text, scope, k=service.settings.consolidation.recalled_memories)
     return retrieval.recall(query, service.stores, ungated)

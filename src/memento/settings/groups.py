@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memento.settings.cases import CasesSettings
 from memento.settings.executor import ExecutorSettings
@@ -18,6 +18,7 @@ from memento.settings.recall import (
     LandSettings,
     SignalsSettings,
     WordsSettings,
+    default_weights,
 )
 
 PROVIDERS = ("none", "openai", "anthropic", "google", "ollama", "openai-compatible")
@@ -258,7 +259,7 @@ class Settings:
 
     scope: ScopeSettings = ScopeSettings()
     land: LandSettings = LandSettings()
-    signals: SignalsSettings = SignalsSettings()
+    signals: SignalsSettings = field(default_factory=default_weights)
     fusion: FusionSettings = FusionSettings()
     anchor: AnchorSettings = AnchorSettings()
     expand: ExpandSettings = ExpandSettings()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from memento.settings.knob import knob
 
@@ -30,29 +32,22 @@ class LandSettings:
 
 @dataclass(frozen=True, slots=True)
 class SignalsSettings:
-    meaning: float = knob(0.5, "weight of the cosine of question and memory")
-    window: float = knob(0.5, "weight of the cosine of question and the turns around the memory")
-    words: float = knob(0.35, "weight of BM25 on the memory and the turn before it")
-    pairs: float = knob(0.25, "weight of BM25 on neighbouring words")
-    session: float = knob(0.25, "weight of BM25 on the whole session")
-    speaker: float = knob(
-        0.5, "weight of being said by the one participant whom the question names, or by the one who asks"
-    )
-    own: float = knob(0.9, "weight of being about the user, when the question says I or my")
-    slot: float = knob(0.8, "weight of filling the property that the question asks for, as the employer")
-    when: float = knob(0.5, "weight of fitting a date in the question")
-    form: float = knob(
-        0.5, "weight of the shape of the sentence: long, no question, a time or number where one is asked for"
-    )
-    subject: float = knob(0.9, "weight of being about what the question names")
-    link: float = knob(0.7, "weight of being about what a good memory mentions")
-    shared: float = knob(0.35, "weight of sharing a rare name with a good memory and covering what it leaves open")
-    tie: float = knob(0.15, "weight of sharing a name that hardly any other memory has with a good memory")
-    walk: float = knob(0.0, "weight of the rank on a walk from the anchors; 0 leaves the walk out")
-    inferred: float = knob(
-        0.0,
-        "weight of being about what the question's names lead to by relations that axioms are stated of; 0 leaves inference out",
-    )
+    """A weight for each signal of recall, by its name: `memento.retrieval.signals` registers them, with default and sentence."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **weights: float) -> None: ...
+
+
+def default_weights() -> SignalsSettings:
+    """
+    Return the weights that the signals are registered with.
+
+    *Because:* a signal declares its setting where it is written. So the room is named here and imported when settings are first
+    made.
+    """
+    signals: SignalsSettings = import_module("memento.retrieval.signals").weights_class()()
+    return signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +55,10 @@ class FusionSettings:
     vector_weight: float = knob(
         0.7, "share of the first list when two ranked lists are fused; the second gets the rest"
     )
-    quality_threshold: float = knob(0.3, "normalised score below which an item of the second list is dropped")
+    quality_threshold: float = knob(0.3, "normalise_label score below which an item of the second list is dropped")
     full_weight_results: int = knob(5, "results a list needs to keep its whole weight")
-    target_mean: float = knob(0.5, "mean that scores are aligned to before they are scaled to 0..1")
-    target_deviation: float = knob(0.2, "standard deviation that scores are aligned to")
+    target_mean: float = knob(0.5, "mean that scores are align to before they are scaled to 0..1")
+    target_deviation: float = knob(0.2, "standard deviation that scores are align to")
 
 
 @dataclass(frozen=True, slots=True)

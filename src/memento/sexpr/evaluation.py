@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from memento.errors import InputError, MementoError
 from memento.operations import Operation
-from memento.sexpr.reader import DEEPEST, MOST_CHARS, Form, Symbol, read
+from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
 
 FUEL = 500
 """Calls of verbs in one evaluation, those inside policies included, unless a setting says otherwise."""
@@ -70,8 +70,8 @@ class Verb:
     @property
     def signature(self) -> str:
         """As `(recall query [limit=10])`."""
-        told = [p.name if p.is_required else f"[{p.name}={_told(p.default)}]" for p in self.parameters]
-        return f"({' '.join([self.name, *told, *(['…'] if self.takes_more else [])])})"
+        parameters = [p.name if p.is_required else f"[{p.name}={_spell_default(p.default)}]" for p in self.parameters]
+        return f"({' '.join([self.name, *parameters, *(['…'] if self.takes_more else [])])})"
 
 
 Table = Mapping[str, Verb]
@@ -91,17 +91,17 @@ class Evaluation:
 
     def run(self, text: str) -> list[Any]:
         """
-        The value of each form of a text, in their order.
+        Return the value of each form of a text, in their order.
 
         Raises:
             InputError: no form, an unknown verb, too few or too many values or one of the wrong kind, too many calls; each with
                 line, column and the signature of the verb. Errors of a verb keep their class and are told with their place.
         """
-        return [self._value(form) for form in self.checked(text)]
+        return [self._evaluate(form) for form in self.check_forms(text)]
 
-    def checked(self, text: str) -> tuple[Form, ...]:
-        """The forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
-        forms = read(text, self.most_chars)
+    def check_forms(self, text: str) -> tuple[Form, ...]:
+        """Return the forms of a text, held against the table; none of them is run. Raises as `run`, but for what verbs raise."""
+        forms = read_forms(text, self.most_chars)
         if not forms:
             raise InputError('there is no expression: write one, as (recall "tea")')
         for form in forms:
@@ -109,19 +109,19 @@ class Evaluation:
         return forms
 
     def writes(self, forms: Sequence[Form]) -> bool:
-        """Whether a verb among these checked forms changes the memory."""
+        """Tell whether a verb among these checked forms changes the memory."""
         return any(
             self._verb(form).writes or (not self._verb(form).takes_forms and self.writes(form.value[1:]))
             for form in forms
             if isinstance(form.value, tuple)
         )
 
-    def evaluated(self, forms: Sequence[Form]) -> list[Any]:
-        """The value of each of some checked forms, in their order."""
-        return [self._value(form) for form in forms]
+    def evaluate_forms(self, forms: Sequence[Form]) -> list[Any]:
+        """Return the value of each of some checked forms, in their order."""
+        return [self._evaluate(form) for form in forms]
 
     def _check(self, form: Form) -> None:
-        """That every list calls a verb of the table, with as many values as it takes, and literals of the right kind."""
+        """Check that every list calls a verb of the table, with as many values as it takes, and literals of the right kind."""
         if not isinstance(form.value, tuple):
             return
         verb = self._verb(form)
@@ -137,7 +137,7 @@ class Evaluation:
             return
         for parameter, one in zip(verb.parameters, given, strict=False):
             if not isinstance(one.value, tuple):
-                self._of_kind(self._atom(one), parameter, verb, one)
+                self._check_kind(self._evaluate_atom(one), parameter, verb, one)
         for one in given:
             self._check(one)
 
@@ -158,9 +158,9 @@ class Evaluation:
             raise InputError(f"{items[0].place}: unknown verb {name}{meant}")
         return self.verbs[name]
 
-    def _value(self, form: Form) -> Any:
+    def _evaluate(self, form: Form) -> Any:
         if not isinstance(form.value, tuple):
-            return self._atom(form)
+            return self._evaluate_atom(form)
         verb = self._verb(form)
         if self.calls >= self.most:
             raise InputError(
@@ -173,9 +173,9 @@ class Evaluation:
         try:
             if verb.takes_forms:
                 return verb.run(self, *form.value[1:])
-            values = [self._value(one) for one in form.value[1:]]
+            values = [self._evaluate(one) for one in form.value[1:]]
             for value, parameter, one in zip(values, verb.parameters, form.value[1:], strict=False):
-                self._of_kind(value, parameter, verb, one)
+                self._check_kind(value, parameter, verb, one)
             values += [parameter.default for parameter in verb.parameters[len(values) :]]
             return verb.run(self, *values)
         except MementoError as error:
@@ -188,7 +188,7 @@ class Evaluation:
         finally:
             self.depth -= 1
 
-    def _atom(self, form: Form) -> Any:
+    def _evaluate_atom(self, form: Form) -> Any:
         match form.value:
             case Symbol(name=name) if name in _CONSTANTS:
                 return _CONSTANTS[name]
@@ -196,7 +196,7 @@ class Evaluation:
                 raise InputError(f'{form.place}: {name} stands for nothing here: put text in quotes, as "{name}"')
         return form.value
 
-    def _of_kind(self, value: Any, parameter: Parameter, verb: Verb, form: Form) -> None:
+    def _check_kind(self, value: Any, parameter: Parameter, verb: Verb, form: Form) -> None:
         wanted, fits = _KINDS[parameter.kind]
         if value is None and not parameter.is_required and parameter.default is None:
             return
@@ -204,7 +204,7 @@ class Evaluation:
             raise InputError(f"{form.place}: {parameter.name} of {verb.name} is {wanted}: {verb.signature}")
 
 
-def _told(default: Any) -> str:
+def _spell_default(default: Any) -> str:
     if default is None:
         return "nil"
     if isinstance(default, bool):
@@ -212,7 +212,7 @@ def _told(default: Any) -> str:
     return f'"{default}"' if isinstance(default, str) else str(default)
 
 
-def _get(_: Evaluation, record: Any, name: str) -> Any:
+def _get_field(_: Evaluation, record: Any, name: str) -> Any:
     if not isinstance(record, Mapping):
         raise InputError("only a record has fields: take one from a list first, with first or nth")
     if name not in record:
@@ -220,7 +220,7 @@ def _get(_: Evaluation, record: Any, name: str) -> Any:
     return record[name]
 
 
-def _nth(_: Evaluation, values: Any, place: int) -> Any:
+def _take_nth(_: Evaluation, values: Any, place: int) -> Any:
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise InputError("only a list has places")
     return values[place] if 0 <= place < len(values) else None
@@ -238,13 +238,13 @@ VALUES = (
         name="first",
         does="The first of a list, nil when it is empty.",
         parameters=(Parameter("values", "any"),),
-        run=lambda evaluation, values: _nth(evaluation, values, 0),
+        run=lambda evaluation, values: _take_nth(evaluation, values, 0),
     ),
     Verb(
         name="nth",
         does="The value at a place of a list, from 0; nil when it has no such place.",
         parameters=(Parameter("values", "any"), Parameter("place", "whole")),
-        run=_nth,
+        run=_take_nth,
     ),
     Verb(
         name="count",
@@ -256,7 +256,7 @@ VALUES = (
         name="get",
         does="A field of a record.",
         parameters=(Parameter("record", "any"), Parameter("name", "text")),
-        run=_get,
+        run=_get_field,
     ),
 )
 """The verbs that take values apart; they touch no memory."""

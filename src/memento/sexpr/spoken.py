@@ -20,10 +20,9 @@ from memento.operations import Operation, expressions, graphs, keys
 from memento.operations import recall as recalls
 from memento.operations import strength as strengths
 from memento.settings import SexprSettings
-from memento.sexpr.dataset import form_of, lines_of
+from memento.sexpr.dataset import build_form, write_lines
 from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.printer import printed
-from memento.sexpr.reader import Form
+from memento.sexpr.forms import Form, print_form
 
 A = TypeVar("A")
 
@@ -222,12 +221,12 @@ def snapshot(of: Evaluation, only: bool) -> Form:
         if size > 4 * most:  # an expression is shorter, but not by so much
             raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
         pieces.append(piece)
-    return form_of(b"".join(pieces).decode().splitlines())
+    return build_form(b"".join(pieces).decode().splitlines())
 
 
 def load(of: Evaluation, *documents: Form) -> Any:
     """What became of the statements."""
-    merged = _host(of).load(io.BytesIO("".join(lines_of(documents)).encode()))
+    merged = _host(of).load(io.BytesIO("".join(write_lines(documents)).encode()))
     return {"statements": merged.statements, "added": merged.added, "memories": merged.memories, "notes": merged.notes}
 
 
@@ -251,7 +250,7 @@ def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
     host = _host(of)
     if not isinstance(name.value, str) or len(rest) != 1:
         raise InputError("a policy has a name in quotes, and one expression")
-    text = rest[0].value if isinstance(rest[0].value, str) else printed(rest[0])
+    text = rest[0].value if isinstance(rest[0].value, str) else print_form(rest[0])
     kept = host.call(expressions.SetPolicy(name.value, text, namespace=host.namespace))
     return {"name": name.value, "expression": kept}
 

@@ -50,7 +50,7 @@ def recalled(
         seeds = np.array([node for node in found if view.visible[node]], dtype=np.int64)
         if not len(seeds):
             return ()
-        rare, beside = view.matrix().rare, view.associated()
+        rare, beside = view.matrix().rare, view.association_matrix()
         nodes, active = spread(rare, seeds, np.ones(len(seeds)), STEPS, DECAY, THRESHOLD, beside=beside)
         seen = view.visible[nodes]
         nodes, active = nodes[seen].astype(np.int32), active[seen]
@@ -107,7 +107,7 @@ def items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
 def _scores(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Backends) -> np.ndarray:
     """(n,) in 0..1. Ask under `indexes.lock`."""
     since = np.fmax(
-        parts.indexes.nodes.created(nodes) / 1000.0, parts.indexes.numbers.column(MEM.lastAccessedAt, nodes)
+        parts.indexes.nodes.creation_times(nodes) / 1000.0, parts.indexes.numbers.column(MEM.lastAccessedAt, nodes)
     )
     days = np.maximum(now.timestamp() - since, 0.0) / 86_400
     important = energy.importances(nodes, parts)

@@ -129,7 +129,7 @@ def activate(
     with indexes.lock:
         begin = _current(list(dict.fromkeys(seeds)), scope, now, parts)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        rare, beside = view.matrix().rare, view.associated()
+        rare, beside = view.matrix().rare, view.association_matrix()
         nodes, active = spread(rare, np.array(begin), np.ones(len(begin)), steps, decay, threshold, beside=beside)
         seen = view.visible[nodes]
         nodes, active = nodes[seen], active[seen]

@@ -34,7 +34,7 @@ def energies(nodes: Ids, parts: Backends) -> Column:
     since = indexes.numbers.column(MEM.energyAt, nodes)
     begun = np.isnan(values)
     values[begun] = importances(nodes[begun], parts)
-    since = np.where(begun | np.isnan(since), indexes.nodes.created(nodes) / 1000.0, since)
+    since = np.where(begun | np.isnan(since), indexes.nodes.creation_times(nodes) / 1000.0, since)
     found = np.zeros(len(nodes))
     for graph, of in indexes.nodes.by_graph(nodes):
         found[of] = dynamics.energies_at(values[of], since[of], indexes.fadings.of(graph))
@@ -68,7 +68,7 @@ def feedback(iri: str, helped: bool, scope: Scope, now: datetime, parts: Backend
     Raises:
         NotFound: the namespace's own graph has no such memory, or it is forgotten.
     """
-    use.write_held()  # so that nothing is folded into numbers that are no more
+    use.write_held()  # so that nothing is fold_text into numbers that are no more
     _held(iri, scope, parts, own=True)
     before = strength(iri, scope, parts, use)
     successes, failures = before.success_count + helped, before.failure_count + (not helped)
@@ -134,7 +134,7 @@ def archive(memories: tuple[IRI, ...], scope: Scope, now: datetime, parts: Backe
     """Let memories come back no more, as what is forgotten does not; they stay whole, and are marked as archived."""
     adds = [(one, predicate, now, scope.graph) for one in memories for predicate in (MEM.expiredAt, MEM.archivedAt)]
     if adds:
-        parts.forget_copies(memories)
+        parts.invalidate_copies(memories)
         parts.commit(Change(tuple(adds)), scope)
 
 

@@ -88,7 +88,7 @@ def test_notes_that_come_meanwhile_are_in_a_backup_whole_or_not_at_all(memento: 
     with opened(tmp_path / "copy") as copy:
         assert copy.check() == ()
         assert before <= copy.status().notes <= after + 1
-        assert copy.status().vectors == len(copy.service.stores.indexes.file.known())
+        assert copy.status().vectors == len(copy.service.stores.indexes.file.read_digests())
 
 
 def test_a_running_service_is_backed_up_and_restored(memento: Memento, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_vectors_of_states_go_along_in_base64_and_are_taken(
 
     assert (merged.vectors, merged.embedded) == (3 + 1, 0)  # the cases and a look-up
     assert written.tolist() == taught.service.stores.embedder.embed([ROWS[0].task])[0].tolist()
-    assert other.service.stores.indexes.file.states([iri])[iri][1].tolist() == written.tolist()
+    assert other.service.stores.indexes.file.find_states([iri])[iri][1].tolist() == written.tolist()
     assert not any(predicate == MEM.hasStateEmbedding for _, predicate, _, _ in quads(other, "films"))
 
 

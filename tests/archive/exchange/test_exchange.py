@@ -33,8 +33,8 @@ from memento.ports import Vectors
 from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
 from memento.search.embedders.trigram import Trigram
-from memento.search.found import content_hash
 from memento.search.indexes import Indexes
+from memento.search.records import content_hash
 from memento.search.vectors import VectorFile
 
 FORMS = ["trig", "nquads", "jsonld"]
@@ -337,7 +337,7 @@ def test_what_breaks_a_shape_is_refused_whole_unless_an_admin_says_so(
 
     assert refused.value.report.count("\n") > 3
     assert everything(empty.service.stores) == set()
-    assert empty.service.stores.indexes.file.known() == {}
+    assert empty.service.stores.indexes.file.read_digests() == {}
     with pytest.raises(Forbidden):
         empty.with_access(Access(right="write")).import_rdf(tmp_path / "less.nq", check=False)
     assert empty.import_rdf(tmp_path / "less.nq", check=False).added == less.count("\n") - 2
@@ -364,7 +364,7 @@ def test_an_embedder_that_fails_leaves_everything_as_it_was(
         empty.import_rdf(tmp_path / "all.trig")
 
     assert everything(empty.service.stores) == set()
-    assert empty.service.stores.indexes.file.known() == {}
+    assert empty.service.stores.indexes.file.read_digests() == {}
 
 
 def test_what_is_of_no_memory_is_passed_over(told: Memento, tmp_path: Path) -> None:

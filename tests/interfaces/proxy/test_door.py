@@ -13,7 +13,7 @@ from memento.errors import GraphError
 from memento.interfaces.web.app import create_app
 from memento.model import Recollection
 from memento.operations.recall import Recall
-from memento.retrieval.render import tokens
+from memento.retrieval.render import count_tokens
 from memento.service import Context
 from memento.service.handlers.recall import peek
 from memento.time import now
@@ -281,7 +281,7 @@ def test_the_block_is_no_longer_than_its_limit(provider: Upstream, tmp_path: Pat
         block = small.last.json["messages"][0]["content"].partition("</memento>")[0]
 
     assert 0 < int(answer.headers["x-memento-count"]) < 10
-    assert tokens(block) <= 500
+    assert count_tokens(block) <= 500
 
 
 def test_a_recall_that_takes_too_long_is_left_behind(

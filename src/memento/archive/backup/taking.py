@@ -69,7 +69,7 @@ def take(folder: Path, what: Taken, at: datetime, keep: int | None, *, apart_byt
             memento=__version__,
             at=at.isoformat(),
             statements=count_quads(part / "store"),
-            vectors=VectorFile.counted(part / "vectors.sqlite"),
+            vectors=VectorFile.count_nodes(part / "vectors.sqlite"),
             fingerprint=what.fingerprint,
             files=manifest.of(part),
         )
@@ -122,7 +122,7 @@ def _place(folder: Path, at: datetime) -> Path:
 
 
 def _fill(part: Path, what: Taken) -> None:
-    with what.vectors.pinned() as pinned:
+    with what.vectors.pin() as pinned:
         with what.still:
             pinned.hold()
             is_erased = what.home.erased.exists()

@@ -31,7 +31,7 @@ from memento.graph.transfer import StagingStore
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress
-from memento.search.found import Found
+from memento.search.records import Record
 from memento.settings import namespace_checked
 from memento.time import now
 
@@ -123,7 +123,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     one.kept += one.staged.settle(real)
     ended = [subject for subject, _ in one.fresh if MEM.expiredAt in one.staged.describe(subject)]
     if ended:
-        parts.forget_copies(ended)
+        parts.invalidate_copies(ended)
     subjects = list(dict.fromkeys(subject for subject, _ in one.fresh))
     if subjects:
         written = Update(
@@ -142,7 +142,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
     if any(_kind(name) == "cases" for name in one.graphs):
-        for follow in parts.followers:
+        for follow in parts.change_listeners:
             follow(None)
     return _merged(one)
 
@@ -229,12 +229,12 @@ def _hold_against_shapes(
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
 
 
-def _nodes(one: Ready) -> Iterator[Found]:
+def _nodes(one: Ready) -> Iterator[Record]:
     """The nodes with text to be searched for that are new, or of which something new is said; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
         for subject, graph in one.staged.list_of_type(kind):
             if one.fresh[subject, graph]:
-                yield Found(subject, graph, one.staged.describe(subject))
+                yield Record(subject, graph, one.staged.describe(subject))
 
 
 def _states(one: Ready) -> dict[IRI, str]:

@@ -94,5 +94,5 @@ def _name(name: IRI) -> str:
 
 
 def _vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
-    stored = file.stored(iri)
+    stored = file.find(iri)
     return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored else None

@@ -17,7 +17,7 @@ from memento.cases.bank import embed_tasks
 from memento.graph.transfer import StagingStore
 from memento.iris import IRI, MEM
 from memento.ports import Vectors
-from memento.search.found import Found
+from memento.search.records import Record
 from memento.search.vectors import digest
 
 _BATCH = 256
@@ -34,7 +34,7 @@ class Prepared:
         self.taken = 0
         self.embedded = 0
 
-    def put(self, nodes: Iterable[Found], told: Callable[[int], None]) -> None:
+    def put(self, nodes: Iterable[Record], told: Callable[[int], None]) -> None:
         """
         Put the vectors of some nodes into the file, anchors before memories.
 
@@ -63,7 +63,7 @@ class Prepared:
             EmbeddingError: the embedder failed; nothing is left in the file.
         """
         file = self._parts.indexes.file
-        known = file.states(list(tasks))
+        known = file.find_states(list(tasks))
         missing = [iri for iri in tasks if iri not in known]
         try:
             for begin in range(0, len(missing), _BATCH):
@@ -86,7 +86,7 @@ class Prepared:
         self._parts.indexes.file.write_states([], self._states)
         self._written, self._states = [], []
 
-    def _put(self, batch: Sequence[Found]) -> None:
+    def _put(self, batch: Sequence[Record]) -> None:
         indexes, embedder = self._parts.indexes, self._parts.embedder
         for node in batch:
             if node.kind == "anchor":
@@ -100,15 +100,15 @@ class Prepared:
             assert rows is not None
             entries.append((iri, digest(texts[iri]), rows[begin : begin + len(some)]))
             begin += len(some)
-        fresh = [entry for entry in entries if indexes.file.id(entry[0]) is None]
+        fresh = [entry for entry in entries if indexes.file.find_id(entry[0]) is None]
         indexes.file.write(fresh)
         self._written += [iri for iri, _, _ in fresh]
         self.taken += len(own)
         self.embedded += len(windows)
 
-    def _speaker(self, node: Found) -> dict[IRI, str]:
+    def _speaker(self, node: Record) -> dict[IRI, str]:
         """What who said it is called, once the document is in the store."""
-        speaker = IRI(node.one(MEM.saidBy))
+        speaker = IRI(node.first(MEM.saidBy))
         return {speaker: self._parts.indexes.name(speaker) or self._names.get(speaker, "")}
 
     def _own(self, iri: IRI, mark: bytes) -> Vectors | None:

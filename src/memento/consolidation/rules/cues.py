@@ -194,7 +194,7 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|\s+(?:hired|employs|acquired|employees|laid\s+off|headquarters"
             r"|office|offices|shares|has\s+\d+\s+employees|membership"
             r"|offered(?!\s+to\b)|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
-            r"|sponsors|folded)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
+            r"|sponsors|fold_text)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
         ),
         (
             "Person",

@@ -37,8 +37,8 @@ _RULES = (
     ),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
     (
-        "folded",
-        r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
+        "fold_text",
+        r"\b(?:split\s+up|disbanded|fold_text|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
         r"|closed\s+for\s+good|ceased|closed)\b(?!\s+(?:the|USER|an?)\b)(?!\s+with)",
     ),
     ("died", r"\b(?:died|passed\s+away)\b"),

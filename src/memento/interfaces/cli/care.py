@@ -102,9 +102,9 @@ def evaluated(
     """Measure recall on questions with known answers."""
     from contextlib import nullcontext
 
-    from memento.evaluation.trial import bar, evaluate
+    from memento.evaluation.trial import evaluate, show_progress
 
-    with bar() if sys.stderr.isatty() else nullcontext() as progress:
+    with show_progress() if sys.stderr.isatty() else nullcontext() as progress:
         report = evaluate(
             data,
             profile=profile,

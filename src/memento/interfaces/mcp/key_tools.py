@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI
-from memento.keys.given import sanitised
+from memento.keys.labels import clean_keys
 from memento.model import BatchRow, KeyType, MemoryRow, Noted, Remembered, ToRemember, TurnRow
 from memento.operations import keys as operations
 from memento.operations import notes
@@ -198,7 +198,7 @@ def _item(asked: RememberArguments | BatchItem) -> ToRemember:
     source = asked.source or {}
     return ToRemember(
         content=asked.content,
-        keys=tuple(sanitised(asked.keys)),
+        keys=tuple(clean_keys(asked.keys)),
         types=asked.key_types,
         ttl_s=asked.ttl_seconds,
         related_to=tuple(asked.related_to or ()),

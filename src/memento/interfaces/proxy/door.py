@@ -11,7 +11,7 @@ from flask import Blueprint, Request, Response, request
 from werkzeug.exceptions import HTTPException
 
 from memento import telemetry
-from memento.backends import Keeper
+from memento.backends import CopyCache
 from memento.errors import InputError, MementoError
 from memento.interfaces.proxy.dialects import DIALECTS
 from memento.interfaces.proxy.enrich import Enriched, Enricher
@@ -38,7 +38,7 @@ class Proxy:
         self._relay = Relay(knobs.connect_s, service.settings.server.threads)
         self._sticky = Sticky(service.datadir, knobs.blocks)
         self._enricher = Enricher(self._sticky, knobs)
-        service.stores.keepers.append(Keeper(self._sticky.forget, self.close, self._sticky.clear))
+        service.stores.caches.append(CopyCache(self._sticky.forget, self.close, self._sticky.clear))
 
     def blueprint(self) -> Blueprint:
         """The routes; every path of a provider is served."""

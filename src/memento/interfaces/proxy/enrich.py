@@ -24,7 +24,7 @@ from memento.interfaces.proxy.spans import Unreadable, spliced
 from memento.interfaces.proxy.sticky import Block, Sticky
 from memento.model import Recalled, Recollection, Retired
 from memento.operations.recall import Recall
-from memento.retrieval.render import fitted
+from memento.retrieval.render import fit_block
 from memento.service import Context
 from memento.service.handlers.recall import peek
 from memento.settings import ProxySettings
@@ -112,7 +112,7 @@ class Enricher:
             return None
         today = datetime.now(ZoneInfo(context.settings.consolidation.time_zone)).date()
         instructions = INSTRUCTIONS if self._knobs.instructions else ""
-        shown, text = fitted(found, today, self._knobs.block_tokens, instructions)
+        shown, text = fit_block(found, today, self._knobs.block_tokens, instructions)
         if not shown.memories:
             return None
         written = json.dumps(text, ensure_ascii=False)[1:-1]

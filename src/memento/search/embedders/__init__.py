@@ -20,7 +20,7 @@ __all__ = ["Cached", "MiniLm", "Trigram", "embedder_of"]
 
 def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cached:
     """
-    The embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
+    Return the embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
 
     Args:
         cache_folder: for vectors, if the settings want them kept, and for the model as onnxruntime reads it.

@@ -16,7 +16,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +30,6 @@ REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
 PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
 
 Vector = NDArray[np.float32]
-
-
-@runtime_checkable
-class Closing(Protocol):
-    """An embedder that holds connections."""
-
-    def close(self) -> None: ...
 
 
 class Cached:
@@ -61,7 +53,7 @@ class Cached:
         return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
 
     def is_word(self, word: str) -> bool:
-        """Whether the model has a word whole, given in small letters; True where there is no telling."""
+        """Return whether the model has a word whole, given in small letters; True where there is no telling."""
         return self.embedder.is_word(word) if isinstance(self.embedder, MiniLm) else True
 
     def windows(self, text: str) -> list[str]:
@@ -71,7 +63,7 @@ class Cached:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
         digests = [_digest(text) for text in texts]
-        known = self._remembered(dict.fromkeys(digests))
+        known = self._look_up(dict.fromkeys(digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if missing:
             rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
@@ -102,28 +94,28 @@ class Cached:
         with self._lock:
             if self._file:
                 self._file.close()
-        if isinstance(self.embedder, Closing):
-            self.embedder.close()
+        if close := getattr(self.embedder, "close", None):  # only a remote one holds connections
+            close()
 
-    def _remembered(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
+    def _look_up(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
         with self._lock:
-            found = {digest: self._recent[digest] for digest in digests if digest in self._recent}
-            for digest in found:
+            known = {digest: self._recent[digest] for digest in digests if digest in self._recent}
+            for digest in known:
                 self._recent.move_to_end(digest)
-            sought = [digest for digest in digests if digest not in found]
+            sought = [digest for digest in digests if digest not in known]
             if self._file and sought:
                 stored = self._file.get(sought)
-                self._note_recent(stored)
-                found |= stored
-            return found
+                self._keep_recent(stored)
+                known |= stored
+            return known
 
     def _remember(self, vectors: dict[bytes, Vector]) -> None:
         with self._lock:
-            self._note_recent(vectors)
+            self._keep_recent(vectors)
             if self._file:
                 self._file.put(vectors)
 
-    def _note_recent(self, vectors: dict[bytes, Vector]) -> None:
+    def _keep_recent(self, vectors: dict[bytes, Vector]) -> None:
         # A copy: a row that is a view would keep its whole batch in memory.
         self._recent.update((digest, vector.copy()) for digest, vector in vectors.items())
         while len(self._recent) > REMEMBERED:
@@ -139,18 +131,18 @@ class _File:
         self._usable = True
 
     def get(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        found: dict[bytes, Vector] = {}
+        vectors: dict[bytes, Vector] = {}
 
         def read(connection: sqlite3.Connection) -> None:
-            for chunk in _chunks(digests):
+            for chunk in _split(digests):
                 marks = ",".join("?" * len(chunk))
                 rows = connection.execute(f"SELECT digest, vector FROM embeddings WHERE digest IN ({marks})", chunk)
                 for digest, blob in rows:
                     if len(blob) == 4 * self._dimensions:
-                        found[digest] = np.frombuffer(blob, dtype="<f4")
+                        vectors[digest] = np.frombuffer(blob, dtype="<f4")
 
         self._attempt(read)
-        return found
+        return vectors
 
     def put(self, vectors: dict[bytes, Vector]) -> None:
         def write(connection: sqlite3.Connection) -> None:
@@ -179,11 +171,11 @@ class _File:
             self._connection = None
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> bool:
-        """Whether it worked; after the first failure nothing is tried any more."""
+        """Return whether it worked; after the first failure nothing is tried any more."""
         if not self._usable:
             return False
         try:
-            self._connection = self._connection or self._opened()
+            self._connection = self._connection or self._open()
             work(self._connection)
             return True
         except (sqlite3.Error, OSError) as error:
@@ -192,7 +184,7 @@ class _File:
             self._abandon()
             return False
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch(mode=0o600)
         connection = sqlite3.connect(self._path, timeout=5.0, check_same_thread=False)
@@ -225,5 +217,5 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _chunks(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+def _split(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     return (digests[begin : begin + PARAMETERS] for begin in range(0, len(digests), PARAMETERS))

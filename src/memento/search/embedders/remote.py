@@ -19,7 +19,7 @@ from memento.breaker import Breaker
 from memento.errors import EmbeddingError
 from memento.llm.endpoint import UNFIT, Endpoint, Limits, error_message
 from memento.ports import Vectors
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
 from memento.settings import EmbeddingSettings
 
 ADDRESSES: Mapping[str, str] = {
@@ -64,17 +64,17 @@ class Remote:
 
     def windows(self, text: str) -> list[str]:
         """
-        The text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
+        Return the text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
 
         Raises:
             EmbeddingError: the text is blank.
         """
         _refuse_blank([text])
-        return [piece for piece in pieces(text, self._max_chars) if not piece.isspace()]
+        return [piece for piece in split_text(text, self._max_chars) if not piece.isspace()]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
+        Return (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
 
         Raises:
             EmbeddingError: a text is blank; or the service is away, refuses, or answers with other vectors than were asked for.
@@ -82,14 +82,14 @@ class Remote:
         _refuse_blank(texts)
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for begin in range(0, len(texts), self._batch):
-            rows[begin : begin + self._batch] = self._embedded(texts[begin : begin + self._batch])
+            rows[begin : begin + self._batch] = self._request(texts[begin : begin + self._batch])
         return rows
 
     def close(self) -> None:
         """Let go of connections; the next text opens new ones."""
         self._endpoint.close()
 
-    def _embedded(self, texts: Sequence[str]) -> Vectors:
+    def _request(self, texts: Sequence[str]) -> Vectors:
         until = time.monotonic() + self._call_s
         while True:
             body: dict[str, Any] = {"model": self._model, "input": list(texts)}
@@ -100,20 +100,20 @@ class Remote:
             path = "/api/embed" if self._ollama else "/embeddings"
             answer = self._endpoint.post(path, body, retries=self._retries, until=until)
             if answer.status not in UNFIT:
-                return self._checked(answer.body, len(texts))
+                return self._parse_rows(answer.body, len(texts))
             why = error_message(answer.body)
             if not (self._shortens and "dimension" in why.lower()):
                 fix = "; if a text is too long for the model, lower max_chars of [embedding]"
                 raise EmbeddingError(self._endpoint.complaint(answer.status, why) + fix)
             self._shortens = False  # an older model: its vectors have one length
 
-    def _checked(self, body: Mapping[str, Any], wanted: int) -> Vectors:
-        """Unit rows in the order of the texts."""
+    def _parse_rows(self, body: Mapping[str, Any], wanted: int) -> Vectors:
+        """Return unit rows in the order of the texts."""
         try:
             if self._ollama:
                 rows = list(body["embeddings"])
             else:
-                by_index = {one["index"]: one["embedding"] for one in body["data"]}
+                by_index = {entry["index"]: entry["embedding"] for entry in body["data"]}
                 rows = [by_index[place] for place in range(len(by_index))]
             lengths = {len(row) for row in rows}
             if len(rows) != wanted or len(lengths) != 1:
@@ -132,25 +132,26 @@ class Remote:
         return unit(vectors)
 
 
-def pieces(text: str, most: int) -> list[str]:
+def split_text(text: str, most: int) -> list[str]:
     """
-    The text in overlapping pieces of at most `most` characters; every character is in one.
+    Return the text in overlapping pieces of at most `most` characters; every character is in one.
 
-    >>> pieces("one two three four five six", 16)
+    >>> split_text("one two three four five six", 16)
     ['one two three', 'three four five', 'five six']
     """
-    found, begin = [], 0
+    pieces, begin = [], 0
     while len(text) - begin > most:
-        end = _gap(text, begin + most // 2, begin + most) or begin + most
-        found.append(text[begin:end])
+        end = _find_gap(text, begin + most // 2, begin + most) or begin + most
+        pieces.append(text[begin:end])
         begin = (
-            _gap(text, end - most // OVERLAP - most // 4, end - most // OVERLAP, after=True) or end - most // OVERLAP
+            _find_gap(text, end - most // OVERLAP - most // 4, end - most // OVERLAP, after=True)
+            or end - most // OVERLAP
         )
-    return [*found, text[begin:]]
+    return [*pieces, text[begin:]]
 
 
-def _gap(text: str, least: int, most: int, *, after: bool = False) -> int | None:
-    """The last place in least..most before a blank, or `after` one; None when there is none."""
+def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int | None:
+    """Return the last place in least..most before a blank, or `after` one; None when there is none."""
     blanks = [found.end() if after else found.start() for found in re.finditer(r"\s+", text[least : most + 1])]
     fitting = [least + place for place in blanks if 0 < place <= most - least]
     return fitting[-1] if fitting else None
@@ -158,7 +159,7 @@ def _gap(text: str, least: int, most: int, *, after: bool = False) -> int | None
 
 def _fingerprint(provider: str, model: str, dimensions: int, host: str) -> str:
     """
-    A name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
+    Return a name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
 
     >>> _fingerprint("ollama", "nomic/embed:v1.5", 768, "localhost")
     'ollama-nomic_embed_v1.5-768-localhost-f444722c'

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memento.errors import EmbeddingError
 from memento.ports import Vectors
-from memento.rank.similarity import unit
+from memento.rank.mmr import unit
 
 
 class Trigram:
@@ -34,12 +34,12 @@ class Trigram:
         self.fingerprint = f"trigram-{dimensions}"
 
     def windows(self, text: str) -> list[str]:
-        """The text itself, however long; raises `EmbeddingError` when it is blank."""
+        """Return the text itself, however long; raises `EmbeddingError` when it is blank."""
         _refuse_blank([text])
         return [text]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """(len(texts), dimensions) unit rows; raises `EmbeddingError` when a text is blank."""
+        """Return (len(texts), dimensions) unit rows; raises `EmbeddingError` when a text is blank."""
         _refuse_blank(texts)
         rows = np.zeros((len(texts), self.dimensions))
         for row, text in zip(rows, texts, strict=True):
@@ -52,7 +52,7 @@ class Trigram:
 
 
 def _trigrams(text: str) -> NDArray[np.uint64]:
-    """A 64-bit hash of every trigram of every word; of the whole text when it has no word."""
+    """Return a 64-bit hash of every trigram of every word; of the whole text when it has no word."""
     words = re.findall(r"\w+", text.lower()) or [text.strip()]
     padded = f" {' '.join(words)} ".encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(padded, dtype="<u4").astype(np.uint64)

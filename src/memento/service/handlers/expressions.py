@@ -18,8 +18,7 @@ from memento.service.context import Context
 from memento.service.dispatch import handle, handles
 from memento.service.handlers.documents import export_pieces, take_in
 from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.printer import printed
-from memento.sexpr.reader import Form
+from memento.sexpr.forms import Form, print_form
 from memento.sexpr.spoken import Host
 from memento.sexpr.verbs import VERBS
 from memento.strength import activation
@@ -33,12 +32,14 @@ def evaluate(operation: operations.Evaluate, context: Context) -> Evaluated:
     if not isinstance(expression, str):
         raise InputError(f"the expression must be text, not {type(expression).__name__}")
     evaluation = Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context))
-    forms = evaluation.checked(expression)
+    forms = evaluation.check_forms(expression)
     if evaluation.writes(forms):
         context.access.needs("write")
         context.require_writable()
-    values = evaluation.evaluated(forms)
-    return Evaluated(values=tuple(map(_as_json, values)), text=printed(_simplify(values[-1])), calls=evaluation.calls)
+    values = evaluation.evaluate_forms(forms)
+    return Evaluated(
+        values=tuple(map(_as_json, values)), text=print_form(_simplify(values[-1])), calls=evaluation.calls
+    )
 
 
 @handles(operations.RecallItems)
@@ -70,7 +71,7 @@ def set_policy(operation: operations.SetPolicy, context: Context) -> str:
     """Write a policy, once its expression is checked."""
     scope, options = context.scope(operation.namespace, "write"), context.settings.sexpr
     try:
-        Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context)).checked(
+        Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context)).check_forms(
             operation.expression
         )
     except InputError as error:
@@ -113,4 +114,4 @@ def _simplify(value: Any) -> Any:
 
 def _as_json(value: Any) -> Any:
     """Return the same as JSON; what was read as its text."""
-    return printed(value) if isinstance(value, Form) else _simplify(value)
+    return print_form(value) if isinstance(value, Form) else _simplify(value)

@@ -16,7 +16,7 @@ from memento.model import Update as AuditEntry
 from memento.operations import graphs as operations
 from memento.operations.recall import Recall
 from memento.retrieval import pipeline
-from memento.retrieval.likeness import table, table_of
+from memento.retrieval.likeness import build_table, build_table_of
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.graphs import Graphs
@@ -122,10 +122,10 @@ class TenantGraphs(Graphs):
         )
         audit = Change(tuple(mapping.quads(entry, audit_iri(dataset.tenant))))
         if done.nodes:
-            stores.forget_copies(done.nodes)
+            stores.invalidate_copies(done.nodes)
         stores.amend(done.delta + audit, done.nodes, done.graphs, done.texts)
         if done.nodes:
-            stores.forget_copies(done.nodes)  # one that was made meanwhile
+            stores.invalidate_copies(done.nodes)  # one that was made meanwhile
 
 
 @handles(operations.Query)
@@ -206,13 +206,13 @@ def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:
             gate=block.gate,
         )
         query, chosen = prepare(operation, scope, context)
-        return [(one.item, one.score) for one in pipeline.ranked(query, context.stores, chosen)]
+        return [(one.item, one.score) for one in pipeline.rank_memories(query, context.stores, chosen)]
 
     def compare(text: str, is_iri: bool) -> bytes:
         """Return how like a text, or a memory or entity, every memory and entity of the scope is."""
         if is_iri:
-            return table_of(IRI(text), scope, context.stores)
+            return build_table_of(IRI(text), scope, context.stores)
         context.require_text(text, "the text of mem:similarity")
-        return table(text, scope, context.stores)
+        return build_table(text, scope, context.stores)
 
     return MemoryAccess(zone=context.service.zone, recall=recall_block, compare=compare)

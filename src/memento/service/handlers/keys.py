@@ -8,11 +8,11 @@ from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
-from memento.keys import direct, learn, listing, match, walk
-from memento.keys.given import sanitised
-from memento.keys.remember import Written, remembered
-from memento.keys.thresholds import thresholds
-from memento.keys.walk import Page, Way
+from memento.keys import learn, match, walk
+from memento.keys.labels import clean_keys
+from memento.keys.match import choose_thresholds
+from memento.keys.remember import Outcome, plan_memory
+from memento.keys.walk import PageRequest, Traversal
 from memento.model import (
     BatchRow,
     Change,
@@ -34,7 +34,8 @@ from memento.model import (
     Value,
 )
 from memento.operations import keys as operations
-from memento.search.spellings import folded
+from memento.retrieval.engines import direct
+from memento.search.spellings import fold_text
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.time import now
@@ -48,16 +49,16 @@ def find_keys(operation: operations.FindKeys, context: Context) -> FoundKeys:
     context.require_text(operation.query, "query")
     scope, at = context.scope(operation.namespace), now()
     vectors, options = context.embed(operation.query), context.settings.keys
-    limits = thresholds(context.stores.embedder.fingerprint, options)
+    limits = choose_thresholds(context.stores.embedder.fingerprint, options)
     with context.stores.indexes.lock:
         leads = context.key_view(scope, at)
-        query = match.Asked(text=operation.query, vectors=vectors, limits=limits)
-        found = match.matched(query, leads, context.stores.graph, options)
-        best = match.chosen(found, leads, operation.k)
-        aliases = match.aliases([one.lead for one in best], scope.readable, context.stores.graph)
-        rows = match.shown(best, leads, aliases, options.hub)
+        query = match.KeyQuery(text=operation.query, vectors=vectors, limits=limits)
+        found = match.match_keys(query, leads, context.stores.graph, options)
+        best = match.pick_best(found, leads, operation.k)
+        aliases = match.list_aliases([one.entry for one in best], scope.readable, context.stores.graph)
+        rows = match.describe_keys(best, leads, aliases, options.hub)
     if options.autokey:
-        context.service.query_log.note(operation.query, scope.graph, found, at)
+        context.service.query_log.log(operation.query, scope.graph, found, at)
     return FoundKeys(query=operation.query, namespace=scope.namespace, keys=tuple(rows))
 
 
@@ -70,16 +71,16 @@ def read_key(operation: operations.ReadKey, context: Context) -> KeyPage:
         context.require_text(operation.query, "query")
     scope = context.scope(operation.namespace)
     vectors = None if operation.query is None else context.embed(operation.query)
-    page = Page(limit=operation.limit, offset=operation.offset, asked=vectors)
+    page = PageRequest(limit=operation.limit, offset=operation.offset, query=vectors)
     with context.stores.indexes.lock:
         way = traversal(scope, context)
-        lead = way.leads.lead(operation.iri)
+        lead = way.view.find_entry(operation.iri)
         if lead is None:
             raise NotFound(
                 f"there is no key <{operation.iri[:200]}> in the namespace {scope.namespace!r}: ask for keys first"
             )
-        aliases = match.aliases([lead], scope.readable, context.stores.graph)
-        return walk.page(lead, page, way, aliases.get(lead.iri, ()), context.settings.keys.hub)
+        aliases = match.list_aliases([lead], scope.readable, context.stores.graph)
+        return walk.list_page(lead, page, way, aliases.get(lead.iri, ()), context.settings.keys.hub)
 
 
 @handles(operations.ReadMemory)
@@ -89,7 +90,7 @@ def read_memory(operation: operations.ReadMemory, context: Context) -> OpenedMem
     leaves_trace = context.access.may("write") and service.degraded is None
     with context.stores.indexes.lock:
         way = traversal(scope, context)
-        opened, effects = walk.opened(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
+        opened, effects = walk.open_memory(operation.iri, operation.via, way, past=operation.past, traced=leaves_trace)
     if effects:
         service.reinforcement.note(*effects)
         traversed = next((one for one in opened.keys if one.is_traversed), None)
@@ -103,7 +104,7 @@ def related(operation: operations.Related, context: Context) -> Related:
     """Find the neighbours of a memory."""
     scope = context.scope(operation.namespace)
     with context.stores.indexes.lock:
-        return walk.related(operation.iri, traversal(scope, context))
+        return walk.find_related(operation.iri, traversal(scope, context))
 
 
 @handles(operations.Conversation)
@@ -111,7 +112,7 @@ def conversation(operation: operations.Conversation, context: Context) -> tuple[
     """List the turns of a session."""
     context.require_text(operation.session, "session")
     scope = context.scope(operation.namespace)
-    return listing.conversation(operation.session, operation.turn, scope, context.stores.graph)
+    return walk.read_conversation(operation.session, operation.turn, scope, context.stores.graph)
 
 
 @handles(operations.ListMemories)
@@ -120,7 +121,7 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
     with context.stores.indexes.lock:
-        return listing.memories(operation.limit, operation.offset, traversal(scope, context))
+        return walk.list_memory_rows(operation.limit, operation.offset, traversal(scope, context))
 
 
 @handles(operations.MemoryStats)
@@ -129,7 +130,7 @@ def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryS
     scope, folder = context.scope(operation.namespace), context.service.datadir.path
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     with context.stores.indexes.lock:
-        return listing.stats(scope, traversal(scope, context), size)
+        return walk.count_memories(scope, traversal(scope, context), size)
 
 
 @handles(operations.RecallMemories)
@@ -140,9 +141,9 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
         raise Forbidden("direct recall over keys is off: set MEMENTO_KEYS_DIRECT=true, or walk with find_keys")
     context.require_text(operation.query, "query")
     scope = context.scope(operation.namespace)
-    limits = thresholds(context.stores.embedder.fingerprint, options)
-    query = match.Asked(text=operation.query, vectors=context.embed(operation.query), limits=limits)
-    wanted = direct.Wanted(
+    limits = choose_thresholds(context.stores.embedder.fingerprint, options)
+    query = match.KeyQuery(text=operation.query, vectors=context.embed(operation.query), limits=limits)
+    wanted = direct.DirectOptions(
         k=operation.k,
         hops=operation.hops,
         expand=operation.expand,
@@ -153,7 +154,7 @@ def recall_memories(operation: operations.RecallMemories, context: Context) -> D
         key_gate=operation.key_gate,
     )
     with context.stores.indexes.lock:
-        found, effects = direct.recalled(query, wanted, traversal(scope, context), options, context.settings.words)
+        found, effects = direct.rank_directly(query, wanted, traversal(scope, context), options, context.settings.words)
     if context.access.may("write"):
         context.service.reinforcement.note(*effects)
     return DirectRecall(query=operation.query, namespace=scope.namespace, memories=tuple(found))
@@ -164,7 +165,7 @@ def remember(operation: operations.Remember, context: Context) -> Remembered:
     """Keep one text."""
     item = ToRemember(
         content=operation.content,
-        keys=None if operation.keys is None else tuple(sanitised(operation.keys)),
+        keys=None if operation.keys is None else tuple(clean_keys(operation.keys)),
         types=dict(operation.types or {}),
         ttl_s=operation.ttl_s,
         related_to=tuple(operation.related_to),
@@ -196,8 +197,8 @@ def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> C
     scope, at, service = context.scope(operation.namespace, "write"), now(), context.service
     with service.writing, context.stores.indexes.lock:
         service.reinforcement.write_held()
-        over, expired = listing.overdue(scope, at, context.stores.graph)
-        idle, phrases = learn.unlearned(context.write_context(scope, at), context.settings.keys.autokey_days)
+        over, expired = walk.expire_overdue(scope, at, context.stores.graph)
+        idle, phrases = learn.unlearn_idle(context.write_context(scope, at), context.settings.keys.autokey_days)
         change = over + idle
         if change.adds or change.removes:
             context.stores.commit(change, scope)
@@ -209,22 +210,22 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | N
     context.require_text(item.source, "source")
     stores, service = context.stores, context.service
     # Before anybody waits for the lock: what was embedded is remembered.
-    stores.embedder.embed([*stores.embedder.windows(item.content), *sanitised(item.keys or ())])
+    stores.embedder.embed([*stores.embedder.windows(item.content), *clean_keys(item.keys or ())])
     with service.writing, stores.indexes.lock:
         at = now()
         if item.related_to or item.keys:
             service.reinforcement.write_held()
-        written = remembered(item, context.write_context(scope, at))
+        written = plan_memory(item, context.write_context(scope, at))
         change = written.change + _place_turn(item, written, scope, context)
         if marks and written.note is not None:
-            change += _mark(written.told.saved, marks, scope)
+            change += _mark(written.answer.saved, marks, scope)
         if change.adds or change.removes:
             stores.commit(change, scope)
     service.reinforcement.note(*written.effects)
-    return written.told
+    return written.answer
 
 
-def _place_turn(item: ToRemember, written: Written, scope: Scope, context: Context) -> Change:
+def _place_turn(item: ToRemember, written: Outcome, scope: Scope, context: Context) -> Change:
     """Return the change that makes a note the next turn of its conversation."""
     if not item.session or written.note is None:
         return Change()
@@ -260,21 +261,23 @@ def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:
 def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> None:
     """Let the key that was traversed learn from the question that led to it, when it did so often enough."""
     at, options, key, service = now(), context.settings.keys, traversed.key, context.service
-    phrase = service.query_log.named(key, scope.graph, at)
-    if phrase and phrase != folded(traversed.name):
-        service.reinforcement.note(*learn.counted(key, phrase, scope, context.stores))
-    lesson = service.query_log.taken(key, scope.graph, at, options.autokey_after)
+    phrase = service.query_log.find_phrase(key, scope.graph, at)
+    if phrase and phrase != fold_text(traversed.name):
+        service.reinforcement.note(*learn.count_use(key, phrase, scope, context.stores))
+    lesson = service.query_log.take_lesson(key, scope.graph, at, options.autokey_after)
     if lesson is None:
         return
     with service.writing, context.stores.indexes.lock:
         desk = context.write_context(scope, at)
-        lead = desk.leads.lead(key)
-        change = learn.learned(lesson, lead, memory, desk, options) if lead else Change()
+        lead = desk.view.find_entry(key)
+        change = learn.learn_phrase(lesson, lead, memory, desk, options) if lead else Change()
         if change.adds:
             context.stores.commit(change, scope)
 
 
-def traversal(scope: Scope, context: Context) -> Way:
+def traversal(scope: Scope, context: Context) -> Traversal:
     """Return what a walk over keys goes by. Ask under `indexes.lock`."""
     at = now()
-    return Way(context.key_view(scope, at), context.service.reinforcement, context.stores.graph, scope.readable, at)
+    return Traversal(
+        context.key_view(scope, at), context.service.reinforcement, context.stores.graph, scope.readable, at
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memento.archive import forgetting, library
 from memento.consolidation import amend, queue
 from memento.consolidation.task import make_task
-from memento.keys.inherit import Better
+from memento.keys.remember import KeyChanges
 from memento.model import Forgotten, Imported, Noted, NoteRow, NoteStatus, Source, Undone
 from memento.operations import notes
 from memento.service.context import Context
@@ -92,7 +92,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
     context.require_text(operation.content, "content")
     scope, service = context.scope(operation.namespace, "write"), context.service
     since = None if operation.at is None else instant(operation.at, "at", service.zone)
-    better = Better(keys=operation.keys, types=operation.types, related_to=operation.related_to)
+    better = KeyChanges(keys=operation.keys, types=operation.types, related_to=operation.related_to)
     with service.understanding, service.writing:
         service.reinforcement.write_held()
         return amend.correct(

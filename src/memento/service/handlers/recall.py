@@ -23,13 +23,14 @@ from memento.model import (
 from memento.operations import recall as operations
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
+from memento.retrieval.question import Query
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.settings import Settings
 from memento.time import instant, now
 
 
-def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[pipeline.Asked, Settings]:
+def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[Query, Settings]:
     """
     Return a question for the pipeline, and the settings to answer it with.
 
@@ -50,7 +51,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     k, zone = operation.k, context.service.zone
     if k is not None and not 1 <= k <= most:
         raise InputError(f"k must be from 1 to {most}{', explained,' if operation.explain else ''} not {k}")
-    query = pipeline.Asked(
+    query = Query(
         operation.question,
         scope,
         k=k or min(chosen.distill.top_k, most),

@@ -27,7 +27,7 @@ from memento.graph.store import Store
 from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
 from memento.model import Change, Dataset, Quad, Scope, Value
-from memento.search.found import Found
+from memento.search.records import Record
 from memento.time import now
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
@@ -80,8 +80,8 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
     nodes = _find_affected(touched, after, most)
     said = whole.values(nodes)
     described = {subject: graph for subject, _, _, graph in said}
-    records = [Found(iri, described[iri], one) for iri, one in statements(said).items()]
-    parts.indexes.embedded(records)  # before anything is written, which must not fail when half of it is done
+    records = [Record(iri, described[iri], one) for iri, one in statements(said).items()]
+    parts.indexes.embed(records)  # before anything is written, which must not fail when half of it is done
     less = _trim_description(after, dataset.tenant, parts)
     told = list(dict.fromkeys(quad[0] for quad in less.removes))
     telling = parts.indexes.read(told, readable) if told else []

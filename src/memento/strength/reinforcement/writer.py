@@ -6,7 +6,7 @@ What use does to memories and links, noted at once and written a moment later.
 *Guarantees:* what is noted counts for the next reader at once, and is in the store within a second, or when the memory is closed. A
 kill loses what was noted in that second, and nothing else: neither a memory nor a link depends on it.
 
-*But:* the numbers are folded anew from what the graph says when they are written, so that a correction in between is not undone.
+*But:* the numbers are fold_text anew from what the graph says when they are written, so that a correction in between is not undone.
 """
 
 from __future__ import annotations

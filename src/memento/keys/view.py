@@ -1,0 +1,453 @@
+"""
+What leads to memories, for one reader at one moment: keys, entities, the user, and phrases that texts share.
+
+An entity, and the user, is a key by itself; its `mem:Key` is written when there is something to say of it. A phrase leads between
+memories that came without keys, unless a key or an entity goes by it. As long as no link is written, the subject of a memory leads
+to it with the weight 1, what else it is about with a share of 1, and what it only mentions with the least weight there is.
+
+*But:* use it under `indexes.lock`: a write in between would make its masks stale.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.iris import IRI, key_iri, phrase_iri, phrase_of
+from memento.model import KeyType, Scope
+from memento.rank import dynamics
+from memento.search.indexes import Indexes
+from memento.search.links import Joined, label_of, read_names
+from memento.search.nodes import Ids, Mask
+from memento.search.subjects import aliases
+from memento.search.words import STOP_WORDS, Postings, tokens
+from memento.settings import KeysSettings
+from memento.strength.reinforcement import Reinforcement
+
+MENTIONED = dynamics.LIGHTEST
+"""The weight of what a text only mentions; that of its subject is 1."""
+
+_LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the word for its memories
+_MOST = 40  # phrases of one text that are looked at
+_NOUN = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]+)*")
+# What is no noun, or one that says nothing of a text.
+_OTHER = STOP_WORDS | frozenset(
+    re.findall(
+        r"\w+",
+        """
+    able above across actually after again against ago all almost alone along already also although always among another
+    anyone anything around away back bad because become becomes became before began begin begins behind below best better
+    between beyond big born both bought bring brought buy call called calls came cannot certain clear close come comes common
+    day days despite different don done down drank drink drinks drove due during early easy eat eats ate either else enough
+    even eventually ever every everyone everything fall falls famous far favorite favourite fell felt few find finds first
+    five for found four former full further gave get gets give given gives go goes gone good got great grew grow grows half
+    hard hate hates hear heard held help helps here high however huge important inside instead join just keep keeps kept knew
+    know known knows large last late later latest least leave leaves led left less let like likes little live lives long look
+    looks lost lot lots love loves low made main major make makes many maybe mean means meant meet meets met mine minor month
+    months moves much must name near need needs neither never new next nice nine none nor not nothing notable now off often
+    old one only onto open other others out outside over part particular past people per perhaps play plays possible prefer
+    prefers pretty previous put puts quite ran rather read real recent right run runs said same saw say says second see seem
+    seems seen sell sells sent set seven several shall short show shows shown simple since six slight slow small sold somebody
+    someone something sometimes somewhat soon spend spent stand start starts stay stays still stood strong such sure take
+    taken takes talk tell tells ten thank thanks thing things think thinks third thought three through thus till time times
+    today together told tomorrow tonight took toward towards tried true try turn two type under unless until unto upon use
+    uses user usual various via visit visits wait walk want wants watch watches way ways week weeks well went whether whose
+    wide will within without won work works worse worst worth wrote year years yes yesterday yet young zero
+        """,
+    )
+)
+_ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
+"""How adverbs, many adjectives and most forms of verbs end."""
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """
+    A phrase of a text, as it is written there, how surely the text is about it (1 for its subject), and what it is compared by.
+    """
+
+    name: str
+    type: KeyType
+    weight: float
+    stems: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, name: str, type: KeyType = "concept", weight: float = MENTIONED) -> Self:
+        return cls(name, type, weight, tuple(tokens(name)))
+
+
+def extract_phrases(content: str, title: str | None = None) -> list[Phrase]:
+    """
+    Return the phrases of a text, its subject first, then names, then nouns as they come; each once.
+
+    >>> [(one.name, one.type) for one in extract_phrases("Isaac Newton watched an apple fall from a tree.")]
+    [('Isaac Newton', 'proper_noun'), ('apple', 'concept'), ('tree', 'concept')]
+    """
+    content = unicodedata.normalize("NFKC", content)
+    found: dict[tuple[str, ...], Phrase] = {}
+    for name, weight in aliases(content, title):
+        _add_phrase(found, _subject_phrase(_spell(name, f"{title or ''} {content}"), weight))
+    for label in sorted(read_names(content).spans, key=lambda label: _locate(label, content)):
+        if not label.isdecimal():
+            _add_phrase(found, Phrase.parse(_spell(label, content), "proper_noun"))
+    for noun in extract_nouns(content):
+        _add_phrase(found, Phrase.parse(noun))
+    return list(found.values())[:_MOST]
+
+
+def extract_nouns(text: str) -> list[str]:
+    """
+    Return the words of a text that may be nouns, in small letters, each once, and pairs of neighbouring ones.
+
+    >>> extract_nouns("She bakes sourdough bread on Sundays with her red oven.")
+    ['bakes', 'bakes sourdough', 'sourdough', 'sourdough bread', 'bread', 'oven']
+    """
+    found: dict[str, None] = {}
+    before = None
+    for match in _NOUN.finditer(text):
+        word = match[0]
+        is_noun = word.islower() and word not in _OTHER and not word.endswith(_ENDINGS)
+        if is_noun:
+            found[word] = None
+            if before and text[before.end() : match.start()] == " ":
+                found.pop(word)
+                found[f"{before[0]} {word}"] = None
+                found[word] = None
+        before = match if is_noun else None
+    return list(found)
+
+
+def find_mentions(
+    stems: Sequence[str], postings: Sequence[Postings], most: int, having: Callable[[str], int] | None = None
+) -> NDArray[np.int32]:
+    """
+    Return the memories that have all of some stems, ascending; none where more than `most` have the rarest of them.
+
+    Args:
+        having: how many have a stem, where that is known already.
+
+    >>> words = Postings()
+    >>> words.add(1, "green tea"); words.add(2, "black tea")
+    >>> find_mentions(["tea"], [words], 9).tolist(), find_mentions(["black", "tea"], [words], 9).tolist()
+    ([1, 2], [2])
+    """
+    counted = having or (lambda stem: sum(some.frequency(stem) for some in postings))
+    times = {stem: counted(stem) for stem in dict.fromkeys(stems)}
+    ordered = sorted(times, key=lambda stem: times[stem])
+    if not ordered or not 0 < times[ordered[0]] <= most:
+        return np.zeros(0, dtype=np.int32)
+    nodes = np.sort(np.concatenate([some.nodes(ordered[0]) for some in postings]))
+    for stem in ordered[1:]:
+        if len(nodes) <= _LOOKED_UP:
+            has = [any(some.has(stem, node) for some in postings) for node in nodes.tolist()]
+            nodes = nodes[np.array(has, dtype=np.bool_)]
+        else:
+            has_it = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.bool_)
+            for others in (some.nodes(stem) for some in postings):
+                has_it[others[others < len(has_it)]] = True
+            nodes = nodes[has_it[nodes]]
+    return nodes
+
+
+def _add_phrase(found: dict[tuple[str, ...], Phrase], phrase: Phrase) -> None:
+    stems = phrase.stems
+    if stems and (stems not in found or found[stems].weight < phrase.weight):
+        found[stems] = phrase
+
+
+def _subject_phrase(name: str, weight: float) -> Phrase:
+    """Return what a text is about: a kind of thing after an article and in small letters, else a name."""
+    bare = _ARTICLE.sub("", name)
+    return Phrase.parse(bare, "concept", weight) if bare.islower() else Phrase.parse(name, "proper_noun", weight)
+
+
+def _locate(label: str, text: str) -> int:
+    match = _label_pattern(label).search(text)
+    return match.start() if match else len(text)
+
+
+def _spell(label: str, text: str) -> str:
+    """Return a label as it is written in the text that it comes from."""
+    match = _label_pattern(label_of(label) or label).search(text)
+    return " ".join(match[0].split()) if match else label
+
+
+def _label_pattern(label: str) -> re.Pattern[str]:
+    return re.compile(r"[\W_]+".join(map(re.escape, label.split())), re.IGNORECASE)
+
+
+Weights = NDArray[np.float64]
+
+TELLING = 1 / 3
+"""The weight from which on a memory is about something, rather than mentioning it among much else."""
+_COMMON = 0.03
+"""What more than this share of the memories mentions leads nowhere; as `search.links` has it."""
+_MOST_PHRASES = 8  # of one memory
+_FEW, _MANY = 50, 200  # memories that may mention a phrase, however few or many there are in all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyEntry:
+    """Something that leads to memories. `node` is the id of the key or anchor, None where it is only a phrase."""
+
+    iri: IRI
+    name: str
+    type: KeyType
+    node: int | None = None
+    denotes: IRI | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Tell whether it is found by its spelling alone."""
+        return self.type != "concept"
+
+
+class KeyView:
+    """A reader's share of the key graph."""
+
+    def __init__(
+        self, indexes: Indexes, strengths: Reinforcement, scope: Scope, visible: Mask, settings: KeysSettings
+    ) -> None:
+        """
+        Args:
+            visible: (ids,) the memories that the reader may be led to.
+        """
+        self.indexes = indexes
+        self.graphs = scope.memory_graphs
+        self.visible = visible
+        self._user = scope.user
+        self._named_in = (*scope.memory_graphs, scope.self_graph)
+        self._strengths = strengths
+        self._settings = settings
+        self._known: dict[IRI, tuple[Ids, Weights]] = {}
+        self._visible: dict[IRI, Ids] = {}
+        self._mentions: dict[str, Ids] = {}
+        self._times: dict[str, int] = {}  # how many memories have a stem
+        self._postings = indexes.words(self.graphs, "memory")
+        self._common = min(max(_FEW, int(_COMMON * sum(map(len, self._postings)))), _MANY)
+        self._joined = Joined([indexes.links[graph] for graph in self.graphs if graph in indexes.links])
+        self._empty: Ids = np.zeros(0, dtype=np.int32)
+
+    def is_inside(self, node: int) -> bool:
+        """Tell whether a node is a memory of the readable graphs, whatever its time."""
+        return bool(self.indexes.nodes.among(np.array([node]), self.graphs, "memory")[0])
+
+    @cached_property
+    def concepts(self) -> Mask:
+        """Return (ids,) the readable keys and anchors that match by meaning."""
+        nodes = self.indexes.nodes
+        readable = nodes.within(self.graphs, "key") | nodes.within(self.graphs, "anchor")
+        return readable & self.indexes.keys.concepts(nodes.size)
+
+    def find_entry(self, iri: str) -> KeyEntry | None:
+        """Return what goes by an IRI: a key, an entity, the user, a phrase; None where the reader has no such thing."""
+        if phrase := phrase_of(iri):
+            return self.find_named(phrase) or self.find_worded(phrase) or self._phrase_entry(Phrase.parse(phrase))
+        node = self.indexes.keys.id(IRI(iri))
+        if node is None or self.indexes.nodes.graph(node) not in self._named_in:
+            return None
+        return self.entry_of(node)
+
+    def entry_of(self, node: int) -> KeyEntry:
+        """Return a key or an anchor by its id."""
+        iri, type = self.indexes.nodes.iri(node), self.indexes.keys.type(node) or "concept"
+        name = self.indexes.name(iri) or iri
+        if self.indexes.nodes.kind(node) == "key":
+            return KeyEntry(iri=iri, name=name, type=type, node=node)
+        return KeyEntry(iri=key_iri(iri), name=name, type=type, node=node, denotes=iri)
+
+    @property
+    def user_entry(self) -> KeyEntry | None:
+        """Return the user, once something is known of them."""
+        node = self.indexes.nodes.find(self._user)
+        return None if node is None else self.entry_of(node)
+
+    def find_named(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
+        """Return the key or the anchor that goes by a phrase; of several the one in the graph `first`."""
+        return self._pick_entry(self.indexes.keys.find_exact(phrase, self._named_in, self.indexes.labels), first)
+
+    def find_worded(self, phrase: str, first: IRI | None = None) -> KeyEntry | None:
+        """Return the concept that has the same words as a phrase but for their endings."""
+        return self._pick_entry(self.indexes.keys.find_by_stems(phrase, self._named_in), first)
+
+    def find_spelt(self, text: str) -> dict[int, str]:
+        """Return the keys and anchors that a text names, by id, with the phrase that stands there."""
+        return self.indexes.keys.find(text, self._named_in, self.indexes.labels)
+
+    def find_phrases(self, text: str) -> list[KeyEntry]:
+        """Return the phrases of a text that lead to memories that came without keys, as far as no key or anchor goes by them."""
+        if not self._settings.phrases:
+            return []
+        found = (self._phrase_entry(one) for one in extract_phrases(text) if not self._is_taken(one.name))
+        return [entry for entry in found if entry is not None]
+
+    def weigh_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
+        """Return where an entry leads within the readable graphs, retired memories too, ascending, and the weights."""
+        known = self._known.get(entry.iri)
+        if known is None:
+            known = self._known[entry.iri] = self._collect_memories(entry)
+        return known
+
+    def list_visible(self, entry: KeyEntry) -> Ids:
+        """Return the memories that the reader may be led to by an entry, ascending."""
+        found = self._visible.get(entry.iri)
+        if found is None:
+            known = self._known.get(entry.iri)
+            nodes = self._reach_memories(entry) if known is None else known[0]
+            found = self._visible[entry.iri] = nodes[self.visible[nodes]] if nodes.size else nodes
+        return found
+
+    def rarity(self, entry: KeyEntry, links: int | None = None) -> float:
+        """Return how much an entry says of a memory that it leads to, 0..1."""
+        return dynamics.key_rarity(len(self.weigh_memories(entry)[0]) if links is None else links, entry.is_named)
+
+    def list_written(self, memory: int) -> dict[IRI, tuple[KeyEntry, float]]:
+        """Return what the graph says leads to a memory, and how strongly, by key: what it is about, and links."""
+        about = self._list_readable(self.indexes.adjacency.about(memory))
+        share = float(self._share_weights(np.array([memory]))[0])
+        found = {entry.iri: (entry, max(share, self._subject(entry, memory))) for entry in about}
+        linked = self.indexes.keys.links(memory)
+        return found | {entry.iri: (entry, linked[entry.node or 0]) for entry in self._list_readable(linked)}
+
+    def list_entries(self, memory: int, content: str, title: str | None = None) -> list[tuple[KeyEntry, float]]:
+        """Return what leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
+        found = self.list_written(memory)
+        if self._settings.phrases and not self.indexes.keys.have_given_keys(np.array([memory]))[0]:
+            for phrase in self._pick_rarest(extract_phrases(content, title)):
+                entry = (
+                    self.find_named(phrase.name) or self.find_worded(phrase.name) or self._phrase_entry(phrase, least=2)
+                )
+                if entry is not None:
+                    found.setdefault(entry.iri, (entry, max(self._subject(entry, memory), MENTIONED)))
+        iri = self.indexes.nodes.iri(memory)
+        strengths = [(entry, self._strengths.weight(entry.iri, iri, weight)) for entry, weight in found.values()]
+        return sorted(strengths, key=lambda one: -one[1])
+
+    def is_telling(self, entry: KeyEntry) -> bool:
+        """Tell whether an entry ties memories together: it leads to one of them by more than a mention among many."""
+        _, weights = self.weigh_memories(entry)
+        return bool(weights.size) and float(weights.max()) >= TELLING
+
+    def weight_of(self, entry: KeyEntry, memory: int) -> float | None:
+        """Return the weight with which an entry leads to one memory; None when it does not."""
+        nodes, weights = self.weigh_memories(entry)
+        place = np.flatnonzero(nodes == memory)
+        return float(weights[place[0]]) if place.size else None
+
+    def _pick_entry(self, nodes: Sequence[int], graph: IRI | None) -> KeyEntry | None:
+        if not nodes:
+            return None
+        return self.entry_of(next((node for node in nodes if self.indexes.nodes.graph(node) == graph), nodes[0]))
+
+    def _collect_memories(self, entry: KeyEntry) -> tuple[Ids, Weights]:
+        parts: list[tuple[Ids, Weights]] = []
+        if self._settings.phrases:
+            mentions = self._find_mentions(entry.name)
+            parts.append((mentions, np.full(len(mentions), MENTIONED)))
+            parts += self._list_subjects(entry)
+        if entry.node is not None and entry.denotes:
+            about = self.indexes.adjacency.memories(entry.node)
+            parts.append((about, self._share_weights(about)))
+        linked = self.indexes.keys.led_to(entry.node) if entry.node is not None else (self._empty, np.zeros(0))
+        nodes, weights = _keep_heaviest(parts, linked)
+        readable = self.indexes.nodes.among(nodes, self.graphs, "memory")
+        if not readable.all():
+            nodes, weights = nodes[readable], weights[readable]
+        return nodes, self._strengths.weights(entry.iri, nodes, weights)
+
+    def _reach_memories(self, entry: KeyEntry) -> Ids:
+        """
+        Return the memories of `_memories`, ascending, and perhaps some that are not readable: without the weights it is quicker.
+        """
+        mentions = self._find_mentions(entry.name) if self._settings.phrases else self._empty
+        parts = [nodes for nodes, _ in self._list_subjects(entry)] if self._settings.phrases else []
+        if entry.node is not None:
+            parts.append(self.indexes.keys.led_to(entry.node)[0])
+            if entry.denotes:
+                parts.append(self.indexes.adjacency.memories(entry.node))
+        return np.unique(np.concatenate([mentions, *parts])) if any(some.size for some in parts) else mentions
+
+    def _share_weights(self, memories: Ids) -> Weights:
+        """Return (n,) how much each of some memories is about any one of the things that it is about."""
+        counts = self.indexes.adjacency.counts(memories)
+        return np.asarray(np.maximum(1.0 / np.maximum(counts, 1), dynamics.LIGHTEST))
+
+    def _list_subjects(self, entry: KeyEntry) -> list[tuple[Ids, Weights]]:
+        """Return the memories without keys of their own whose subject an entry is, and how surely."""
+        found = []
+        for entity in self._joined.name(label_of(entry.name)).entities:
+            nodes, weights = entity.subjects()
+            new = ~self.indexes.keys.have_given_keys(nodes)
+            found.append((nodes[new], np.maximum(weights[new].astype(np.float64), MENTIONED)))
+        return found
+
+    def _subject(self, entry: KeyEntry, memory: int) -> float:
+        """Return how surely an entry is the subject of a memory, 0 when it is not."""
+        entities = self._joined.name(label_of(entry.name)).entities if self._settings.phrases else []
+        return max((entity.subject_of.get(memory, 0.0) for entity in entities), default=0.0)
+
+    def _list_readable(self, nodes: Iterable[int]) -> list[KeyEntry]:
+        graph = self.indexes.nodes.graph
+        return [self.entry_of(node) for node in nodes if graph(node) in self._named_in]
+
+    def _is_taken(self, phrase: str) -> bool:
+        return self.find_named(phrase) is not None
+
+    def _phrase_entry(self, phrase: Phrase, least: int = 1) -> KeyEntry | None:
+        """Return a phrase as an entry, when at least so many memories mention it."""
+        if len(self._find_mentions(phrase.name)) < least:
+            return None
+        return KeyEntry(iri=phrase_iri(phrase.name.casefold()), name=phrase.name, type=phrase.type)
+
+    def _pick_rarest(self, phrases: Sequence[Phrase]) -> list[Phrase]:
+        """Return those of some phrases that may lead elsewhere, the rarest first; no more than a walker looks at."""
+        times = {phrase: self._count_rarest(phrase) for phrase in phrases}
+        there = [phrase for phrase in phrases if 1 < times[phrase] <= self._common]
+        return sorted(there, key=lambda phrase: (-phrase.weight, times[phrase]))[:_MOST_PHRASES]
+
+    def _count_rarest(self, phrase: Phrase) -> int:
+        """Return how many memories have the rarest word of a phrase."""
+        return min(map(self._count_stem, phrase.stems), default=0)
+
+    def _count_stem(self, stem: str) -> int:
+        times = self._times.get(stem)
+        if times is None:
+            times = self._times[stem] = sum(some.frequency(stem) for some in self._postings)
+        return times
+
+    def _find_mentions(self, phrase: str) -> Ids:
+        """Return the memories without keys of their own that mention a phrase."""
+        known = self._mentions.get(phrase)
+        if known is None:
+            known = find_mentions(tokens(phrase), self._postings, self._common, self._count_stem)
+            known = self._mentions[phrase] = known[~self.indexes.keys.have_given_keys(known)] if known.size else known
+        return known
+
+
+def _keep_heaviest(parts: Sequence[tuple[Ids, Weights]], linked: tuple[Ids, Weights]) -> tuple[Ids, Weights]:
+    """Return each node once, ascending, with the weight of its link if it has one, else with its largest weight."""
+    if sum(len(nodes) for nodes, _ in parts) + len(linked[0]) <= _FEW:  # most keys: quicker than arrays
+        found: dict[int, float] = {}
+        for nodes, weights in parts:
+            for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+                found[node] = max(found.get(node, 0.0), weight)
+        found |= dict(zip(linked[0].tolist(), linked[1].tolist(), strict=True))
+        ordered = sorted(found)
+        return np.array(ordered, dtype=np.int32), np.array([found[node] for node in ordered], dtype=np.float64)
+    nodes = np.concatenate([linked[0], *(some for some, _ in parts)])
+    # A link counts before all else, however light it is.
+    heavy = np.concatenate([linked[1] + 2 * dynamics.HEAVIEST, *(weights for _, weights in parts)])
+    order = np.lexsort((-heavy, nodes))
+    nodes, heavy = nodes[order], heavy[order]
+    first = np.ones(len(nodes), dtype=np.bool_)
+    first[1:] = nodes[1:] != nodes[:-1]
+    nodes, heavy = nodes[first], heavy[first]
+    return nodes, np.where(heavy > 2 * dynamics.HEAVIEST, heavy - 2 * dynamics.HEAVIEST, heavy)

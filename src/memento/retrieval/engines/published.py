@@ -1,0 +1,183 @@
+"""
+The phases with the constants of the first published design, for comparison: `--profile seed`, or `half` without the walk.
+
+*Flow:* LAND fuses two searches, ANCHOR weighs entities, EXPAND walks from them, DISTILL fuses again and diversifies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import log1p
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.graph.store import Store
+from memento.iris import IRI
+from memento.model import Scope, Scored
+from memento.ports import Vectors
+from memento.rank.fusion import fuse, minmax
+from memento.rank.mmr import adaptive_lambda, mmr
+from memento.rank.walks import ppr
+from memento.retrieval.question import Question
+from memento.search.view import View
+from memento.settings import (
+    AnchorSettings,
+    DistillSettings,
+    ExpandSettings,
+    FusionSettings,
+    LandSettings,
+    Settings,
+    WordsSettings,
+)
+from memento.telemetry import Stopwatch
+
+
+def rank_as_published(
+    question: Question, k: int, graph: Store, scope: Scope, settings: Settings, watch: Stopwatch
+) -> tuple[list[Scored[int]], int]:
+    """Return the `k` memories that answer a question, in the order they were chosen, and how many were considered."""
+    vectors, view, run = question.vectors, question.view, watch.run
+    seeds = run(land, question.text, vectors, view, settings.land, settings.fusion, settings.words)
+    if settings.expand.iterations == 0:
+        return run(distill, seeds, (), view, k, settings.distill, settings.fusion), len(seeds)
+    anchors = run(anchor, seeds, vectors, view, graph, scope.readable, scope.user, settings.anchor)
+    reached = run(expand, anchors, vectors, view, settings.land.candidates, settings.expand)
+    return run(distill, seeds, reached, view, k, settings.distill, settings.fusion), len(seeds) + len(reached)
+
+
+def land(
+    question: str, vectors: Vectors, view: View, settings: LandSettings, fusion: FusionSettings, words: WordsSettings
+) -> list[Scored[int]]:
+    """
+    Return the seeds: at most `candidates` memories, best first, scores 0..1.
+
+    Args:
+        vectors: (w, d) unit rows, the question's windows.
+    """
+    by_meaning = view.nearest(vectors, settings.candidates, "vector")
+    by_words = view.wordiest(question, settings.candidates, words, "fulltext")
+    return fuse(by_meaning, by_words, fusion)[: settings.candidates]
+
+
+def anchor(
+    seeds: Sequence[Scored[int]],
+    vectors: Vectors,
+    view: View,
+    graph: Store,
+    readable: Sequence[IRI],
+    user: IRI,
+    settings: AnchorSettings,
+) -> list[Scored[int]]:
+    """
+    Return the entities to walk from, weights summing to 1, heaviest first; empty when none weighs anything.
+
+    Args:
+        vectors: (w, d) unit rows, the question's windows.
+        user: never an anchor unless the settings say so.
+    """
+    if not seeds:
+        return []
+    rows = graph.select("retrieval/anchor", readable, memory=view.iris([seed.item for seed in seeds]))
+    seeds_about: dict[int, set[int]] = defaultdict(set)
+    for row in rows:
+        memory, entity = (view.indexes.nodes.find(cast(IRI, row[name])) for name in ("memory", "anchor"))
+        if memory is not None and entity is not None and (settings.user or row["anchor"] != user):
+            seeds_about[entity].add(memory)
+    entities = [entity for entity, about in seeds_about.items() if len(about) >= settings.min_memories]
+    if not entities:
+        return []
+    likeness = dict(
+        zip((s.item for s in seeds), _cosines(view, "memory", [s.item for s in seeds], vectors), strict=True)
+    )
+    weights = weigh_entities(
+        semantic=_cosines(view, "anchor", entities, vectors),
+        memory=[sum(likeness[m] for m in seeds_about[entity]) / len(seeds_about[entity]) for entity in entities],
+        degree=[view.indexes.adjacency.degree(entity) for entity in entities],
+        settings=settings,
+    )
+    found = [Scored(e, w, "anchor") for e, w in zip(entities, weights, strict=True) if w > 0]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def weigh_entities(
+    semantic: Sequence[float], memory: Sequence[float], degree: Sequence[int], settings: AnchorSettings
+) -> list[float]:
+    """
+    Return each entity's share of the walk, summing to 1; all zero when the sum is not positive.
+
+    Args:
+        semantic: (n,) cosine of the entity to the question.
+        memory: (n,) mean cosine of the seeds about it.
+        degree: (n,) memories about it in the whole graph; 0 counts as 1.
+
+    >>> [round(w, 5) for w in weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], AnchorSettings())]
+    [0.62619, 0.37381]
+    """
+    most = max(1, *degree)
+    raw = [
+        settings.semantic * s + settings.memory * m + settings.structural * log1p(d or 1) / log1p(most)
+        for s, m, d in zip(semantic, memory, degree, strict=True)
+    ]
+    total = sum(raw)
+    return [weight / total for weight in raw] if total > 0 else [0.0] * len(raw)
+
+
+def _cosines(view: View, kind: str, nodes: Sequence[int], vectors: Vectors) -> list[float]:
+    found = view.indexes.vectors["memory" if kind == "memory" else "anchor"].cosines(nodes, vectors)
+    return cast(list[float], np.asarray(found, dtype=np.float64).tolist())
+
+
+def expand(
+    anchors: Sequence[Scored[int]], vectors: Vectors, view: View, limit: int, settings: ExpandSettings
+) -> list[Scored[int]]:
+    """
+    Return at most `limit` memories that the walk reaches, best first; empty without anchors.
+
+    The score mixes the walk with likeness to the question: `α · rank + (1 − α) · cosine`.
+
+    Args:
+        vectors: (w, d) unit rows, the question's windows.
+    """
+    if not anchors:
+        return []
+    restart = np.zeros(view.indexes.nodes.size)
+    restart[[one.item for one in anchors]] = [one.score for one in anchors]
+    ranks = ppr(view.matrix(), restart, settings.damping, settings.iterations, weighted=settings.weighted)
+    ranks[~view.visible] = 0.0
+    reached = np.argsort(-ranks, kind="stable")[:limit]
+    reached = reached[ranks[reached] > 0]
+    nodes: list[int] = reached.tolist()
+    structure = _scale(ranks[reached], settings.normalise)
+    likeness = view.indexes.vectors["memory"].cosines(nodes, vectors)
+    mixed = settings.structural_weight * structure + (1 - settings.structural_weight) * likeness
+    found = [Scored(node, score, "sem-ppr") for node, score in zip(nodes, mixed.tolist(), strict=True)]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _scale(ranks: NDArray[np.float64], how: str) -> NDArray[np.float64]:
+    if how == "max" and ranks.size:
+        return np.asarray(ranks / ranks.max())
+    return np.asarray(minmax(ranks)) if how == "minmax" else ranks
+
+
+def distill(
+    seeds: Sequence[Scored[int]],
+    reached: Sequence[Scored[int]],
+    view: View,
+    k: int,
+    settings: DistillSettings,
+    fusion: FusionSettings,
+) -> list[Scored[int]]:
+    """
+    Return the `k` memories that come back, in the order they were chosen, scores 0..1: seeds and reached ones in one short list.
+    """
+    fused = fuse(seeds, reached, fusion)
+    if len(fused) <= k:
+        return fused
+    scores = np.array([one.score for one in fused])
+    lam = adaptive_lambda(scores, settings.lambda_min, settings.lambda_max)
+    rows = view.indexes.vectors["memory"].vectors([one.item for one in fused])
+    return [fused[row] for row in mmr(scores, rows, k, lam)]

@@ -1,0 +1,231 @@
+"""
+What ranking reads of a memory as single values: the numbers that use changes, the slot it fills, and how far energies have faded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.iris import IRI, MEM, TYPE, user_of
+from memento.model import Strength, Value
+from memento.rank.dynamics import Decay
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Everything, Index, Update, register
+from memento.search.records import Record
+
+Column = NDArray[np.float64]
+Slot = tuple[str, bool]
+"""The name of a slot, and whether it is the user's."""
+
+NUMBERS: tuple[IRI, ...] = (
+    *(MEM.importance, MEM.depth, MEM.energy, MEM.usefulness),
+    *(MEM.accessCount, MEM.successCount, MEM.failureCount, MEM.lastAccessedAt, MEM.energyAt),
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@register
+class Numbers(Index):
+    """
+    What the graph says of memories under the predicates `NUMBERS`; times are seconds since 1970. NaN is what it does not say.
+
+    >>> numbers = Numbers()
+    >>> numbers.put(3, {MEM.depth: [0.5]})
+    >>> numbers.column(MEM.depth, np.array([3, 4])).tolist(), numbers.strength(3).depth
+    ([0.5, nan], 0.5)
+    """
+
+    name = "numbers"
+    reads = frozenset(NUMBERS)
+    follows_use = True
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._columns: dict[IRI, Column] = {}
+
+    def put(self, node: int, statements: Mapping[IRI, Sequence[Value]]) -> None:
+        """Set all numbers of a memory, in place of those it had."""
+        for predicate in NUMBERS:
+            value = _number(next(iter(statements.get(predicate, ())), None))
+            column = self._columns.get(predicate)
+            if column is None or node >= len(column):
+                if np.isnan(value):
+                    continue
+                column = self._columns[predicate] = _lengthen(column, node)
+            column[node] = value
+
+    def apply(self, update: Update) -> None:
+        for node, record in update.nodes:
+            if record.kind == "memory":
+                self.put(node, record.statements)
+
+    def drop(self, node: int) -> None:
+        """Forget a memory's numbers; harmless when it has none."""
+        self.put(node, {})
+
+    def column(self, predicate: IRI, nodes: NDArray[np.integer]) -> Column:
+        """Return (n,) one number of some memories."""
+        values = np.full(len(nodes), np.nan)
+        column = self._columns.get(predicate)
+        if column is not None:
+            there = np.flatnonzero(nodes < len(column))
+            values[there] = column[nodes[there]]
+        return values
+
+    def strength(self, node: int) -> Strength:
+        """Return all numbers of one memory."""
+        values = [float(self.column(predicate, np.array([node]))[0]) for predicate in NUMBERS]
+        importance, depth, energy, usefulness = (None if np.isnan(value) else value for value in values[:4])
+        counts = [0 if np.isnan(value) else int(value) for value in values[4:7]]
+        return Strength(
+            importance=importance,
+            depth=depth or 0.0,
+            energy=energy,
+            usefulness=usefulness,
+            access_count=counts[0],
+            success_count=counts[1],
+            failure_count=counts[2],
+            last_accessed_at=_time(values[7]),
+            energy_at=_time(values[8]),
+        )
+
+    def arrays(self) -> Arrays:
+        return {predicate.rsplit("/", 1)[-1]: column for predicate, column in self._columns.items()}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._columns = {MEM[name]: column for name, column in arrays.items()}
+
+
+def _number(value: Value | None) -> float:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _time(seconds: float) -> datetime | None:
+    return None if np.isnan(seconds) else _EPOCH + timedelta(milliseconds=round(seconds * 1000))
+
+
+def _lengthen(column: Column | None, node: int) -> Column:
+    """Return a column that is long enough for a node, with what it had."""
+    old = np.zeros(0) if column is None else column
+    more = max(node + 1, 2 * len(old), 64) - len(old)
+    return np.concatenate([old, np.full(more, np.nan)])
+
+
+@register
+class Slots(Index):
+    """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
+
+    name = "slots"
+    reads = frozenset({MEM.slot, MEM.subject})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._nodes: dict[Slot, set[int]] = defaultdict(set)
+        self._of: dict[int, Slot] = {}
+
+    def fill(self, everything: Everything) -> None:
+        for node, record in everything.nodes:
+            if MEM.slot in record.statements and record.kind == "memory" and (slot := slot_of(record)):
+                self._put(node, slot)
+
+    def get(self, name: str, *, is_own: bool) -> AbstractSet[int]:
+        """Return the memories that fill a slot."""
+        return self._nodes.get((name, is_own), set())
+
+    def apply(self, update: Update) -> None:
+        for node, record in update.nodes:
+            if record.kind == "memory":
+                self.drop(node)
+                if slot := slot_of(record):
+                    self._put(node, slot)
+
+    def drop(self, node: int) -> None:
+        slot = self._of.pop(node, None)
+        if slot is not None:
+            self._nodes[slot].discard(node)
+
+    def holds(self, node: int, record: Record) -> bool:
+        return record.kind != "memory" or self._of.get(node) == slot_of(record)
+
+    def arrays(self) -> Arrays:
+        slots = list(self._of.values())
+        nodes, own = np.array(list(self._of), dtype=np.int32), np.array([is_own for _, is_own in slots], dtype=np.bool_)
+        return nest_arrays({"": {"nodes": nodes, "own": own}, "names": pack_strings([name for name, _ in slots])})
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        names = unpack_strings(select_part(arrays, "names"))
+        for node, name, is_own in zip(arrays["nodes"].tolist(), names, arrays["own"].tolist(), strict=True):
+            self._put(node, (name, is_own))
+
+    def _put(self, node: int, slot: Slot) -> None:
+        self._of[node] = slot
+        self._nodes[slot].add(node)
+
+
+def slot_of(record: Record) -> Slot | None:
+    """Return which slot a memory fills, and whether it is the user's."""
+    name = record.first(MEM.slot)
+    return (name, record.first(MEM.subject) in ("", user_of(record.graph))) if name else None
+
+
+@register
+class Fadings(Index):
+    """The fadings of one store, by IRI, and what they come to for each graph."""
+
+    name = "fadings"
+    reads = frozenset({MEM.fades, MEM.halfLife})
+    learns_from = frozenset({MEM.Fading})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._spans: dict[IRI, tuple[IRI, datetime, float]] = {}
+        self._decays: dict[IRI, Decay] = {}
+
+    def apply(self, update: Update) -> None:
+        for record in update.others:
+            if MEM.Fading in record.statements.get(TYPE, ()) and (until := record.time_of(MEM.at)):
+                self._spans[record.iri] = (record.graph, until, float(record.first(MEM.halfLife)))
+                self._decays.clear()
+
+    def drop(self, node: int) -> None:
+        """Do nothing: a fading is no node."""
+
+    def forget(self, iri: IRI) -> None:
+        if self._spans.pop(iri, None):
+            self._decays.clear()
+
+    def of(self, graph: IRI) -> Decay:
+        """Return how far the energies of a graph have faded."""
+        decay = self._decays.get(graph)
+        if decay is None:
+            marks = sorted((until, half_life) for name, until, half_life in self._spans.values() if name == graph)
+            decay = self._decays[graph] = Decay(tuple(marks))
+        return decay
+
+    def arrays(self) -> Arrays:
+        spans = list(self._spans.values())
+        return nest_arrays(
+            {
+                "": {
+                    "until": np.array([until.timestamp() for _, until, _ in spans]),
+                    "half-lives": np.array([half_life for _, _, half_life in spans]),
+                },
+                "iris": pack_strings(list(self._spans)),
+                "graphs": pack_strings([graph for graph, _, _ in spans]),
+            }
+        )
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        iris, graphs = (unpack_strings(select_part(arrays, name)) for name in ("iris", "graphs"))
+        times, half_lives = arrays["until"].tolist(), arrays["half-lives"].tolist()
+        for iri, graph, until, half_life in zip(iris, graphs, times, half_lives, strict=True):
+            self._spans[IRI(iri)] = (IRI(graph), datetime.fromtimestamp(until, UTC), half_life)

@@ -1,0 +1,190 @@
+"""
+The indexes in a folder beside the vectors, so that a start need not read the graph: written when much has changed, brought up to
+date by what the vector file noted as touched since.
+
+*Guarantees:* what does not fit the graph is not used. The folder counts when nobody but us has written to the store since, as
+`fingerprint_files` tells after a clean end; after a kill the kernel still has all that was noted, unless it was started again.
+What another version wrote, or was written for other indexes, is not used. A folder is whole or not there: it is written under
+another name, put on disk, and then renamed. Numbers and text only; nothing in it is ever run. Deleting the folder costs a start
+that reads the graph.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+from uuid import uuid4
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento import __version__
+from memento.graph.store import Store
+from memento.search.arrays import Arrays
+from memento.search.indexes import Indexes
+from memento.search.records import is_indexed
+
+FEWEST = 5_000
+"""Nodes from which on it is worth it: fewer are read from the graph in less than a second or two."""
+LATE = 0.02
+"""Share of the nodes that may be touched before the folder is written again."""
+FORMAT = 3
+"""Of the files, to be raised with every change in how arrays are written."""
+_AT_ONCE = 500  # touched nodes that are read together
+_TOO_LATE = 0.3  # share of the nodes above which reading the graph is quicker
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_MARK = "archive"  # in the vector file: which folder is the one that was written last
+_INDEX, _DATA = "index.json", "arrays.bin"
+_ALIGNED = 64
+
+
+def load(folder: Path, graph: Store, indexes: Indexes) -> bool:
+    """Fill the indexes from a folder and from what was touched since; False, and nothing is filled, when it does not fit."""
+    with indexes.lock:
+        mark = indexes.file.get_mark(_MARK)
+        kept = read_folder(folder) if mark is not None else None
+        if kept is None:
+            return False
+        arrays, about = kept
+        if about.get("id") != mark or about.get("made by") != _made_by(indexes):
+            return False
+        late = indexes.file.touched_since(about["touch"])
+        if len(late) > max(FEWEST, _TOO_LATE * about["nodes"]):
+            return False
+        indexes.clear()
+        try:
+            indexes.restore(arrays)
+        except (KeyError, ValueError, IndexError, TypeError):  # kept by code that kept something else
+            indexes.clear()
+            return False
+        late, linked = indexes.drop_whole(late)
+        graphs = [name for name in graph.graphs() if is_indexed(name)]
+        for begin in range(0, len(late), _AT_ONCE):
+            indexes.refresh(late[begin : begin + _AT_ONCE], graphs)
+        indexes.read_edges(sorted(linked), graphs)
+        return True
+
+
+def save(folder: Path, indexes: Indexes) -> None:
+    """Write the folder; raises `OSError` when there is no room."""
+    with indexes.lock:
+        mark, touch = uuid4().hex, indexes.file.last_touch()
+        about = {"id": mark, "made by": _made_by(indexes), "touch": touch, "nodes": len(indexes.nodes)}
+        write_folder(folder, indexes.arrays(), about)
+        indexes.file.set_mark(_MARK, mark)
+        indexes.file.forget_touches(touch)
+
+
+def save_if_late(folder: Path, indexes: Indexes) -> None:
+    """Write the folder when there is none or much has changed; not for few nodes."""
+    nodes = len(indexes.nodes)
+    if nodes < FEWEST:
+        discard(folder, indexes)
+    elif indexes.file.get_mark(_MARK) is None or indexes.file.count_touches() > LATE * nodes:
+        save(folder, indexes)
+
+
+def discard(folder: Path, indexes: Indexes) -> None:
+    """Keep nothing of what is known; the next start reads the graph."""
+    if indexes.file.get_mark(_MARK) is not None:
+        indexes.file.delete_mark(_MARK)
+        remove_folder(folder)
+
+
+def fingerprint_files(store: Path) -> str:
+    """Digest the names and sizes of a closed store's files: the engine begins new ones whenever it opens them."""
+    sizes = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
+    return sha256(repr(sizes).encode()).hexdigest()
+
+
+def note_opened(indexes: Indexes, before: str) -> bool:
+    """
+    Note that the store is open from now on; return whether nobody but us has written to it since we noted anything.
+
+    Args:
+        before: the `fingerprint_files` of the store before it was opened.
+    """
+    boot = _BOOT.read_text().strip() if _BOOT.exists() else ""
+    state = indexes.file.get_mark("store")
+    indexes.file.set_mark("store", f"open {boot}")
+    return state == f"closed {before}" or (bool(boot) and state == f"open {boot}")
+
+
+def note_closed(indexes: Indexes, after: str) -> None:
+    """Note that the store is closed, and its `fingerprint_files`."""
+    indexes.file.set_mark("store", f"closed {after}")
+
+
+def _made_by(indexes: Indexes) -> str:
+    return f"memento {__version__}, {indexes.forms()}, {indexes.embedder.fingerprint}"
+
+
+def write_folder(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, object]) -> None:
+    """
+    Write some arrays, in place of what the folder had before.
+
+    Args:
+        about: what `read_folder` gives back beside them; anything JSON can hold.
+
+    Raises:
+        OSError: no room, or no right to write.
+    """
+    fresh = folder.with_name(f"{folder.name}.new")
+    rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    entries = {}
+    with (fresh / _DATA).open("wb") as file:
+        total = 0
+        for name, array in sorted(arrays.items()):
+            data = np.ascontiguousarray(array)
+            file.write(b"\0" * (-file.tell() % _ALIGNED))
+            entries[name] = {"at": file.tell(), "dtype": data.dtype.str, "shape": array.shape}
+            raw = data.reshape(-1).view(np.uint8)
+            total = crc32(raw.data, total)
+            file.write(raw.data)
+        size = file.tell()
+        file.flush()
+        os.fsync(file.fileno())
+    index = {"format": FORMAT, "about": dict(about), "bytes": size, "crc32": total, "arrays": entries}
+    with (fresh / _INDEX).open("w", encoding="utf-8") as file_of_index:
+        json.dump(index, file_of_index)
+        file_of_index.flush()
+        os.fsync(file_of_index.fileno())
+    rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
+def read_folder(folder: Path) -> tuple[Arrays, dict[str, Any]] | None:
+    """
+    Read the arrays of a folder, mapped so that writing to them changes no file, and what was said about them.
+
+    None when there is nothing, or it has another length, checksum or format.
+    """
+    try:
+        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        if index["format"] != FORMAT or (folder / _DATA).stat().st_size != index["bytes"]:
+            return None
+        mapped = np.memmap(folder / _DATA, dtype=np.uint8, mode="c") if index["bytes"] else np.zeros(0, dtype=np.uint8)
+        arrays, total = {}, 0
+        for name, entry in index["arrays"].items():
+            shape, dtype = tuple(entry["shape"]), np.dtype(entry["dtype"])
+            size = dtype.itemsize * prod(shape)
+            raw = np.asarray(mapped[entry["at"] : entry["at"] + size])
+            total = crc32(raw.data, total)
+            arrays[name] = raw.view(dtype).reshape(shape)
+        return (arrays, index["about"]) if total == index["crc32"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and what a kill has left of another; harmless when there is none."""
+    rmtree(folder, ignore_errors=True)
+    rmtree(folder.with_name(f"{folder.name}.new"), ignore_errors=True)
