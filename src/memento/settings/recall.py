@@ -55,10 +55,10 @@ class FusionSettings:
     vector_weight: float = knob(
         0.7, "share of the first list when two ranked lists are fused; the second gets the rest"
     )
-    quality_threshold: float = knob(0.3, "normalise_label score below which an item of the second list is dropped")
+    quality_threshold: float = knob(0.3, "normalised score below which an item of the second list is dropped")
     full_weight_results: int = knob(5, "results a list needs to keep its whole weight")
-    target_mean: float = knob(0.5, "mean that scores are align to before they are scaled to 0..1")
-    target_deviation: float = knob(0.2, "standard deviation that scores are align to")
+    target_mean: float = knob(0.5, "mean that scores are aligned to before they are scaled to 0..1")
+    target_deviation: float = knob(0.2, "standard deviation that scores are aligned to")
 
 
 @dataclass(frozen=True, slots=True)
