@@ -5,28 +5,17 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from memento import __version__
+from memento.interfaces.reference import FLOORS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "memento"
 
-FLOORS = [
-    ["__init__", "errors", "time", "iris", "codec", "datadir", "telemetry", "assets", "breaker", "worker"],
-    ["settings", "model"],
-    ["ports", "rank", "text", "operations"],
-    ["graph", "search", "llm", "access"],
-    ["backends"],
-    ["consolidation", "retrieval", "keys", "cases", "manifest", "strength", "sexpr", "ontology", "intake", "archive"],
-    ["sparql"],
-    ["service"],
-    ["python"],
-    ["evaluation"],
-    ["interfaces", "__main__"],
-]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -35,14 +24,24 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).with_suffix("").parts[0]
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """The syntax of a file, read once."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path: Path) -> Iterator[str]:
     """The rooms that a file imports from, type-only and lazy imports included."""
-    for found in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for found in nodes(path):
         if isinstance(found, ast.ImportFrom) and (found.module or "").split(".")[0] == "memento":
             parts = (found.module or "").split(".")
             yield from [parts[1]] if len(parts) > 1 else (alias.name for alias in found.names)
         elif isinstance(found, ast.Import):
             yield from (alias.name.split(".")[1] for alias in found.names if alias.name.startswith("memento."))
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(path) for path in FILES} <= set(FLOOR)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -96,7 +95,7 @@ def test_a_library_is_used_in_one_room(library: str, rooms: set[str]) -> None:
     users = {
         room_of(path)
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == library)
         or (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == library for alias in node.names))
     }
@@ -108,7 +107,7 @@ def test_only_who_opens_a_folder_knows_which_store_is_behind_the_protocol() -> N
     users = {
         room_of(path)
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module == "memento.graph.oxigraph"
     }
 

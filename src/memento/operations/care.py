@@ -23,6 +23,7 @@ class Status(Operation["model.Status"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/status"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`stats` has the memory in numbers"}
 
 
 class Check(Operation["tuple[model.Difference, ...]"], frozen=True):

@@ -50,7 +50,10 @@ class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "sexpr": "expressions know memories, not cases",
+        "mcp": "a model keeps one task at a time",
+    }
 
     rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, with what was done and how each ended")]
     domain: Domain | None = None
@@ -71,6 +74,7 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
 
     route: ClassVar[str] = "POST /cases/retrieve"
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     task: Annotated[Text, Meta(description="what is to be done")]
     k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
@@ -94,6 +98,7 @@ class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {
         "cli": "`memento cases retrieve` takes one task",
         "mcp": "a model has one task at a time",
+        "sexpr": "expressions know memories, not cases",
     }
 
     tasks: Annotated[Sequence[Text], Meta(description="what is to be done", extra_json_schema={"minItems": 1})]
@@ -117,6 +122,7 @@ class RewardCases(Operation["model.Credited"], frozen=True):
     route: ClassVar[str] = "POST /cases/retrievals/{retrieval}/reward"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     retrieval: Annotated[Iri, Meta(description="as `retrieve_cases` named it")]
     outcome: Annotated[model.Outcome, Meta(description="how the task ended")] | None = None
@@ -144,6 +150,7 @@ class GetCase(Operation["model.CaseShown"], frozen=True):
     route: ClassVar[str] = "GET /cases/{case}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     case: Annotated[Iri, Meta(description="the case")]
     domain: Domain | None = None
@@ -154,6 +161,10 @@ class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model retrieves the cases for its task",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     limit: Limit = 50
     offset: Offset = 0
@@ -172,6 +183,10 @@ class ForgetCase(Operation["IRI"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "people decide which cases go",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     case: Annotated[Iri, Meta(description="the case")]
     erase: Annotated[
@@ -194,6 +209,10 @@ class NavigateCases(Operation["model.Navigated"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/view"
     fails: ClassVar[tuple[int, ...]] = (404, 413)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model retrieves the cases for its task",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     zoom: Annotated[
         model.Zoom, Meta(description="cases, the steps they took, or communities of cases that share entities")
@@ -227,6 +246,7 @@ class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/metrics"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     domain: Domain | None = None
 
@@ -236,6 +256,10 @@ class CaseStatus(Operation["model.CaseStatus"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/status"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model retrieves the cases for its task",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     domain: Domain | None = None
 
@@ -247,6 +271,10 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "people decide which cases go",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
     domain: Domain | None = None

@@ -25,6 +25,7 @@ class FindKeys(Operation["model.FoundKeys"], frozen=True):
     route: ClassVar[str] = "GET /memory/keys"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     query: Annotated[Text, Meta(description="a short phrase or a question")]
     k: Annotated[int, Meta(ge=1, le=20, description="most keys")] = 8
@@ -42,6 +43,7 @@ class ReadKey(Operation["model.KeyPage"], frozen=True):
     route: ClassVar[str] = "GET /memory/keys/{iri}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="a key as `find_keys` gives it, or an entity")]
     query: Annotated[str, Meta(description="rank by likeness to this too")] | None = None
@@ -62,6 +64,7 @@ class ReadMemory(Operation["model.OpenedMemory"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/{iri}/read"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
     via: Annotated[str, Meta(description="the key that led here: the link to it grows stronger")] | None = None
@@ -79,6 +82,7 @@ class Related(Operation["model.Related"], frozen=True):
     route: ClassVar[str] = "GET /memory/{iri}/related"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
 
@@ -94,6 +98,7 @@ class RecallMemories(Operation["model.DirectRecall"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/keys/recall"
     fails: ClassVar[tuple[int, ...]] = (413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     query: Annotated[Text, Meta(description="what to find")]
     k: Annotated[int, Meta(ge=1, le=50, description="most memories; twice as many with `expand`")] = 5
@@ -173,6 +178,7 @@ class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/conversation"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     session: Annotated[Text, Meta(description="the conversation")]
     turn: (
@@ -190,6 +196,7 @@ class ListMemories(Operation["tuple[model.MemoryRow, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/memories"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     limit: Limit = 50
     offset: Offset = 0
@@ -202,6 +209,7 @@ class CleanupExpired(Operation["model.Cleaned"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression tidies up by `consolidate`"}
 
 
 class MemoryStats(Operation["model.MemoryStats"], frozen=True):

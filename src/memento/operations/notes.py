@@ -34,6 +34,7 @@ class Note(Operation["model.Noted"], frozen=True):
     right: ClassVar[Right] = "write"
     statuses: ClassVar[tuple[int, ...]] = (201, 202)
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression keeps a text as it stands, by `remember`"}
 
     content: Annotated[Text, Meta(description="what to remember, in the user's own words")]
     at: (
@@ -64,6 +65,10 @@ class NoteStatus(Operation["model.NoteStatus"], frozen=True):
     route: ClassVar[str] = "GET /memory/notes/{iri}/status"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`memento_status` counts the notes that wait",
+        "sexpr": "what an expression writes never waits",
+    }
 
     iri: Annotated[Iri, Meta(description="the note")]
 
@@ -78,6 +83,10 @@ class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
     route: ClassVar[str] = "POST /memory/retry"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "notes that wait are tried again by themselves",
+        "sexpr": "what an expression writes never waits",
+    }
 
 
 class ImportNotes(Operation["model.Imported"], frozen=True):
@@ -119,6 +128,7 @@ class Correct(Operation["model.Noted"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
     content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
@@ -149,6 +159,10 @@ class Undo(Operation["model.Undone"], frozen=True):
     route: ClassVar[str] = "POST /memory/{iri}/undo"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model corrects; what holds again is for the user to say",
+        "sexpr": "an expression changes memories by its own verbs",
+    }
 
     iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory, whose latest one is meant")]
 
@@ -168,6 +182,7 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
     iri: Annotated[Iri, Meta(description="a memory, a note, or an agent as `sources` names it")]
     erase: Annotated[
@@ -186,5 +201,9 @@ class Sources(Operation["tuple[model.Source, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/{iri}/sources"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`memento_recall` and `memento_timeline` name the note of each memory",
+        "sexpr": "an expression asks `sparql`",
+    }
 
     iri: Annotated[Iri, Meta(description="a memory or a note")]

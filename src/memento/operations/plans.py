@@ -28,6 +28,7 @@ class StartCase(Operation["model.TaskRun"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     task: Annotated[Text, Meta(description="what is to be done")]
     plan: (
@@ -53,6 +54,7 @@ class TaskRun(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "GET /cases/runs/{run}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     run: Annotated[Iri, Meta(description="the task, as `start_case` or `plan_task` named it")]
     domain: Domain | None = None
@@ -70,6 +72,10 @@ class RecordStep(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "POST /cases/runs/{run}/steps"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 409, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "cli": "`memento cases record` keeps a whole task",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     run: Annotated[Iri, Meta(description="the task under way")]
     task: Annotated[Text, Meta(description="what the step does")]
@@ -105,6 +111,7 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     run: Annotated[Iri, Meta(description="the task under way")]
     outcome: Annotated[model.Outcome, Meta(description="how it ended")] | None = None
@@ -123,6 +130,10 @@ class TaskRuns(Operation["tuple[model.TaskRun, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/runs"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model knows the runs that it began",
+        "sexpr": "expressions know memories, not cases",
+    }
 
     state: Annotated[model.StepState, Meta(description="only those")] | None = None
     limit: Limit = 50
@@ -148,6 +159,7 @@ class PlanTask(Operation["model.Planned"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     task: Annotated[Text, Meta(description="what is to be done")]
     steps: Annotated[
@@ -180,6 +192,7 @@ class ExecuteTask(Operation["model.Executed"], frozen=True):
     right: ClassVar[Right] = "admin"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
 
     run: Annotated[Iri, Meta(description="the task, as `plan_task` named it")]
     uncertain: Annotated[
@@ -203,4 +216,7 @@ class ListTools(Operation["tuple[model.Offered, ...]"], frozen=True):
     route: ClassVar[str] = "GET /cases/tools"
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model has its own tools"}
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model has its own tools",
+        "sexpr": "expressions know memories, not cases",
+    }

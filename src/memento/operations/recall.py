@@ -81,6 +81,7 @@ class Get(Operation["model.Described"], frozen=True):
     route: ClassVar[str] = "GET /memory/{iri}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`item` shows a memory with its numbers"}
 
     iri: Annotated[Iri, Meta(description="what to show")]
 
@@ -95,6 +96,10 @@ class List(Operation["tuple[model.Listed, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/list"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "`list_memories` and the prompt `review_memories` show them",
+        "sexpr": "an expression asks `sparql`",
+    }
 
     limit: Limit = 50
     offset: Offset = 0
@@ -111,6 +116,10 @@ class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/entities"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model asks `memento_sparql`",
+        "sexpr": "an expression asks `sparql`",
+    }
 
     limit: Limit = 10
 
@@ -129,6 +138,7 @@ class Timeline(Operation["model.Timeline"], frozen=True):
     route: ClassVar[str] = "GET /memory/timeline"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
+    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     subject: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
     as_of: AsOf | None = None
@@ -145,6 +155,7 @@ class Manifest(Operation["model.Manifest"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/manifest"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://manifest`"}
 
     fresh: Annotated[bool, Meta(description="draw it now, however long that takes")] = False
 
@@ -161,3 +172,7 @@ class Infer(Operation["model.Inferred"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/inferred"
     is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model asks `memento_sparql`",
+        "sexpr": "an expression asks `sparql`",
+    }

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memento.errors import InputError, MementoError
+from memento.operations import Operation
 from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
 
 FUEL = 500
@@ -58,6 +59,8 @@ class Verb:
     does: str
     parameters: tuple[Parameter, ...]
     run: Callable[..., Any]
+    asks: tuple[type[Operation[Any]], ...] = ()
+    """The operations that it asks, beside those of what it evaluates."""
     writes: bool = False
     takes_more: bool = False
     """Whether any number of values may follow."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from memento.operations import expressions, graphs, keys
+from memento.operations import recall as recalls
+from memento.operations import strength as strengths
 from memento.sexpr import spoken
 from memento.sexpr.evaluation import VALUES, Parameter, Table, Verb
 
@@ -14,19 +17,28 @@ READING = (
         "importance. They count as used.",
         parameters=(Parameter("query", "text"), Parameter("limit", "whole", 10)),
         run=spoken.recall,
+        asks=(expressions.RecallItems,),
     ),
     Verb(
         name="search",
         does="The memories that answer a question, by meaning and words, as `memento recall`.",
         parameters=(Parameter("question", "text"), Parameter("limit", "whole", 10)),
         run=spoken.search,
+        asks=(recalls.Recall,),
     ),
-    Verb(name="item", does="One memory with its numbers.", parameters=(Parameter("id", "text"),), run=spoken.item),
+    Verb(
+        name="item",
+        does="One memory with its numbers.",
+        parameters=(Parameter("id", "text"),),
+        run=spoken.item,
+        asks=(expressions.GetItem, strengths.Strength),
+    ),
     Verb(
         name="trace",
         does="The paths over associations that lead away from a memory; depth is 1 to 6.",
         parameters=(Parameter("start", "text"), Parameter("depth", "whole", 2)),
         run=spoken.trace,
+        asks=(strengths.Trace,),
     ),
     Verb(
         name="activate",
@@ -38,13 +50,21 @@ READING = (
             Parameter("threshold", "number", 0.1),
         ),
         run=spoken.activate,
+        asks=(strengths.Activate,),
     ),
-    Verb(name="stats", does="The memory in numbers, and its map.", parameters=(), run=spoken.stats),
+    Verb(
+        name="stats",
+        does="The memory in numbers, and its map.",
+        parameters=(),
+        run=spoken.stats,
+        asks=(recalls.Manifest, keys.MemoryStats),
+    ),
     Verb(
         name="sparql",
         does="A read-only SPARQL query: a list of records, true or false, or Turtle.",
         parameters=(Parameter("query", "text"),),
         run=spoken.sparql,
+        asks=(graphs.Query,),
     ),
     Verb(
         name="snapshot",
@@ -52,18 +72,22 @@ READING = (
         parameters=(Parameter("only", "truth", False),),
         run=spoken.snapshot,
     ),
-    Verb(name="policies", does="The policies, by name.", parameters=(), run=spoken.policies),
+    Verb(
+        name="policies", does="The policies, by name.", parameters=(), run=spoken.policies, asks=(expressions.Policies,)
+    ),
     Verb(
         name="policy",
         does="The expression of a policy.",
         parameters=(Parameter("name", "text"),),
         run=spoken.policy,
+        asks=(expressions.Policies,),
     ),
     Verb(
         name="run",
         does="Evaluate a policy; it costs fuel as what it holds does.",
         parameters=(Parameter("name", "text"),),
         run=spoken.run,
+        asks=(expressions.Policies,),
     ),
 )
 WRITING = (
@@ -78,6 +102,7 @@ WRITING = (
             Parameter("tags", "texts", None),
         ),
         run=spoken.remember,
+        asks=(keys.Remember,),
         writes=True,
     ),
     Verb(
@@ -90,6 +115,7 @@ WRITING = (
             Parameter("weight", "number", 0.5),
         ),
         run=spoken.associate,
+        asks=(strengths.Associate,),
         writes=True,
     ),
     Verb(
@@ -97,6 +123,7 @@ WRITING = (
         does='Say that a memory helped ("success") or misled ("fail"): its energy grows or shrinks by a tenth.',
         parameters=(Parameter("id", "text"), Parameter("outcome", "text")),
         run=spoken.feedback,
+        asks=(strengths.Feedback,),
         writes=True,
     ),
     Verb(
@@ -104,6 +131,7 @@ WRITING = (
         does="Let energies fade up to now, by half in `living.half_life` days (7); a second time at once changes nothing.",
         parameters=(Parameter("half-life-days", "number", None),),
         run=spoken.decay,
+        asks=(strengths.Decay,),
         writes=True,
     ),
     Verb(
@@ -111,6 +139,7 @@ WRITING = (
         does="Archive the memories that have no energy left and are hardly used, and draw the map anew.",
         parameters=(Parameter("dry-run", "truth", False),),
         run=spoken.consolidate,
+        asks=(strengths.Archive, recalls.Manifest),
         writes=True,
     ),
     Verb(
@@ -118,6 +147,7 @@ WRITING = (
         does="Bring an archived memory back.",
         parameters=(Parameter("id", "text"),),
         run=spoken.unarchive,
+        asks=(strengths.Unarchive,),
         writes=True,
     ),
     Verb(
@@ -125,6 +155,7 @@ WRITING = (
         does="Keep an expression under a name, to be run again.",
         parameters=(Parameter("name", "text"), Parameter("expression", "any")),
         run=spoken.set_policy,
+        asks=(expressions.SetPolicy,),
         writes=True,
         takes_forms=True,
     ),

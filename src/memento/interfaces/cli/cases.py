@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +10,7 @@ import click
 
 from memento.errors import InputError
 from memento.interfaces.cli import views
-from memento.interfaces.cli.base import GROUPS, Chosen, ask, common, opened
+from memento.interfaces.cli.base import GROUPS, Chosen, ask, common, opened, printed
 
 if TYPE_CHECKING:
     from memento.model import CaseRow
@@ -37,22 +36,25 @@ def command(name: str) -> Callable[[F], F]:
 
 @command("show")
 @click.argument("iri")
-def show(chosen: Chosen, iri: str, domain: str | None) -> None:
-    """Everything about the case or the run IRI."""
-    if ":trajectory:" in iri:
-        _answer(chosen, "task_run", views.show_run, run=iri, domain=domain)
-    else:
-        _answer(chosen, "get_case", views.show_case, case=iri, domain=domain)
+def show_case(chosen: Chosen, iri: str, domain: str | None) -> None:
+    """Show everything about the case or the run IRI."""
+    with opened(chosen, "cases show") as memento:
+        if ":trajectory:" in iri:
+            run = ask(memento, "task_run", run=iri, domain=domain)
+            printed(chosen, run, lambda: views.show_run(run))
+        else:
+            case = ask(memento, "get_case", case=iri, domain=domain)
+            printed(chosen, case, lambda: views.show_case(case))
 
 
 @command("add")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-def add(chosen: Chosen, file: Path, domain: str | None) -> None:
+def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
     """Keep every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
     rows = _rows(file)
     with opened(chosen, "cases add") as memento:
         kept = [str(iri) for iri in memento.add_cases(rows, domain=domain)]
-    _print(chosen, kept, lambda: f"{len(kept):,} cases kept.")
+    printed(chosen, kept, lambda: f"{len(kept):,} cases kept.")
 
 
 @command("record")
@@ -64,22 +66,14 @@ def add(chosen: Chosen, file: Path, domain: str | None) -> None:
 @_reward
 @_score
 @_efficiency
-def record(chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any) -> None:
+def record_case(
+    chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
+) -> None:
     """Keep the finished TASK as a case, with its verdict."""
     with opened(chosen, "cases record") as memento:
         run = ask(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
         answer = ask(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
-    _print(chosen, answer, lambda: views.show_completed(answer))
-
-
-def _answer(chosen: Chosen, method: str, view: Callable[[Any], str], /, **asked: Any) -> None:
-    with opened(chosen, f"cases {method}") as memento:
-        answer = ask(memento, method, **asked)
-    _print(chosen, answer, lambda: view(answer))
-
-
-def _print(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
+    printed(chosen, answer, lambda: views.show_completed(answer))
 
 
 def _rows(file: Path) -> list[CaseRow]:

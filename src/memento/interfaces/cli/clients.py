@@ -229,8 +229,9 @@ def page() -> str:
     lines = [
         "# Clients",
         "",
-        "Made by `make docs` from `src/memento/cli/clients.py`. `memento connect NAME` prints one of these with the address of the",
-        "running service; `memento connect NAME --write` puts it where the client looks. Memento runs with `memento serve`.",
+        "Made by `make docs` from `src/memento/interfaces/cli/clients.py`. `memento connect NAME` prints one of these with the",
+        "address of the running service; `memento connect NAME --write` puts it where the client looks. Memento runs with",
+        "`memento serve`.",
     ]
     for name, client in CLIENTS.items():
         lines += ["", f"## {client.title}", "", f"`memento connect {name}`"]

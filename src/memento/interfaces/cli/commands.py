@@ -234,25 +234,38 @@ COMMANDS: Mapping[str, Command] = {
 }
 """The commands that differ from what their operation makes of them by itself."""
 
-BY_HAND = frozenset(
-    {
-        *("recall", "query", "update", "get_graph", "put_graph", "post_graph", "delete_graph"),
-        *("export", "import_rdf", "backup", "restore", "rebuild", "manifest", "evaluate"),
-        *("add_cases", "get_case", "task_run", "start_case", "record_step"),
-        *("recall_items", "get_item", "policies", "set_policy"),
-    }
-)
+BY_HAND: Mapping[str, str] = {
+    **{name: name for name in ("recall", "query", "update", "export", "backup", "restore", "rebuild", "manifest")},
+    "get_graph": "graph get",
+    "put_graph": "graph put",
+    "post_graph": "graph add",
+    "delete_graph": "graph delete",
+    "import_rdf": "import",
+    "evaluate": "eval-sexpr",
+    "add_cases": "cases add",
+    "get_case": "cases show",
+    "task_run": "cases show",
+    "start_case": "cases record",
+    **dict.fromkeys(("recall_items", "get_item", "policies", "set_policy"), "eval-sexpr"),
+}
 """
-Operations whose commands stand in `documents`, `sparql`, `expressions` and `cases`: files, streams, formats, and commands that ask
-several. `start_case` and `record_step` are steps of `memento cases record`; items and policies are asked by expressions.
+The operations whose commands stand in `documents`, `sparql`, `expressions` and `cases`, each with its command: files, streams,
+formats, and commands that ask several. Items and policies are asked by expressions.
 """
+
+
+def command_of(name: str) -> str | None:
+    """Return the command by which an operation is asked, without `memento`; None where there is none."""
+    if "cli" in TABLE[name].absent:
+        return None
+    return BY_HAND.get(name) or (COMMANDS[name].path if name in COMMANDS else name.replace("_", "-"))
 
 
 def register_all() -> None:
     """Add a command for every operation that has none by hand."""
-    for name, operation in TABLE.items():
-        if "cli" not in operation.absent and name not in BY_HAND:
-            _register(name, COMMANDS.get(name) or Command(path=name.replace("_", "-"), view=_show_plainly))
+    for name in TABLE:
+        if (path := command_of(name)) and name not in BY_HAND:
+            _register(name, COMMANDS.get(name) or Command(path=path, view=_show_plainly))
 
 
 def _register(name: str, command: Command) -> None:

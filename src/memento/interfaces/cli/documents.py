@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from memento.interfaces.cli.base import Chosen, ask, bar, command, main, opened, printed, running
+from memento.interfaces.cli.base import FAILED, Chosen, ask, bar, command, main, opened, printed, running
 
 _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntriples", ".rdf", ".owl")
 
@@ -104,6 +105,20 @@ def rebuild(chosen: Chosen) -> None:
     with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
     printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
+
+
+@main.command("docs", hidden=True)
+@click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 when a page is stale.")
+def docs_of_checkout(folder: Path, check: bool) -> None:
+    """Write the generated pages that are stale into FOLDER, a checkout; print their names."""
+    from memento.interfaces.reference import find_stale, write_stale
+
+    stale = find_stale(folder) if check else write_stale(folder)
+    for path in stale:
+        click.echo(path)
+    if check and stale:
+        sys.exit(FAILED)
 
 
 @main.group("ontology")

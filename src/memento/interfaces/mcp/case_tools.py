@@ -108,6 +108,7 @@ TOOLS = (
         arguments=RecordArguments,
         answer=Completed,
         run=record,
+        asks=(plans.StartCase, plans.RecordStep, plans.CompleteCase),
     ),
     tool_over(
         cases.RewardCases,

@@ -14,6 +14,7 @@ from msgspec import Meta
 from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
 from memento.iris import MEM
+from memento.operations.recall import Get, Recall
 
 TITLE_CHARS = 80
 
@@ -96,6 +97,7 @@ TOOLS = (
         arguments=SearchArguments,
         answer=Hits,
         run=search,
+        asks=(Recall,),
         reads_only=True,
         repeats_harmlessly=True,
     ),
@@ -106,6 +108,7 @@ TOOLS = (
         arguments=FetchArguments,
         answer=Document,
         run=fetch,
+        asks=(Get,),
         reads_only=True,
         repeats_harmlessly=True,
     ),

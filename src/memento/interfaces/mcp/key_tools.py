@@ -12,6 +12,7 @@ from memento.iris import IRI
 from memento.keys.labels import clean_keys
 from memento.model import BatchRow, KeyType, MemoryRow, Noted, Remembered, ToRemember, TurnRow
 from memento.operations import keys as operations
+from memento.operations import notes
 
 RECALL = """The keys that a question leads to: words and names under which memories lie, never the memories themselves.
 
@@ -263,6 +264,7 @@ TOOLS = (
         arguments=RememberArguments,
         answer=Remembered,
         run=remember,
+        asks=(operations.Remember,),
         repeats_harmlessly=True,
     ),
     Tool(
@@ -272,6 +274,7 @@ TOOLS = (
         arguments=CorrectArguments,
         answer=Corrected,
         run=correct,
+        asks=(notes.Correct,),
         repeats_harmlessly=True,
     ),
     tool_over(operations.Related, "related", "Related memories", RELATED, {"memory_id": _MEMORY}, takes_namespace=True),
@@ -282,6 +285,7 @@ TOOLS = (
         arguments=MemoryArguments,
         answer=Deleted,
         run=forget,
+        asks=(notes.Forget,),
         destroys=True,
         repeats_harmlessly=True,
     ),
@@ -316,6 +320,7 @@ TOOLS = (
         arguments=BatchArguments,
         answer=Batch,
         run=remember_batch,
+        asks=(operations.RememberBatch,),
         repeats_harmlessly=True,
     ),
     tool_over(operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}, takes_namespace=True),

@@ -86,6 +86,7 @@ TOOLS = (
         arguments=FeedbackArguments,
         answer=Strength,
         run=feedback,
+        asks=(operations.Feedback,),
     ),
     tool_over(
         operations.Associate,

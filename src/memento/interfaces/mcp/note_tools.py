@@ -10,6 +10,8 @@ from msgspec import Meta
 from memento.interfaces.mcp.tools import Arguments, Ask, Reach, Told, Tool
 from memento.iris import IRI, MEM
 from memento.model import Noted
+from memento.operations import notes
+from memento.operations.recall import Get
 
 NOTE = """Remember something about the user for later conversations.
 
@@ -133,6 +135,7 @@ TOOLS = (
         arguments=NoteArguments,
         answer=Change,
         run=note,
+        asks=(notes.Note,),
         repeats_harmlessly=True,
     ),
     Tool(
@@ -142,6 +145,7 @@ TOOLS = (
         arguments=CorrectArguments,
         answer=Change,
         run=correct,
+        asks=(notes.Correct,),
         repeats_harmlessly=True,
     ),
     Tool(
@@ -151,6 +155,7 @@ TOOLS = (
         arguments=ForgetArguments,
         answer=Change,
         run=forget,
+        asks=(Get, notes.Forget),
         destroys=True,
         repeats_harmlessly=True,
     ),

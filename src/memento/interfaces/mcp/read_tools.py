@@ -17,7 +17,8 @@ from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool,
 from memento.iris import IRI
 from memento.model import NoteRef, Recalled, Retired
 from memento.operations.care import Status
-from memento.operations.recall import Timeline
+from memento.operations.graphs import Query
+from memento.operations.recall import Recall, Timeline
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
 replaced; best first.
@@ -209,6 +210,7 @@ TOOLS = (
         arguments=RecallArguments,
         answer=RecallAnswer,
         run=recall,
+        asks=(Recall,),
         reads_only=True,
         repeats_harmlessly=True,
     ),
@@ -233,6 +235,7 @@ TOOLS = (
         arguments=SparqlArguments,
         answer=SparqlAnswer,
         run=sparql,
+        asks=(Query,),
         reads_only=True,
         repeats_harmlessly=True,
     ),

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from memento.errors import TooMuch
 from memento.interfaces.mcp.tools import Arguments, Reach, Told, Tool
+from memento.operations.expressions import Evaluate
 from memento.sexpr.verbs import READING, VALUES, WRITING
 
 NAME = "memory"
@@ -55,5 +56,6 @@ TOOLS = (
         arguments=ExpressionArguments,
         answer=Values,
         run=evaluate,
+        asks=(Evaluate,),
     ),
 )

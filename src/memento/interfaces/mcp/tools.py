@@ -64,6 +64,8 @@ class Tool:
     arguments: type[Arguments]
     answer: type
     run: Callable[[Reach, Any], Told | Ask]
+    asks: tuple[type[Operation[Any]], ...]
+    """The operations that a call may ask."""
     reads_only: bool = False
     destroys: bool = False
     repeats_harmlessly: bool = False
@@ -170,6 +172,7 @@ def tool_over(
         arguments=kind,
         answer=wrap[0] if wrap else answer_type(operation),
         run=run,
+        asks=(operation,),
         reads_only=is_reading if reads_only is None else reads_only,
         destroys=operation.is_destructive,
         repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,

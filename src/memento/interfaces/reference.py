@@ -1,0 +1,653 @@
+"""
+The pages that are generated: references of every interface, of settings, terms and queries, and the map of the rooms.
+
+*Flow:* `PAGES` and `SECTIONS` say what is generated and by whom → `generate` → `memento docs`, which `make docs` runs. A test
+compares the files with what `generate` returns, so that none becomes stale.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import click
+import msgspec
+
+from memento import assets, python, settings
+from memento.errors import InputError
+from memento.interfaces.cli import clients
+from memento.interfaces.cli.base import main
+from memento.interfaces.cli.commands import command_of
+from memento.interfaces.mcp import catalogue, prompts, resources
+from memento.interfaces.mcp.tools import Tool
+from memento.interfaces.web import openapi, rest
+from memento.ontology import reference as ontology
+from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
+from memento.operations.base import Interface, complete, places_of, route_of, summary_of
+from memento.python import Memory
+from memento.retrieval import signals
+from memento.sexpr import verbs
+
+MADE = "Made by `make docs` from {source}."
+
+INTERFACES: Mapping[Interface, str] = {
+    "rest": "REST",
+    "client": "HTTP client",
+    "cli": "CLI",
+    "python": "Python",
+    "mcp": "MCP",
+    "sexpr": "s-expression",
+}
+"""How the interfaces are called in text."""
+
+FLOORS: tuple[Mapping[str, str], ...] = (
+    {
+        "__init__": "",
+        "errors": "every way Memento fails, drawn as a tree",
+        "time": "instants",
+        "iris": "IRIs and prefixes",
+        "codec": "JSON",
+        "datadir": "the data folder and its lock",
+        "telemetry": "logs and metrics",
+        "assets": "files that are shipped",
+        "breaker": "a circuit breaker",
+        "worker": "background work",
+    },
+    {"settings": "the settings", "model": "the nouns"},
+    {
+        "ports": "the seams",
+        "rank": "fusion, MMR, walks, laws of strength",
+        "text": "what is read from language",
+        "operations": "what one can ask, one declaration each",
+    },
+    {
+        "graph": "the store and its backups",
+        "search": "the derived indexes and the embedders",
+        "llm": "language models",
+        "access": "tokens and rights",
+    },
+    {"backends": "the only file that picks concrete parts"},
+    {
+        "consolidation": "a note understood and written whole",
+        "retrieval": "the phases of recall",
+        "keys": "keys to walk",
+        "cases": "finished tasks as examples",
+        "manifest": "maps",
+        "strength": "what use and time make of memories",
+        "sexpr": "a small language",
+        "ontology": "the vocabulary",
+        "intake": "what comes in as rows",
+        "archive": "exports, backups, forgetting",
+    },
+    {"sparql": "foreign SPARQL: guard, workers, updates"},
+    {"service": "the handlers of the operations, and what they share"},
+    {"python": "`Memento` and `Client`: one method for each operation"},
+    {"evaluation": "how good recall is"},
+    {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
+)
+"""
+The rooms, from the bottom: a file imports from its own room or from a lower floor.
+
+A room is a folder or a single file below `src/memento`; one without a sentence is not on the map.
+"""
+
+
+def generate(root: Path) -> dict[str, str]:
+    """
+    Return every generated page by its path below the root of a checkout, as it must be.
+
+    Raises:
+        InputError: a page that a section goes into is not there, or has no place for it; names both.
+    """
+    pages = {path: write() for path, write in PAGES.items()}
+    for path, name, write in SECTIONS:
+        if (text := write()) is not None:
+            pages[path] = _fill_in(pages.get(path) or _read(root / path), name, text, path)
+    return {**pages, **write_headers()}
+
+
+def write_stale(root: Path) -> list[str]:
+    """Write the pages below a root that are not as they must be; return their paths. Raises as `generate`."""
+    stale = find_stale(root)
+    pages = generate(root) if stale else {}
+    for path in stale:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(pages[path], encoding="utf-8")
+    return stale
+
+
+def find_stale(root: Path) -> list[str]:
+    """Return the paths of the pages below a root that are not as they must be. Raises as `generate`."""
+    return [
+        path
+        for path, text in generate(root).items()
+        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text
+    ]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: the folder must be that of a checkout of Memento") from error
+
+
+def _fill_in(page: str, name: str, text: str, path: str) -> str:
+    """Return a page with a text between `<!-- name -->` and `<!-- /name -->`."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise InputError(f"{path} has no place for the section {name!r}: add {begin} and {end}")
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
+
+
+def write_openapi() -> str:
+    """Return the description of the REST interface, indented."""
+    return msgspec.json.format(openapi.page(), indent=2).decode() + "\n"
+
+
+def write_operations() -> str:
+    """Return the page that says of every operation how it is asked at each interface, or why it is not there."""
+    lines = [
+        "# Operations",
+        "",
+        MADE.format(source="`src/memento/operations/`"),
+        "Every operation is declared once; each interface is made from that table. A dash says that an operation is not there, or",
+        "goes another way; the reasons are below the table of its theme.",
+    ]
+    tools, spoken = tools_of(), verbs_of()
+    for theme, module in THEMES.items():
+        lines += ["", f"## {theme.capitalize()}", "", _first_sentence(module.__doc__), ""]
+        heads = ("operation", "Python", "REST", "CLI", "MCP", "s-expression")
+        rows, reasons = [], dict[tuple[str, str], list[str]]()
+        for operation in _operations_of(theme):
+            name = name_of(operation)
+            rows.append(
+                (
+                    summary_of(operation),
+                    f"[`{name}`](python.md#{name})",
+                    "–" if "rest" in operation.absent else f"[`{operation.route}`](rest.md#{name})",
+                    f"`{command}`" if (command := command_of(name)) else "–",
+                    ", ".join(f"`{one}`" for one in tools.get(name, ())) or "–",
+                    ", ".join(f"`{one}`" for one in spoken.get(name, ())) or "–",
+                )
+            )
+            for interface, why in operation.absent.items():
+                reasons.setdefault((INTERFACES[interface], why), []).append(f"`{name}`")
+        lines += _table(heads, rows)
+        if reasons:
+            lines += [""]
+        lines += [f"- {where}, {', '.join(names)}: {why}." for (where, why), names in reasons.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_rest() -> str:
+    """Return the reference of the REST interface."""
+    lines = [
+        "# REST",
+        "",
+        MADE.format(source="`src/memento/operations/`; [openapi.json](../openapi.json) is the same for programs"),
+        "",
+        "A GET or DELETE takes its arguments from the query string, a POST from a JSON object. `namespace` may come as a parameter",
+        "of any request, or in the header `Memento-Namespace`; an IRI in an address is percent-encoded. An error is",
+        '`{"error": {"code": "…", "message": "…"}}`. Who may ask what is in [access.md](../access.md); SPARQL, the proxy and MCP',
+        "have addresses that their own pages describe: [sparql.md](../sparql.md), [proxy.md](../proxy.md), [mcp.md](../mcp.md).",
+        f"`{rest.LISTING}` is another address of `list`.",
+    ]
+    for theme in THEMES:
+        declared = [one for one in _operations_of(theme) if one in openapi.operations().values()]
+        if declared:
+            lines += ["", f"## {theme.capitalize()}"]
+        for operation in declared:
+            lines += ["", f"### {name_of(operation)}", "", f"`{operation.route}`", "", f"{summary_of(operation)}.", ""]
+            lines += _describe_arguments(_address_fields(operation), _place_in(operation))
+            statuses = sorted({operation.status, *operation.statuses})
+            failing = sorted({400, 401, 403, 503, *operation.fails})
+            facts = [f"takes the right to {operation.right}", f"answers {_join(statuses)}, fails with {_join(failing)}"]
+            if formats := (rest.VIEWS[operation].formats if operation in rest.VIEWS else ()):
+                facts.append(f"`format` may be `json`, {', '.join(f'`{one}`' for one in formats)}")
+            lines += [f"It {'; '.join(facts)}."]
+    return "\n".join(lines) + "\n"
+
+
+def write_python() -> str:
+    """Return the reference of the Python methods."""
+    lines = [
+        "# Python",
+        "",
+        MADE.format(source="`src/memento/operations/`"),
+        "",
+        "`open_memento` returns a `Memento`, or a `Client` where a service owns the data folder already; both have the",
+        "same methods.",
+        "Times are `datetime` or ISO 8601 text; one without an offset is read in the user's time zone.",
+        "",
+        "### open_memento",
+        "",
+        f"`open_memento({_parameters_of(python.open_memento)})`",
+        "",
+        *_block(python.open_memento.__doc__),
+    ]
+    for theme in THEMES:
+        lines += ["", f"## {theme.capitalize()}"]
+        for operation in _operations_of(theme):
+            name = name_of(operation)
+            signature = _parameters_of(getattr(Memory, name))
+            lines += ["", f"### {name}", "", f"`memento.{name}({signature})`", "", *_block(operation.__doc__), ""]
+            lines += _describe_arguments(fields_of(operation))
+            lines += [f"Answers with {_answer_of(operation)}."]
+    return "\n".join(lines) + "\n"
+
+
+def write_cli() -> str:
+    """Return the reference of the `memento` command."""
+    shared = {"as_json", "namespace", "home", "help", "version"}
+    lines = [
+        "# The `memento` command",
+        "",
+        MADE.format(
+            source="the commands in `src/memento/interfaces/cli/`, most of which are made from `src/memento/operations/`"
+        ),
+        "",
+        "Before or after its name every command takes `--json` (print JSON), `--namespace NAME` (where notes go and questions",
+        "look), `--home DIR` (the data folder) and `--help`. The exit code is 0, or 1 when it failed, 2 when it was asked wrongly;",
+        "what is wrong is said in one line on stderr.",
+    ]
+    for path, command in _commands_of(main):
+        if isinstance(command, click.Group):
+            lines += ["", f"## memento {path}", "", (command.help or "").strip()]
+            continue
+        context = click.Context(command, info_name=f"memento {path}")
+        usage = " ".join(command.collect_usage_pieces(context)).replace("[OPTIONS]", "").split()
+        lines += ["", f"### {' '.join(['memento', path, *usage])}", "", " ".join((command.help or "").split())]
+        options = [one for one in command.params if isinstance(one, click.Option) and one.name not in shared]
+        rows = [(f"`{_usage_of(one)}`", _help_of(one)) for one in options if not one.hidden]
+        if rows:
+            lines += ["", *_table(("option", "what it does"), rows)]
+    return "\n".join(lines) + "\n"
+
+
+def write_mcp() -> str:
+    """Return the reference of the tools, resources and prompts of MCP."""
+    lines = [
+        "# MCP tools",
+        "",
+        MADE.format(source="`src/memento/interfaces/mcp/`"),
+        "",
+        "[mcp.md](../mcp.md) says how a client gets them. `MEMENTO_TOOLS` adds groups to the default tools, by their names below.",
+    ]
+    default = {tool.name for tool in catalogue.DEFAULT}
+    groups = {"Default": catalogue.DEFAULT, **{f"Group {name}": tools for name, tools in catalogue.GROUPS.items()}}
+    for title, tools in groups.items():
+        if listed := [tool for tool in tools if title == "Default" or tool.name not in default]:
+            lines += ["", f"## {title}"]
+            lines += [line for tool in listed for line in _describe_tool(tool)]
+    direct = [tool for tool in catalogue.tools(("keys",), direct=True) if tool not in catalogue.tools(("keys",))]
+    lines += ["", "## With the setting `keys.direct`"]
+    lines += [line for name in direct for line in _describe_tool(catalogue.tools(("keys",), direct=True)[name])]
+    lines += ["", "## Resources", ""]
+    rows = [(f"`{one['uri']}`", str(one.get("description", ""))) for one in resources.FIXED]
+    rows += [(f"`{one['uriTemplate']}`", str(one.get("description", ""))) for one in resources.TEMPLATES]
+    lines += [*_table(("resource", "what it is"), rows), "", "## Prompts", ""]
+    lines += _table(("prompt", "what it is"), [(f"`{one['name']}`", str(one["description"])) for one in prompts.LISTED])
+    return "\n".join(lines) + "\n"
+
+
+def write_queries() -> str:
+    """Return the page of the queries, from their headers."""
+    lines = [
+        "# Queries",
+        "",
+        MADE.format(source="the headers of [`queries/`](../../queries)"),
+        "Each runs as it stands in any SPARQL page; the code fills the `VALUES` slots with RDF terms.",
+    ]
+    users, rooms = find_users(), dict[str, list[Sequence[str]]]()
+    for name in assets.queries():
+        room, _, leaf = name.partition("/")
+        path, query = _read_query(name)
+        header = read_header(_with_users(query, users.get(name, ())))
+        link = f"[`{leaf}`](../../{path})"
+        rooms.setdefault(room, []).append((link, header["does"], header["in"], header["out"], header["used by"]))
+    for room, rows in rooms.items():
+        lines += ["", f"## {room}", "", *_table(("query", "what it answers", "in", "out", "used by"), rows)]
+    return "\n".join(lines) + "\n"
+
+
+def write_headers() -> dict[str, str]:
+    """Return every query by its path, with the files that use it in its header."""
+    users = find_users()
+    return {
+        path: _with_users(query, users.get(name, ()))
+        for name in assets.queries()
+        for path, query in [_read_query(name)]
+    }
+
+
+def find_users() -> dict[str, list[str]]:
+    """Return the files of the package that name a query, by its name."""
+    package = Path(__file__).parents[1]
+    names, found = set(assets.queries()), dict[str, list[str]]()
+    for path in sorted(package.rglob("*.py")):
+        for name in names.intersection(re.findall(r'"([a-z_]+/[a-z_]+)"', path.read_text(encoding="utf-8"))):
+            found.setdefault(name, []).append(path.relative_to(package).as_posix())
+    return found
+
+
+def write_rooms() -> str:
+    """Return the map of the rooms that there are, from the top."""
+    package = Path(__file__).parents[1]
+    rows = []
+    for number, floor in reversed(list(enumerate(FLOORS))):
+        there = {name: what for name, what in floor.items() if what and _room(package, name)}
+        if there:
+            rows.append(
+                (str(number), " ".join(f"`{_room(package, name)}`" for name in there), "; ".join(there.values()))
+            )
+    return "\n".join(_table(("floor", "rooms", "what comes out of them"), rows)) + "\n"
+
+
+def write_signals() -> str | None:
+    """Return the table of the signals of recall; None where they are not registered one by one."""
+    document: Callable[[], str] | None = getattr(signals, "document_signals", None)
+    return document() if document else None
+
+
+def read_header(query: str) -> dict[str, str]:
+    """
+    Return what the first lines of a query say: `does`, `in`, `out`, `used by`.
+
+    >>> read_header("# Everything.\\n# in: nothing\\n# out: s\\n# used by: a.py\\nSELECT ?s {}")
+    {'does': 'Everything.', 'in': 'nothing', 'out': 's', 'used by': 'a.py'}
+    """
+    lines = [line.removeprefix("#").strip() for line in query.splitlines() if line.startswith("#")]
+    header = {"does": lines[0] if lines else ""}
+    for line in lines[1:]:
+        name, _, value = line.partition(": ")
+        if name in ("in", "out", "used by"):
+            header.setdefault(name, value)
+    return {"in": "", "out": "", "used by": "", **header} if len(header) < 4 else header
+
+
+def tools_of() -> dict[str, list[str]]:
+    """Return the names of the MCP tools that ask an operation, by its name."""
+    found: dict[str, list[str]] = {}
+    for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values():
+        for operation in tool.asks:
+            found.setdefault(name_of(operation), []).append(tool.name)
+    return found
+
+
+def verbs_of() -> dict[str, list[str]]:
+    """Return the verbs of s-expressions that ask an operation, by its name."""
+    found: dict[str, list[str]] = {}
+    for verb in verbs.VERBS.values():
+        for operation in verb.asks:
+            found.setdefault(name_of(operation), []).append(verb.name)
+    return found
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/openapi.json": write_openapi,
+    "docs/reference/operations.md": write_operations,
+    "docs/reference/rest.md": write_rest,
+    "docs/reference/python.md": write_python,
+    "docs/reference/cli.md": write_cli,
+    "docs/reference/mcp.md": write_mcp,
+    "docs/reference/queries.md": write_queries,
+    "docs/settings.md": settings.table,
+    "docs/clients.md": clients.page,
+    "docs/ontology.md": ontology.write_page,
+    "ontology/context.jsonld": ontology.write_context,
+}
+"""The pages that are generated as a whole, by their path."""
+
+SECTIONS: Sequence[tuple[str, str, Callable[[], str | None]]] = (
+    ("README.md", "rooms", write_rooms),
+    ("docs/recall.md", "signals", write_signals),
+    ("docs/sexpr.md", "verbs", verbs.table),
+)
+"""The sections that are generated within a page: its path, their name, and their text; None leaves a section as it is."""
+
+
+def _operations_of(theme: str) -> list[type[Operation[Any]]]:
+    module = THEMES[theme].__name__
+    declared = [one for one in TABLE.values() if one.__module__ == module]
+    for one in declared:
+        complete(one)
+    return declared
+
+
+def _address_fields(operation: type[Operation[Any]]) -> Mapping[str, Field]:
+    """Return the arguments of an operation that travel in a request: a file is the body instead."""
+    return {name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name != "file"}
+
+
+def _place_in(operation: type[Operation[Any]]) -> Callable[[str], str]:
+    verb, places = route_of(operation)[0], places_of(operation)
+    usual = "body" if verb == "POST" and "rest" not in operation.absent else "query"
+    return lambda name: "address" if name in places else usual
+
+
+def _describe_arguments(fields: Mapping[str, Field], place: Callable[[str], str] | None = None) -> list[str]:
+    """Return a table of arguments, and an empty line after it; nothing where there is only the namespace."""
+    shown = {name: one for name, one in fields.items() if name != "namespace"}
+    if not shown:
+        return []
+    heads = ("argument", *(("in",) if place else ()), "type", "default", "what it is")
+    rows = []
+    for name, one in shown.items():
+        names = ", ".join(f"`{alias}`" for alias in (name, *(one.aliases if place else ())))
+        where = (place(name),) if place else ()
+        rows.append((names, *where, _type_of(one), _default_of(one), one.description + _bounds_of(one)))
+    return [*_table(heads, rows), ""]
+
+
+def _type_of(field: Field) -> str:
+    if field.choices:
+        return " or ".join(f"`{one}`" for one in field.choices)
+    if field.schema.get("format") == "date-time":
+        return "time"
+    return _name_type(field.type)
+
+
+def _name_type(kind: Any) -> str:
+    """
+    Return the name of a type as people say it.
+
+    >>> _name_type(list[str]), _name_type(dict[str, int]), _name_type(bool)
+    ('list of text', 'object of whole number', 'true or false')
+    """
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false", bytes: "bytes"}
+    if kind in names:
+        return names[kind]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (list, tuple, Sequence):
+        return f"list of {_name_type(inner[0])}" if inner else "list"
+    if origin in (dict, Mapping):
+        return f"object of {_name_type(inner[1])}" if inner else "object"
+    if getattr(kind, "__metadata__", None):
+        return _name_type(inner[0])
+    if kind is Any or not isinstance(kind, type):
+        choices = [f"`{one}`" for one in inner if isinstance(one, str)]
+        return " or ".join(choices) if choices else "anything"
+    return f"`{kind.__name__}`"
+
+
+def _default_of(field: Field) -> str:
+    if field.is_required:
+        return "needed"
+    return "" if field.default in (None, "", ()) else f"`{_as_text(field.default)}`"
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _bounds_of(field: Field) -> str:
+    least = field.least if field.least is not None else field.schema.get("minimum")
+    most = field.most if field.most is not None else field.schema.get("maximum")
+    if least is not None and most is not None:
+        return f" ({least:,g} to {most:,g})" if abs(most) < 2**31 - 1 else f" (at least {least:g})"
+    if least is not None:
+        return f" (at least {least:g})"
+    return f" (at most {most:g})" if most is not None else ""
+
+
+def _parameters_of(function: Callable[..., Any]) -> str:
+    """
+    Return the parameters of a function without their types.
+
+    >>> _parameters_of(lambda self, a, b=1, *, c=None: 0)
+    'a, b=1, *, c=None'
+    """
+    shown, has_star = list[str](), False
+    for name, one in inspect.signature(function).parameters.items():
+        if name == "self":
+            continue
+        if one.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+            shown.append("*")
+            has_star = True
+        empty = one.default is inspect.Parameter.empty
+        shown.append(name if empty else f"{name}={one.default!r}")
+    return ", ".join(shown)
+
+
+def _answer_of(operation: type[Operation[Any]]) -> str:
+    """Return the type of an answer as it is declared, without the module of the nouns."""
+    (base,) = [one for one in operation.__orig_bases__ if get_origin(one) is Operation]  # type: ignore[attr-defined]
+    (declared,) = get_args(base)
+    text = getattr(declared, "__forward_arg__", None) or getattr(declared, "__name__", str(declared))
+    return "nothing" if text in ("None", "NoneType") else f"`{str(text).replace('model.', '')}`"
+
+
+def _block(docstring: str | None) -> list[str]:
+    """Return a docstring as Markdown: its sections as lists."""
+    lines: list[str] = []
+    is_listing = False
+    for line in inspect.cleandoc(docstring or "").splitlines():
+        if re.fullmatch(r"(Args|Raises|Returns):", line):
+            lines += [f"*{line.removesuffix(':')}*", ""]
+            is_listing = True
+        elif is_listing and re.match(r"    \S", line):
+            name, colon, rest = line.strip().partition(": ")
+            lines.append(f"- `{name}`: {rest}" if colon and " " not in name else f"- {line.strip()}")
+        elif is_listing and line.startswith("        "):
+            lines.append(f"  {line.strip()}")
+        else:
+            is_listing = is_listing and not line
+            lines.append(line)
+    return lines
+
+
+def _describe_tool(tool: Tool) -> Iterator[str]:
+    listed = tool.listed()
+    hints = {
+        "readOnlyHint": "reads only",
+        "destructiveHint": "destroys",
+        "idempotentHint": "repeats harmlessly",
+        "openWorldHint": "reaches beyond the memory",
+    }
+    facts = [words for name, words in hints.items() if listed["annotations"][name]]
+    yield from ("", f"### {tool.name}", "", *(line.rstrip() for line in tool.description.splitlines()), "")
+    needed = listed["inputSchema"].get("required", ())
+    rows = [
+        (f"`{name}`", _name_schema(one), "needed" if name in needed else _json_default(one), one.get("description", ""))
+        for name, one in listed["inputSchema"].get("properties", {}).items()
+    ]
+    if rows:
+        yield from (*_table(("argument", "type", "default", "what it is"), rows), "")
+    asks = ", ".join(f"`{name_of(one)}`" for one in tool.asks)
+    yield f"It asks {asks}{'; it ' + ', '.join(facts) if facts else ''}."
+
+
+def _name_schema(schema: Mapping[str, Any]) -> str:
+    """
+    Return the type that a JSON Schema describes as people say it.
+
+    >>> _name_schema({"anyOf": [{"type": "string"}, {"type": "null"}]}), _name_schema({"enum": ["a", "b"]})
+    ('text', '`a` or `b`')
+    """
+    names = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    if "enum" in schema:
+        return " or ".join(f"`{one}`" for one in schema["enum"] if one is not None)
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rsplit('/', 1)[-1]}`"
+    if "anyOf" in schema:
+        return " or ".join(_name_schema(one) for one in schema["anyOf"] if one != {"type": "null"})
+    if schema.get("type") == "array":
+        return f"list of {_name_schema(schema.get('items', {}))}"
+    kind = schema.get("type", "anything")
+    return str(names.get(kind, kind))
+
+
+def _json_default(schema: Mapping[str, Any]) -> str:
+    default = schema.get("default")
+    return "" if default in (None, "", []) else f"`{_as_text(default)}`"
+
+
+def _commands_of(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group, sorted, then its groups, each with its commands."""
+    members = sorted(group.commands.items(), key=lambda one: (isinstance(one[1], click.Group), one[0]))
+    for name, command in members:
+        if command.hidden:
+            continue
+        yield f"{above}{name}", command
+        if isinstance(command, click.Group):
+            yield from _commands_of(command, f"{above}{name} ")
+
+
+def _usage_of(option: click.Option) -> str:
+    names = ", ".join((*option.opts, *option.secondary_opts))
+    metavar = "" if option.is_flag else option.make_metavar(click.Context(click.Command("any")))
+    return f"{names} {metavar}".strip()
+
+
+def _help_of(option: click.Option) -> str:
+    default = f" Default `{_as_text(option.default)}`." if option.show_default and option.default is not None else ""
+    needed = " Needed." if option.required else ""
+    return f"{option.help or ''}{default}{needed}"
+
+
+def _room(package: Path, name: str) -> str | None:
+    """Return how a room is written, or None where there is none of that name."""
+    if (package / name).is_dir():
+        return f"{name}/"
+    return f"{name}.py" if (package / f"{name}.py").is_file() else None
+
+
+def _read_query(name: str) -> tuple[str, str]:
+    """Return the path of a query and its text."""
+    ending = "rq" if (assets.folder("queries") / f"{name}.rq").is_file() else "ru"
+    path = f"queries/{name}.{ending}"
+    return path, assets.read(path).decode()
+
+
+def _with_users(query: str, users: Iterable[str]) -> str:
+    """
+    Return a query with the files that use it in its header.
+
+    >>> _with_users("# All.\\n# used by: nobody\\nASK {}", ["a.py", "b.py"])
+    '# All.\\n# used by: a.py, b.py\\nASK {}'
+    """
+    return re.sub(r"^# used by: .*$", f"# used by: {', '.join(users)}", query, count=1, flags=re.M)
+
+
+def _first_sentence(docstring: str | None) -> str:
+    return (docstring or "").strip().partition("\n\n")[0].replace("\n", " ")
+
+
+def _join(statuses: Iterable[int]) -> str:
+    return ", ".join(map(str, statuses))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    cells = ([one.replace("|", "\\|").replace("\n", " ") for one in row] for row in rows)
+    return [
+        f"| {' | '.join(heads)} |",
+        f"| {' | '.join('---' for _ in heads)} |",
+        *(f"| {' | '.join(row)} |" for row in cells),
+    ]

@@ -1,0 +1,142 @@
+"""A small memory, and one call of every operation on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memento.iris import data_iri
+from memento.model import CaseRow, NoteRow, ToolCall, ToRemember
+from memento.operations import Operation, care, cases, documents, expressions, graphs, keys, notes, plans
+from memento.operations import recall as questions
+from memento.operations import strength as strengths
+from memento.python import Memento
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What is in a sample, by its IRI."""
+
+    namespace: str
+    folder: Path
+    note: str
+    memory: str
+    retired: str
+    other: str
+    key: str
+    case: str
+    run: str
+    planned: str
+    retrieval: str
+    data: str
+
+
+def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
+    """Fill a namespace with a few memories, keys, a case, a task under way and a policy."""
+    old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
+    new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
+    other = memento.remember("Oslo is cold.", ["Oslo"], namespace=namespace)
+    [case] = memento.add_cases([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
+    run = memento.start_case("Move to Bergen.", plan="Ask.", namespace=namespace)
+    planned = memento.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
+    retrieval = memento.retrieve_cases("Where to move?", namespace=namespace).retrieval
+    memento.set_policy("numbers", "(stats)", namespace=namespace)
+    data = data_iri("local", namespace)
+    memento.put_graph(b"<urn:a> <urn:b> 1 .", data)
+    assert old.note and retrieval and new.invalidated == old.memories
+    return Sample(
+        namespace=namespace,
+        folder=folder,
+        note=old.note,
+        memory=new.memories[0],
+        retired=old.memories[0],
+        other=other.saved,
+        key=memento.find_keys("Oslo", namespace=namespace).keys[0].key,
+        case=case,
+        run=run.iri,
+        planned=planned.run.iri,
+        retrieval=retrieval,
+        data=data,
+    )
+
+
+CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = {
+    notes.Note: lambda s, n: notes.Note("I live in Lisbon.", namespace=n),
+    notes.NoteStatus: lambda s, n: notes.NoteStatus(s.note, namespace=n),
+    notes.Retry: lambda s, n: notes.Retry(namespace=n),
+    notes.ImportNotes: lambda s, n: notes.ImportNotes((NoteRow(content="I like tea."),), namespace=n),
+    notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
+    notes.Undo: lambda s, n: notes.Undo(s.retired, namespace=n),
+    notes.Forget: lambda s, n: notes.Forget(s.other, namespace=n),
+    notes.Sources: lambda s, n: notes.Sources(s.note, namespace=n),
+    questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, namespace=n),
+    questions.Get: lambda s, n: questions.Get(s.memory, namespace=n),
+    questions.List: lambda s, n: questions.List(past=True, namespace=n),
+    questions.Entities: lambda s, n: questions.Entities(namespace=n),
+    questions.Timeline: lambda s, n: questions.Timeline("me", namespace=n),
+    questions.Manifest: lambda s, n: questions.Manifest(fresh=True, namespace=n),
+    questions.Infer: lambda s, n: questions.Infer(namespace=n),
+    keys.FindKeys: lambda s, n: keys.FindKeys("Oslo", namespace=n),
+    keys.ReadKey: lambda s, n: keys.ReadKey(s.key, namespace=n),
+    keys.ReadMemory: lambda s, n: keys.ReadMemory(s.other, namespace=n),
+    keys.Related: lambda s, n: keys.Related(s.other, namespace=n),
+    keys.RecallMemories: lambda s, n: keys.RecallMemories("Oslo is cold.", namespace=n),
+    keys.Remember: lambda s, n: keys.Remember("Rome is warm.", ["Rome"], namespace=n),
+    keys.RememberBatch: lambda s, n: keys.RememberBatch((ToRemember(content="Tea.", keys=("tea",)),), namespace=n),
+    keys.Conversation: lambda s, n: keys.Conversation("monday", namespace=n),
+    keys.ListMemories: lambda s, n: keys.ListMemories(namespace=n),
+    keys.CleanupExpired: lambda s, n: keys.CleanupExpired(namespace=n),
+    keys.MemoryStats: lambda s, n: keys.MemoryStats(namespace=n),
+    strengths.Strength: lambda s, n: strengths.Strength(s.memory, namespace=n),
+    strengths.Feedback: lambda s, n: strengths.Feedback(s.memory, True, namespace=n),
+    strengths.Associate: lambda s, n: strengths.Associate(s.memory, s.other, namespace=n),
+    strengths.Trace: lambda s, n: strengths.Trace(s.memory, namespace=n),
+    strengths.Activate: lambda s, n: strengths.Activate([s.memory], namespace=n),
+    strengths.Decay: lambda s, n: strengths.Decay(namespace=n),
+    strengths.Archive: lambda s, n: strengths.Archive(True, namespace=n),
+    strengths.Unarchive: lambda s, n: strengths.Unarchive(s.memory, namespace=n),
+    cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),
+    cases.RetrieveCases: lambda s, n: cases.RetrieveCases("Move to Oslo.", namespace=n),
+    cases.RetrieveCasesEach: lambda s, n: cases.RetrieveCasesEach(("Move.", "Cook."), namespace=n),
+    cases.RewardCases: lambda s, n: cases.RewardCases(s.retrieval, reward=1.0, namespace=n),
+    cases.GetCase: lambda s, n: cases.GetCase(s.case, namespace=n),
+    cases.ListCases: lambda s, n: cases.ListCases(namespace=n),
+    cases.ForgetCase: lambda s, n: cases.ForgetCase(s.case, namespace=n),
+    cases.NavigateCases: lambda s, n: cases.NavigateCases(tilt="temporal", namespace=n),
+    cases.CaseMetrics: lambda s, n: cases.CaseMetrics(namespace=n),
+    cases.CaseStatus: lambda s, n: cases.CaseStatus(namespace=n),
+    cases.PruneCases: lambda s, n: cases.PruneCases(1, namespace=n),
+    plans.StartCase: lambda s, n: plans.StartCase("Move to Lima.", namespace=n),
+    plans.TaskRun: lambda s, n: plans.TaskRun(s.run, namespace=n),
+    plans.RecordStep: lambda s, n: plans.RecordStep(
+        s.run, "Pack.", tools=(ToolCall(tool="box", arguments="{}", result="done"),), namespace=n
+    ),
+    plans.CompleteCase: lambda s, n: plans.CompleteCase(s.run, "success", namespace=n),
+    plans.TaskRuns: lambda s, n: plans.TaskRuns(namespace=n),
+    plans.PlanTask: lambda s, n: plans.PlanTask("Move to Kyoto.", ("Pack.",), namespace=n),
+    plans.ExecuteTask: lambda s, n: plans.ExecuteTask(s.planned, namespace=n),
+    plans.ListTools: lambda s, n: plans.ListTools(namespace=n),
+    expressions.Evaluate: lambda s, n: expressions.Evaluate('(recall "Oslo")', namespace=n),
+    expressions.RecallItems: lambda s, n: expressions.RecallItems("Oslo", namespace=n),
+    expressions.GetItem: lambda s, n: expressions.GetItem(s.memory, namespace=n),
+    expressions.Policies: lambda s, n: expressions.Policies(namespace=n),
+    expressions.SetPolicy: lambda s, n: expressions.SetPolicy("again", "(stats)", namespace=n),
+    graphs.Query: lambda s, n: graphs.Query("ASK {}", "text/csv", namespace=n),
+    graphs.Update: lambda s, n: graphs.Update(
+        f"INSERT DATA {{ GRAPH <{s.data}> {{ <urn:x> <urn:y> 2 }} }}", namespace=n
+    ),
+    graphs.GetGraph: lambda s, n: graphs.GetGraph(s.data, "text/turtle", namespace=n),
+    graphs.PutGraph: lambda s, n: graphs.PutGraph(b"<urn:c> <urn:d> 2 .", s.data, namespace=n),
+    graphs.PostGraph: lambda s, n: graphs.PostGraph(b"<urn:e> <urn:f> 3 .", s.data, namespace=n),
+    graphs.DeleteGraph: lambda s, n: graphs.DeleteGraph(s.data, namespace=n),
+    documents.Export: lambda s, n: documents.Export(str(s.folder / f"{n}.trig"), namespace=n),
+    documents.ImportRdf: lambda s, n: documents.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),
+    care.Status: lambda s, n: care.Status(namespace=n),
+    care.Check: lambda s, n: care.Check(),
+    care.Rebuild: lambda s, n: care.Rebuild(),
+    care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),
+    care.Restore: lambda s, n: care.Restore(str(s.folder / "backups")),
+}
+"""One call of every operation on a sample, in its namespace."""

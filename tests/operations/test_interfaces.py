@@ -1,0 +1,241 @@
+"""Every operation is at every interface, or absent there with a reason."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+from flask.testing import FlaskClient
+
+from memento.errors import MementoError
+from memento.interfaces.cli import main
+from memento.interfaces.cli.commands import command_of
+from memento.interfaces.mcp import catalogue
+from memento.interfaces.mcp.tools import Reach
+from memento.interfaces.reference import tools_of, verbs_of
+from memento.interfaces.web import openapi
+from memento.interfaces.web.app import create_app
+from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
+from memento.operations.base import Interface, complete, places_of, route_of, summary_of
+from memento.python import Memento, Memory
+from memento.service import handle
+from memento.service.dispatch import HANDLERS
+from memento.sexpr.evaluation import Evaluation
+from memento.sexpr.spoken import Host
+from memento.sexpr.verbs import VERBS
+from operations.samples import Sample, make_sample
+
+by_name = pytest.mark.parametrize("name", TABLE)
+PROTOCOL = "/sparql"
+"""Where the protocols of SPARQL rule, which know parameters of their own."""
+
+
+@pytest.fixture(scope="module")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    from conftest import OFFLINE
+    from memento.python import open_memento
+
+    memento = open_memento(tmp_path_factory.mktemp("rest"), configured=OFFLINE)
+    assert isinstance(memento, Memento)
+    with memento, create_app(memento.service).test_client() as client:
+        yield client
+
+
+@pytest.fixture
+def sample(memento: Memento, tmp_path: Path) -> Sample:
+    return make_sample(memento, "main", tmp_path)
+
+
+@by_name
+def test_an_operation_is_declared_whole(name: str) -> None:
+    operation = TABLE[name]
+
+    assert summary_of(operation)
+    assert operation in HANDLERS
+    assert all(field.description for field in fields_of(operation).values())
+    assert set(operation.absent) <= set(get_args(Interface))
+    assert all(why.strip() for why in operation.absent.values())
+    assert set(places_of(operation)) <= set(fields_of(operation))
+
+
+@by_name
+def test_the_address_of_an_operation_is_served_and_refuses_what_it_does_not_know_by_name(
+    name: str, rest: FlaskClient
+) -> None:
+    verb, path = route_of(TABLE[name])
+    rules = {
+        (method, rule.rule) for rule in rest.application.url_map.iter_rules() for method in rule.methods or frozenset()
+    }
+    assert (verb, path.replace("{", "<path:").replace("}", ">")) in rules
+    if path.startswith(PROTOCOL):
+        assert "rest" in TABLE[name].absent
+        return
+    for place in places_of(TABLE[name]):
+        path = path.replace(f"{{{place}}}", "urn:x")
+    refused = [rest.open(f"{path}?nonsense=1", method=verb)]
+    if verb == "POST" and "rest" not in TABLE[name].absent and name != "import_notes":
+        refused.append(rest.open(path, method=verb, json={"nonsense": 1}))
+    for answer in refused:
+        assert (answer.status_code, "'nonsense'" in answer.text) == (400, True), answer.text
+
+
+@by_name
+def test_openapi_describes_every_argument_of_an_operation(name: str) -> None:
+    operation = TABLE[name]
+    verb, path = route_of(operation)
+    described = json.loads(openapi.page())["paths"].get(path, {}).get(verb.lower())
+    if described is None:
+        assert path.startswith(PROTOCOL) and "rest" in operation.absent
+        return
+    named = {one["name"] for one in described["parameters"]}
+    body = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+    named |= set(body.get("schema", {}).get("properties", {}))
+    told = {name: {name, *field.aliases} for name, field in fields_of(operation).items()}
+    if "rest" in operation.absent:  # what travels is the file itself, and `form` is the parameter `format`
+        told = {name: {name, *({"format"} if name == "form" else ())} for name in told if name != "file"}
+
+    assert described["summary"] == summary_of(operation)
+    assert [name for name, names in told.items() if not names & named] == []
+
+
+@by_name
+def test_an_operation_is_a_method_with_its_docstring_and_its_arguments(name: str) -> None:
+    operation = TABLE[name]
+    theme = next(theme for theme, module in THEMES.items() if module.__name__ == operation.__module__)
+    assert hasattr(Memory, name), f"add `{name} = Method({theme}.{operation.__name__})` to python/memory.py"
+    method = getattr(Memory, name)
+    complete(operation)
+    arguments = set(inspect.signature(method).parameters) - {"self", "progress", "namespace"}
+
+    assert method.__doc__ == operation.__doc__ or operation.__name__ in (method.__doc__ or "")
+    assert arguments == set(fields_of(operation)) - {"namespace"}
+
+
+@by_name
+def test_an_operation_is_a_command_with_help(name: str) -> None:
+    path = command_of(name)
+    if path is None:
+        assert TABLE[name].absent["cli"]
+        return
+    command: click.Command = main
+    for word in path.split():
+        assert isinstance(command, click.Group)
+        command = command.commands[word]
+
+    assert "cli" not in TABLE[name].absent
+    assert command.help
+    assert command.get_help(click.Context(command, info_name=path))
+
+
+@by_name
+@pytest.mark.parametrize(("interface", "found"), [("mcp", tools_of()), ("sexpr", verbs_of())], ids=["mcp", "sexpr"])
+def test_an_operation_is_asked_by_tools_and_verbs_or_says_why_not(
+    name: str, interface: Interface, found: dict[str, list[str]]
+) -> None:
+    assert (interface in TABLE[name].absent) != bool(found.get(name)), "either it is there, or `absent` says why not"
+
+
+VERB_CALLS = {
+    "recall": '(recall "Oslo")',
+    "search": '(search "Where do I work?")',
+    "item": '(item "{memory}")',
+    "trace": '(trace "{memory}")',
+    "activate": '(activate (list "{memory}"))',
+    "stats": "(stats)",
+    "sparql": '(sparql "ASK {{}}")',
+    "policies": "(policies)",
+    "policy": '(policy "numbers")',
+    "run": '(run "nothing")',
+    "remember": '(remember "Rome is warm.")',
+    "associate": '(associate "{memory}" "{other}")',
+    "feedback": '(feedback "{memory}" "success")',
+    "decay!": "(decay!)",
+    "consolidate": "(consolidate)",
+    "unarchive": '(unarchive "{memory}")',
+    "set-policy": '(set-policy "again" (stats))',
+    "snapshot": "(snapshot true)",
+    "load": "(load)",
+}
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS.values() if verb.asks or verb.name in VERB_CALLS])
+def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sample: Sample) -> None:
+    asked: set[type[Operation[Any]]] = set()
+    context = memento.context
+    memento.set_policy("nothing", "true")
+
+    def call(operation: Operation[Any], /) -> Any:
+        asked.add(type(operation))
+        return handle(operation, context)
+
+    host = Host(
+        call=call,
+        namespace="main",
+        options=context.settings.sexpr,
+        count_current=lambda: 3,
+        export=lambda only: [],
+        load=lambda document: memento.import_rdf(sample.folder / "none.nq"),
+    )
+    try:
+        Evaluation(VERBS, within=host).run(VERB_CALLS[verb.name].format(memory=sample.memory, other=sample.other))
+    except MementoError:
+        assert verb.name in ("unarchive", "load")  # nothing is archived, and there is no such file
+
+    assert asked == set(verb.asks)
+
+
+class Recorder(Memento):
+    """A memory that records what it is asked."""
+
+    asked: set[str]
+
+    def call(self, operation: Operation[Any], progress: Any = None) -> Any:
+        self.asked.add(name_of(type(operation)))
+        return super().call(operation, progress)
+
+
+TOOL_CALLS: dict[str, dict[str, Any]] = {
+    "memento_note": {"content": "I live in Lisbon.", "confirmed": True},
+    "memento_recall": {"query": "Where do I work?"},
+    "memento_correct": {"iri": "{memory}", "content": "USER works at Siemens."},
+    "memento_forget": {"iri": "{memory}", "confirmed": True},
+    "search": {"query": "Where do I work?"},
+    "fetch": {"id": "{memory}"},
+    "remember": {"content": "Rome is warm.", "keys": ["Rome"]},
+    "correct": {"memory_id": "{other}", "content": "Oslo is mild."},
+    "forget": {"memory_id": "{other}"},
+    "remember_batch": {"items": [{"content": "Tea.", "keys": ["tea"]}]},
+    "feedback": {"memory_id": "{memory}", "outcome": "success"},
+    "memento_case_record": {"task": "Cook.", "plan": "Boil.", "outcome": "success"},
+    "memory": {"expr": "(stats)"},
+}
+
+
+@pytest.mark.parametrize("name", TOOL_CALLS)
+def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento: Memento, sample: Sample) -> None:
+    tool = catalogue.tools(tuple(catalogue.GROUPS), direct=True)[name]
+    arguments = {
+        key: value.format(memory=sample.memory, other=sample.other) if isinstance(value, str) else value
+        for key, value in TOOL_CALLS[name].items()
+    }
+    recorder = Recorder(memento.service)
+    recorder.asked = set()
+    tool.run(Reach(memory=recorder, namespace=None), tool.read(arguments))
+
+    assert recorder.asked and recorder.asked <= {name_of(one) for one in tool.asks}
+    assert name_of(tool.asks[-1]) in recorder.asked or name == "search"
+
+
+def test_every_tool_that_is_made_by_hand_is_tried() -> None:
+    by_hand = {
+        tool.name
+        for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values()
+        if not tool.run.__qualname__.startswith("tool_over")
+    }
+
+    assert by_hand - {"memento_sparql"} == set(TOOL_CALLS)  # which asks for rows as they come, not for the whole answer
