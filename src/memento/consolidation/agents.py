@@ -18,21 +18,11 @@ from datetime import datetime
 from typing import Protocol
 
 from memento.iris import IRI
-from memento.model import AgentKind, Entity, EntityKind, Memory, Mode, Note, User
+from memento.model import AgentKind, Entity, Memory, Mode, Note, User
+from memento.text.names import Mention
+from memento.text.person import USER
 
-USER = "USER"
-"""How a memory spells the person whose memory this is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
-
-    name: str
-    kind: EntityKind
-    description: str = ""
-    is_well_known: bool = False
-    aliases: tuple[str, ...] = ()
+__all__ = ["USER", "Mention"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

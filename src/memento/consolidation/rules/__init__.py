@@ -28,9 +28,10 @@ from memento.consolidation.agents import (
     Mention,
     Resolved,
 )
-from memento.consolidation.rules import decide, entities, memories, names, statements
+from memento.consolidation.rules import decide, entities, memories, statements
 from memento.consolidation.rules.biography import biography as life
 from memento.model import AgentKind, Note, User
+from memento.text import names
 
 __all__ = ["RuleAgents"]
 

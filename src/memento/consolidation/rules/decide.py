@@ -14,10 +14,10 @@ from datetime import timedelta
 
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
-from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.iris import IRI
 from memento.model import Memory, Note
+from memento.text.mood import reading
 
 RECENT = timedelta(days=31)
 """

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.relations import normal, occurs, speaks_of
+from memento.consolidation.rules.relations import speaks_of
 from memento.consolidation.rules.values import names_the_same
-from memento.consolidation.rules.verbs import base_of
+from memento.text.tokens import normal, occurs
+from memento.text.words import base_of
 
 _RULES = (
     (

@@ -13,13 +13,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Mention
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.person import third_person
 from memento.consolidation.rules.relations import relations
-from memento.consolidation.rules.sentences import sentences
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Statement, statements
 from memento.model import Note, User
+from memento.text.mood import reading
+from memento.text.person import third_person
+from memento.text.sentences import sentences
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.attributes import is_single, slot_name
-from memento.consolidation.rules.common import RELATIVES
-from memento.consolidation.rules.dates import Dated
-from memento.consolidation.rules.gazetteer import lookup
-from memento.consolidation.rules.lexicon import NUMBER_WORDS, PRONOUNS
 from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
 from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
+from memento.text.common import RELATIVES
+from memento.text.dates import Dated
+from memento.text.gazetteer import lookup
+from memento.text.words import NUMBER_WORDS, PRONOUNS
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
 """Well-known tools of which one is the user's at a time."""

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.attributes import EVENTS
-from memento.consolidation.rules.dates import Dated, Leaning, dates
 from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_subject
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
-from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
-from memento.consolidation.rules.moods import Reading, reading
-from memento.consolidation.rules.names import self_name
-from memento.consolidation.rules.person import third_person
-from memento.consolidation.rules.sentences import clauses, introduced, is_framing, sentences
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, slot_of
 from memento.model import Note, User
+from memento.text.dates import Dated, Leaning, dates
+from memento.text.mood import Reading, reading
+from memento.text.names import self_name
+from memento.text.person import third_person
+from memento.text.sentences import clauses, introduced, is_framing, sentences
+from memento.text.words import MONTHS, WEEKDAYS
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""

@@ -14,9 +14,7 @@ from memento.consolidation.agents import Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE
 from memento.consolidation.rules.endings import rule_of
 from memento.consolidation.rules.matches import NEVER, is_ended, shares_subject
-from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.outcomes import is_outcome
-from memento.consolidation.rules.relations import normal, occurs, stems
 from memento.consolidation.rules.reversals import (
     changes_status,
     has_come_true,
@@ -29,6 +27,8 @@ from memento.consolidation.rules.reversals import (
 )
 from memento.consolidation.rules.values import compatible
 from memento.model import Note
+from memento.text.mood import is_no_longer, reading
+from memento.text.tokens import normal, occurs, stems
 
 _SAYS_WHICH = re.compile(
     r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE

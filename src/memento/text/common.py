@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS, word_set
+from memento.text.words import FUNCTION_WORDS, MONTHS, WEEKDAYS, word_set
 
 RELATIVES = word_set("""
     mom mum mother dad father mama papa grandma grandpa grandmother grandfather aunt uncle brother sister son daughter

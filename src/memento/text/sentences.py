@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules.lexicon import word_set
-from memento.consolidation.rules.verbs import base_of, is_past
+from memento.text.words import base_of, is_past, word_set
 
 _ABBREVIATIONS = word_set(
     "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev "

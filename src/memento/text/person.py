@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memento.consolidation.agents import USER
-from memento.consolidation.rules.lexicon import (
+from memento.model import User
+from memento.text.words import (
     BASES,
     CONJUNCTIONS,
     DETERMINERS,
@@ -20,11 +20,15 @@ from memento.consolidation.rules.lexicon import (
     PREPOSITIONS,
     PRONOUNS,
     UNCHANGING,
+    base_of,
     is_adverb,
+    is_past,
+    third_singular,
     word_set,
 )
-from memento.consolidation.rules.verbs import base_of, is_past, third_singular
-from memento.model import User
+
+USER = "USER"
+"""How a memory spells the person whose memory this is."""
 
 OTHERS = f"{USER} and others"
 

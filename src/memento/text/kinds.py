@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules import cues
-from memento.consolidation.rules.common import LANGUAGES
-from memento.consolidation.rules.cues import RELATIVE
-from memento.consolidation.rules.first_names import FIRST_NAMES
-from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known, lookup
-from memento.consolidation.rules.lexicon import word_set
-from memento.consolidation.rules.nouns import KIND_OF_NOUN
 from memento.model import EntityKind
+from memento.text import cues
+from memento.text.common import LANGUAGES
+from memento.text.cues import RELATIVE
+from memento.text.first_names import FIRST_NAMES
+from memento.text.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known, lookup
+from memento.text.nouns import KIND_OF_NOUN
+from memento.text.words import word_set
 
 OPENING_COMPANIES = word_set("""
     university institute bank ministry department college trattoria osteria ristorante restaurant café cafe hotel pizzeria

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from memento.consolidation.rules.lexicon import BASES, MODALS, PAST, is_adverb
-from memento.consolidation.rules.verbs import base_of, is_past
+from memento.text.words import BASES, MODALS, PAST, base_of, is_adverb, is_past
 
 Mood = Literal["fact", "past", "plan", "possible", "question", "command", "chatter"]
 Tense = Literal["past", "present", "future"]

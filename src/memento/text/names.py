@@ -10,23 +10,34 @@ The user is never among them, nor are dates, roles, titles or words that merely 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from memento.consolidation.agents import Mention
-from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER
-from memento.consolidation.rules.cues import JOB
-from memento.consolidation.rules.first_names import FIRST_NAMES
-from memento.consolidation.rules.gazetteer import Known, lookup
-from memento.consolidation.rules.kinds import description, kind_of
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS
-from memento.consolidation.rules.sentences import introduced, sentences
-from memento.consolidation.rules.spans import CONNECTORS, found_names
-from memento.model import User
+from memento.model import EntityKind, User
+from memento.text.common import COMMON, LANGUAGES, NEVER
+from memento.text.cues import JOB
+from memento.text.first_names import FIRST_NAMES
+from memento.text.gazetteer import Known, lookup
+from memento.text.kinds import description, kind_of
+from memento.text.sentences import introduced, sentences
+from memento.text.spans import CONNECTORS, found_names
+from memento.text.words import FUNCTION_WORDS
 
 LONGEST = 20_000
 """Characters of a note that are searched for names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
+
+    name: str
+    kind: EntityKind
+    description: str = ""
+    is_well_known: bool = False
+    aliases: tuple[str, ...] = ()
+
 
 LONGEST_NAME = 60
 """Characters of a name; what is longer is a headline or shouting."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memento.consolidation.rules.common import JOBS, RELATIVES
-from memento.consolidation.rules.gazetteer import EVENT_WORDS
-from memento.consolidation.rules.lexicon import word_set
 from memento.model import EntityKind
+from memento.text.common import JOBS, RELATIVES
+from memento.text.gazetteer import EVENT_WORDS
+from memento.text.words import word_set
 
 _NOUNS: Mapping[EntityKind, str] = {
     "Person": """

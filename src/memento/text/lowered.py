@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules.common import COMMON, NEVER, PEOPLES, RELATIVES
-from memento.consolidation.rules.cues import RELATIVE
-from memento.consolidation.rules.first_names import FIRST_NAMES
-from memento.consolidation.rules.gazetteer import Known, lookup
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS, MODALS, word_set
-from memento.consolidation.rules.verbs import base_of, is_past
+from memento.text.common import COMMON, NEVER, PEOPLES, RELATIVES
+from memento.text.cues import RELATIVE
+from memento.text.first_names import FIRST_NAMES
+from memento.text.gazetteer import Known, lookup
+from memento.text.words import FUNCTION_WORDS, MODALS, base_of, is_past, word_set
 
 _PLACE = re.compile(
     r"\b(?:in|to|from|near|around|visit(?:s|ed|ing)?|via|leaving|love|of|outside|at|between|and|or)\s+(?:\w+,?\s+and\s+)?$",

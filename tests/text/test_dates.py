@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memento.consolidation.rules.dates import Leaning, dates
+from memento.text.dates import Leaning, dates
 
 AT = datetime(2024, 5, 15, 12, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memento.consolidation.rules.names import mentions, normalised_name, self_name
 from memento.iris import user_iri
 from memento.model import User
+from memento.text.names import mentions, normalised_name, self_name
 
 NOBODY = User(iri=user_iri("local"))
 ANA = User(iri=user_iri("local"), name="Ana Silva")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memento.consolidation.rules.lexicon import word_set
+from memento.text.words import word_set
 
 FIRST_NAMES = word_set("""
     Aarav Aaron Abby Abdul Abdullah Abebe Abena Abigail Achieng Ada Adaeze Adam Adela Adele Aditi Aditya Adrian

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memento.consolidation.rules.person import third_person
 from memento.iris import user_iri
 from memento.model import User
+from memento.text.person import third_person
 
 
 @pytest.mark.parametrize(

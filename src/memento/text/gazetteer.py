@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from memento.consolidation.rules.lexicon import word_set
-from memento.consolidation.rules.places import PLACES
 from memento.model import EntityKind
+from memento.text.places import PLACES
+from memento.text.words import word_set
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memento.consolidation.rules.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
-from memento.consolidation.rules.first_names import FIRST_NAMES
-from memento.consolidation.rules.gazetteer import Known, lookup, plain_names
-from memento.consolidation.rules.lexicon import FUNCTION_WORDS, WEEKDAYS, word_set
-from memento.consolidation.rules.lowered import name_in_lower_case
-from memento.consolidation.rules.verbs import base_of, is_past
+from memento.text.common import COMMON, LANGUAGES, NEVER, PEOPLES, RELATIVES
+from memento.text.first_names import FIRST_NAMES
+from memento.text.gazetteer import Known, lookup, plain_names
+from memento.text.lowered import name_in_lower_case
+from memento.text.words import FUNCTION_WORDS, WEEKDAYS, base_of, is_past, word_set
 
 CONNECTORS = word_set("of van von de da do dos del della di du la le der den ter ten al el bin y")
 """Small words inside names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.consolidation.rules.sentences import clauses, introduced, sentences
+from memento.text.sentences import clauses, introduced, sentences
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from memento.consolidation.rules.common import JOBS, RELATIVES
-from memento.consolidation.rules.gazetteer import EVENT_WORDS
-from memento.consolidation.rules.nouns import KIND_OF_NOUN
 from memento.model import EntityKind
+from memento.text.common import JOBS, RELATIVES
+from memento.text.gazetteer import EVENT_WORDS
+from memento.text.nouns import KIND_OF_NOUN
 
 
 def one_of(words: frozenset[str]) -> str:
