@@ -87,6 +87,10 @@ class Draft:
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None  # the user's name, when this memory states it
+    until: datetime | None = None  # when it stops to hold, where the note says so
+    reads: str = ""  # how rules read it: the main clause in the third person
+    noise: str = ""  # why it is worth no memory
+    remark: str = ""  # what the writer of the note should know of how it was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -155,12 +155,14 @@ def _drafts(task: Task, mentions: Sequence[Mention], user: User, agents: Agents,
         drafts = agents.extract_memories(task.note, mentions, user)
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
+    if task.session:  # a turn is never lost: what follows may lean on it
+        drafts = [replace(draft, noise="") for draft in drafts]
     return in_context(drafts, task, user)
 
 
 def _texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
     speaker = stranger(task, user)
-    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts]
+    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
     return memories + [text_of_anchor(mention.name, mention.description) for mention in mentions]
 
 

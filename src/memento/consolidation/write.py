@@ -32,6 +32,9 @@ from memento.model import (
 )
 from memento.search.found import content_hash
 
+_EXCERPT = 60
+"""Characters of a part of a note that a remark shows."""
+
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""
 
@@ -108,14 +111,17 @@ def change(understood: Understood) -> tuple[Change, Noted]:
         memories=tuple(memory.iri for _, memory in memories),
         invalidated=tuple(ended),
         contradicts=tuple(dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))),
+        remarks=_remarks(understood.decisions),
     )
     return written, noted
 
 
 def _skipped(understood: Understood) -> tuple[Change, Noted]:
     count, task = len(understood.decisions), understood.task
-    reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
-    reason = reason if count else "no memory could be extracted"
+    noises = list(dict.fromkeys(one.draft.noise for one in understood.decisions if one.draft.noise))
+    known = count - sum(bool(one.draft.noise) for one in understood.decisions)
+    reason = "it is already known" if known == 1 else f"all {known} memories in it are already known"
+    reason = reason if known else noises[0] if noises else "no memory could be extracted"
     if task.run is None:
         written = Change()
     elif understood.keeps_skipped or task.session:  # other turns may stand before and behind it
@@ -124,7 +130,24 @@ def _skipped(understood: Understood) -> tuple[Change, Noted]:
         written = _replacing(task.pending, (*kept, *note)) + ran(understood, "skipped", (), reason)
     else:
         written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
-    return written + _user((), understood), Noted(note=None, skipped=reason)
+    return written + _user((), understood), Noted(note=None, skipped=reason, remarks=_remarks(understood.decisions))
+
+
+def _remarks(decisions: Sequence[Decision]) -> tuple[str, ...]:
+    """What the writer should know of how the note was read, a sentence for each part of it."""
+    remarks = [
+        f"“{_excerpt(one.draft.content)}” is not kept: {one.reason}"
+        if isinstance(one, Skip)
+        else f"“{_excerpt(one.draft.content)}” is kept as it was said: {one.draft.remark}"
+        for one in decisions
+        if isinstance(one, Skip) or one.draft.remark
+    ]
+    return tuple(dict.fromkeys(remarks))
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _EXCERPT else f"{line[: _EXCERPT - 1].rstrip()}…"
 
 
 def _replacing(before: Sequence[Quad], after: Sequence[Quad]) -> Change:

@@ -20,6 +20,7 @@ class Noted:
     What became of a note: what was stored, what that retired, what it contradicts without retiring it.
 
     A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`.
+    `remarks` are sentences for the writer of the note: what of it is not kept and why, and what is kept without being read.
     """
 
     note: IRI | None
@@ -28,6 +29,7 @@ class Noted:
     skipped: str | None = None
     contradicts: tuple[IRI, ...] = ()
     pending: bool = False
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,7 @@ _PLAIN = {
     "we'll": f"{OTHERS} will",
     "we'd": f"{OTHERS} would",
 }
+_SINGULAR = ("me", "my", "mine", "myself")
 _CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "will", "i'd": "would"}
 _INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
@@ -72,9 +73,11 @@ class _State:
     bare: bool = False
 
 
-def third_person(sentence: str, user: User | None = None) -> str:
+def third_person(sentence: str, user: User | None = None, *, plural: bool = True) -> str:
     """
     The sentence as someone else would say it of the user; the user's own name, if known, counts as "I".
+
+    Without `plural` what is said of several people ("we", "our") stays as it is.
 
     >>> third_person("I've lived in Berlin since May, and I don't miss my old flat.")
     "USER has lived in Berlin since May, and USER doesn't miss USER's old flat."
@@ -95,7 +98,7 @@ def third_person(sentence: str, user: User | None = None) -> str:
         elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
             _contraction(out, words, index, state)
         elif (
-            word in _PLAIN
+            word in (_PLAIN if plural else _SINGULAR)
             and not (word == "us" and tokens[index] == "US")
             and not (word == "mine" and _next(words, index) == "shaft")
         ):
@@ -156,7 +159,7 @@ def _other(out: list[str], words: list[str], tokens: list[str], index: int, stat
         return
     if word == "am":
         out[index] = "is"
-    elif word in ("he", "she", "they", "it", "you", "who", "which", "that") or word in (".", "!", "?", ";"):
+    elif word in ("he", "she", "they", "it", "we", "you", "who", "which", "that") or word in (".", "!", "?", ";"):
         state.first_person = False
     elif word == "to" or word in MODALS:
         state.bare = True

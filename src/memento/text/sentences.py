@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 
-from memento.text.words import base_of, is_past, word_set
+from memento.text.words import FUNCTION_WORDS, base_of, is_past, word_set
 
-_ABBREVIATIONS = word_set(
-    "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev "
-    "gen sen gov mt"
+_TITLES = word_set(
+    "mr mrs ms mx dr prof st fr rev gen sen gov sgt lt capt col hon sr sra srta d dª dña da dom mme mlle mgr herr frau "
+    "ing dipl hr fru"
 )
-_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
+"""Abbreviations that stand before a name."""
+_ABBREVIATIONS = word_set(
+    "jr vs etc e.g i.e eg ie approx appr ca inc ltd corp co cf al no nr nos fig vol pp p ed eds dept u.s u.k a.m p.m am pm "
+    "mt min max avg est incl excl ext tel mob min. sq ft in oz lb bldg rd blvd ave apt apr jan feb aug sept oct nov dec "
+    "tbc tbd resp bzw z.b d.h usw w/o viz seq op"
+)
+"""Abbreviations that stand before a figure or in the middle of a sentence."""
+_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|(?<=[。！？])(?=\S)|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
 _PREFIX = re.compile(
@@ -87,6 +94,14 @@ _CONTRACTED = re.compile(
 )
 
 
+_SHORT = word_set(
+    "car bus cat dog day year week time home work mum dad mom son wife boss job flat city town rent tea milk food gym code "
+    "data bug team shop club band film book song tool lab ok fine good bad nice sad late soon ill sick done new old "
+    "big red blue hat bag bed box cup key map pen sun sea run fun hot cold wet dry man men boy girl kid kids baby it me "
+    "him her us them you one two six ten all too well far near yes no hi out off in on up so go do me we he she they"
+)
+
+
 def sentences(text: str) -> list[str]:
     """
     The sentences of a text, trimmed; abbreviations and initials do not end one.
@@ -97,7 +112,7 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if "\n" not in end.group() and _is_abbreviation(text[start : end.start()]):
+        if "\n" not in end.group() and _goes_on(text[start : end.start()], text[end.end() :]):
             continue
         found.append(text[start : end.end()])
         start = end.end()
@@ -157,11 +172,36 @@ def clauses(sentence: str) -> list[str]:
     return [piece.strip() for piece in (*pieces, sentence[start:]) if piece.strip()]
 
 
-def _is_abbreviation(text: str) -> bool:
-    if not text.endswith("."):
+def _goes_on(before: str, after: str) -> bool:
+    """Whether the full stop at the end of `before` ends no sentence: an abbreviation, an initial, a numbered thing."""
+    if not before.endswith("."):
         return False
-    last = text.split()[-1].rstrip(".").lower().lstrip("(\"'")
-    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i")
+    word = before.split()[-1].rstrip(".").lstrip("(\"'“‘[").lower()
+    if not word:
+        return True  # an ellipsis or a file name that begins with a dot
+    upper = after[:1].isupper()
+    if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i"):
+        return upper or word not in ("d", "st", "da")
+    if word in _ABBREVIATIONS:
+        return not upper or word in ("no", "nr", "vs", "e.g", "i.e", "eg", "ie", "mt", "fig", "vol", "approx", "ca", "cf")
+    # A numbered line ("2. Tomasz reported …") is no sentence of one figure.
+    if re.fullmatch(r"\d{1,2}", word) and (before.strip(" .") == word or "\n" in before[-len(word) - 2 :]):
+        return True
+    # A short word before a small letter or a figure is cut short: "3 mths. trial", "del. Thursday".
+    return bool(after) and not upper and len(word) <= 4 and (after[0].islower() or after[0].isdigit()) and not _is_word(word)
+
+
+def _is_word(text: str) -> bool:
+    """Whether a short word is a whole one, so far as the lexicon knows."""
+    return (
+        text in FUNCTION_WORDS
+        or bool(base_of(text))
+        or is_past(text)
+        or text in _SHORT
+        or (not re.search(r"[aeiouy]", text)
+        and text.isdigit())
+        or any(letter.isdigit() for letter in text)
+    )
 
 
 def _first_words(text: str) -> str:

@@ -14,6 +14,8 @@ from datetime import timedelta
 
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
+from memento.consolidation.rules.wording import as_read
+from memento.text.sentences import sentences
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.iris import IRI
 from memento.model import Memory, Note
@@ -34,6 +36,10 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
     A successor in the same slot comes before a mere ending, so that "I left Google and joined Microsoft" names Microsoft as what
     replaced Google; nothing is retired twice by one note.
     """
+    said = drafts
+    drafts = [replace(draft, content=draft.reads or as_read(draft.content)) for draft in said]
+    clauses = {old.memory.iri: _clauses(old) for old in existing}
+    existing = [replace(old, memory=replace(old.memory, content=as_read(old.memory.content))) for old in existing]
     skips = [_skip(draft, drafts[:at], existing, note) for at, draft in enumerate(drafts)]
     retired: set[IRI] = set()
     targets: list[list[Target]] = [[] for _ in drafts]
@@ -44,13 +50,21 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
             for old in existing:
                 if old.memory.iri in retired or not _may_retire(draft, old, note):
                     continue
-                if target := find(draft, old, existing, note):
+                forms = (old,) if find is succeeded_by else clauses[old.memory.iri]
+                if target := next(filter(None, (find(draft, form, existing, note) for form in forms)), None):
                     targets[at].append(target)
                     retired.add(old.memory.iri)
-    return [
+    decisions = [
         skip or _decision(draft, tuple(found), existing, note)
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
+    return [replace(decision, draft=draft) for decision, draft in zip(decisions, said, strict=True)]
+
+
+def _clauses(old: Existing) -> tuple[Existing, ...]:
+    """A memory as each of its sentences is read."""
+    texts = dict.fromkeys(as_read(sentence) for sentence in sentences(old.memory.content))
+    return tuple(replace(old, memory=replace(old.memory, content=text)) for text in texts)
 
 
 def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Existing], note: Note) -> Decision:
@@ -103,6 +117,8 @@ def _as_draft(known: Existing) -> Draft:
 
 
 def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], note: Note) -> Skip | None:
+    if draft.noise:
+        return Skip(draft=draft, duplicate=None, reason=draft.noise)
     for old in existing:
         if says_the_same(draft, old, note):
             return Skip(draft=draft, duplicate=old.memory.iri, reason=f"known already: “{old.memory.content}”")

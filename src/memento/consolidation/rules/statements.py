@@ -18,13 +18,16 @@ from memento.consolidation.rules.ends import being_replaced, ended, never_was, u
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, slot_of
+from memento.consolidation.rules.wording import leans, noise, with_user
 from memento.model import Note, User
+from memento.text.blocks import blocks, language
+from memento.text.common import RELATIVES
 from memento.text.dates import Dated, Leaning, dates
 from memento.text.mood import Reading, reading
 from memento.text.names import self_name
 from memento.text.person import third_person
 from memento.text.sentences import clauses, introduced, is_framing, sentences
-from memento.text.words import MONTHS, WEEKDAYS
+from memento.text.words import MONTHS, WEEKDAYS, word_set
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
@@ -66,11 +69,41 @@ _SHARED = re.compile(
 )
 
 
+LANGUAGES = {
+    "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish",
+    "sv": "Swedish", "da": "Danish", "no": "Norwegian", "fi": "Finnish", "cs": "Czech", "tr": "Turkish", "ro": "Romanian",
+    "hu": "Hungarian", "id": "Indonesian", "xx": "its script",
+}  # fmt: skip
+GENDERS = dict.fromkeys(
+    word_set("mum mom mother grandma grandmother granny gran nan nana aunt auntie sister daughter niece wife girlfriend mama "
+    "fiancée granddaughter stepmother stepdaughter landlady"), "f"
+) | dict.fromkeys(
+    word_set("dad father grandpa grandfather grandad granddad uncle brother son nephew husband boyfriend papa fiancé grandson "
+    "stepfather stepson landlord"), "m"
+)  # fmt: skip
+_KIN_WORDS = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
+_KIN_OF = re.compile(rf"\b({_KIN_WORDS}),?\s+([A-Z][\w-]*)", re.IGNORECASE)
+_KIN_ALONE = re.compile(rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE)
+_LEADS = re.compile(r"^(?:[Tt]urns\s+out(?:\s+that)?\s+)?(he|she|his|her)(?:['’]\w+)?\s", re.IGNORECASE)
+_ABOUT_USER = re.compile(
+    r"^(?:the\s+)?(?-i:User|USER|user)(?=['’]?s?\b)(?:\s+(?P<verb>said|says|mentioned|mentions|noted|stated|told\s+me"
+    r"|confirmed|reports?|reported|shared|explained)\s+(?:that\s+)?(?P<pronoun>(?:they|he|she)\s+)?)?",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One clause of a note, understood."""
+    """
+    One clause of a note, understood.
+
+    `content` is the clause in the third person, as patterns read it; `words` is how the note says it, with USER for "I".
+    `stands` when the words mean the same without what is beside them.
+    """
 
     content: str
+    words: str
+    stands: bool
     reading: Reading
     skeleton: Skeleton
     dates: tuple[Dated, ...]
@@ -90,49 +123,141 @@ class _Context:
     mentions: Sequence[Mention]
     zone: str
     pattern: re.Pattern[str] | None
-    person: str | None = None
+    people: dict[str, str] = field(default_factory=dict)
     thing: str | None = None
     shared: tuple[Dated, ...] = field(default=())
+
+    def meet(self, said: str, named: Sequence[str]) -> None:
+        """Remember who was spoken of: people by name, and relatives without one."""
+        for name in named:
+            kin = next((m[1].lower() for m in _KIN_OF.finditer(said) if m[2].startswith(name)), "")
+            known = self.people.get(name, "")
+            self.people[name] = known or GENDERS.get(kin, "")
+        for match in _KIN_ALONE.finditer(said):
+            word = match[1].lower()
+            self.people.setdefault(f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, ""))
+
+    def antecedent(self, piece: str) -> str | None:
+        """The one person that the pronoun at the beginning of a clause can mean; None where more than one fits."""
+        match = _LEADS.match(piece)
+        if match is None:
+            return None
+        gender = "m" if match[1].lower() in ("he", "his") else "f"
+        fitting = [name for name, known in self.people.items() if known in ("", gender)]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """
+    A sentence of a note, or a block that is kept whole, with the statements in it.
+
+    `words` is how the note says it, with USER for "I". `noise` says why it is worth no memory; `unread` why it was not read.
+    """
+
+    words: str
+    statements: tuple[Statement, ...] = ()
+    corrects: bool = False
+    leans: bool = False
+    noise: str = ""
+    unread: str = ""
 
 
 def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
     """The clauses of a note that state something, wish for it or ask for it."""
+    for passage in passages(note, mentions, user, zone):
+        if not passage.noise:
+            yield from passage.statements
+
+
+def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Passage]:
+    """The sentences of a note and its blocks, in order; what is not prose or not English is kept whole and not read."""
+    text = note.content[:LONGEST]
+    if (spoken := language(text)) != "en":
+        yield Passage(words=text.strip(), unread=f"{LANGUAGES.get(spoken, 'its language')} is not read by rules")
+        return
     context = _Context(note, user, mentions, zone, mention_pattern(mentions))
-    for sentence in sentences(note.content[:LONGEST]):
-        if is_framing(sentence):
+    for block in blocks(text):
+        if block.kind != "prose":
+            words = block.text if block.kind == "code" else with_user(block.text)
+            yield Passage(words=words, unread=f"a block of {block.kind} is kept whole")
             continue
-        body, corrects = introduced(sentence)
-        context.shared = ()
-        conditional = bool(_CONDITION.search(body))
-        terminal = match.group() if (match := TERMINAL.search(body)) else ""
-        earlier: Statement | None = None
-        before = ""
-        for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
-            piece, before = of_the_same(piece, before), piece
-            for statement in _understood(piece, context, terminal, corrects):
-                if statement.reading.mood in ("question", "chatter"):
-                    continue
-                current = _ended_by_now(statement, earlier)
-                yield current
+        for sentence in sentences(block.text):
+            yield _passage(sentence, context)
+
+
+def _passage(sentence: str, context: _Context) -> Passage:
+    if is_framing(sentence):
+        return Passage(words=sentence, noise="it only announces what follows")
+    body, corrects = introduced(sentence)
+    words = _capitalised(with_user(body))
+    if reason := noise(body):
+        return Passage(words=words, noise=reason)
+    found = tuple(_statements(body, corrects, context))
+    kept = tuple(one for one in found if one.reading.mood not in ("question", "chatter"))
+    if found and not kept:
+        asked = found[0].reading.mood == "question"
+        return Passage(words=words, noise="it is a question" if asked else "it is small talk", leans=leans(body))
+    return Passage(words=words, statements=kept, corrects=corrects, leans=leans(body))
+
+
+def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statement]:
+    context.shared = ()
+    conditional = bool(_CONDITION.search(body))
+    terminal = match.group() if (match := TERMINAL.search(body)) else ""
+    earlier: Statement | None = None
+    before = ""
+    for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
+        piece, before = of_the_same(piece, before), piece
+        for statement in _understood(piece, context, terminal, corrects):
+            current = _ended_by_now(statement, earlier)
+            yield current
+            if current.reading.mood not in ("question", "chatter"):
                 earlier = current
 
 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
-    said = third_person(with_subject(piece), context.user)
-    if context.person:
-        said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{context.person} will", said)
-        said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
+    full = with_subject(piece)
+    said = third_person(_of_the_user(full), context.user)
+    words = with_user(full if full.casefold().endswith(piece.casefold()) else piece)
+    stands = not leans(piece)
+    if (person := context.antecedent(piece)) and (replaced := _with_person(said, person)) != said:
+        said, words, stands = replaced, _with_person(words, person), True
     if context.thing:
         said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))
-    whole = _statement(said, piece, context, terminal, corrects)
+    whole = _statement(said, piece, context, terminal, corrects, words, stands)
     halves = _halves(said)
     if halves and whole.reading.mood not in ("possible", "question"):
-        parts = [_statement(half, piece, context, terminal, corrects) for half in halves]
-        told = [bool(part.filled or part.ends) for part in parts]
-        if all(told) or (any(told) and not (whole.filled or whole.ends)):
+        told = _halves(words) or halves
+        parts = [
+            _statement(half, piece, context, terminal, corrects, text, stands)
+            for half, text in zip(halves, told, strict=True)
+        ]
+        tells = [bool(part.filled or part.ends) for part in parts]
+        if all(tells) or (any(tells) and not (whole.filled or whole.ends)):
             yield from (_remembered(part, context) for part in parts)
             return
     yield _remembered(whole, context)
+
+
+def _with_person(said: str, person: str) -> str:
+    said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{person} will", said)
+    return _POSSESSIVE.sub(f"{person}'s ", _PRONOUN.sub(rf"\g<1>{person}", said))
+
+
+def _of_the_user(said: str) -> str:
+    """ "User mentioned they are vegetarian" as "I am vegetarian": an agent writes of the user as of somebody else."""
+    match = _ABOUT_USER.match(said)
+    if match is None:
+        return said
+    rest = said[match.end() :]
+    if match["pronoun"]:
+        verb = re.match(r"(are|were|have|do)\b", rest)
+        mended = {"are": "am", "were": "was"}.get(verb[1], verb[1]) + rest[verb.end() :] if verb else rest
+        return f"I {mended}"
+    if match["verb"]:
+        return f"I {rest}" if re.match(r"\w+ed\b", rest) else said
+    return f"my{rest[2:]}" if rest.startswith(("'s", "’s")) else f"USER{rest}"
 
 
 def _halves(said: str) -> list[str]:
@@ -141,7 +266,9 @@ def _halves(said: str) -> list[str]:
     return [f"{match[1]} {match[2]}".rstrip(","), f"{match[1]} {match[3]}"] if match else []
 
 
-def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
+def _statement(
+    said: str, piece: str, context: _Context, terminal: str, corrects: bool, words: str, stands: bool
+) -> Statement:
     name = self_name(piece)
     if name:
         said = _CALL_ME.sub(rf"\g<1>{USER} wants to be called ", said)
@@ -163,6 +290,8 @@ def _statement(said: str, piece: str, context: _Context, terminal: str, corrects
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
         content=content,
+        words=_capitalised(f"{TERMINAL.sub('', words).strip(' ,;:')}{terminal}"),
+        stands=stands,
         reading=how,
         skeleton=reduced,
         dates=found,
@@ -190,14 +319,11 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
     if statement.dates and statement.reading.tense == "past":
         context.shared = statement.dates[:1]
     spoken = found_mentions(statement.content, context.mentions, context.pattern)
-    people = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"}
+    named = [context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"]
+    context.meet(statement.content, named)
     things = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind in _THINGS}
     if len(things) == 1 and _PRESENTS.search(statement.content.replace(thing := next(iter(things)), "\0")):
         context.thing = thing
-    if len(people) == 1:
-        context.person = people.pop()
-    elif people:
-        context.person = None
     return statement
 
 
@@ -212,6 +338,10 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
         return statement
     phrases = used_to(earlier.skeleton)
     return replace(statement, ends=(*statement.ends, *phrases)) if phrases else statement
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z.]|\S+[_/]", text) else text
 
 
 def _sentence(said: str, terminal: str) -> str:

@@ -98,7 +98,10 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
 
 def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
     """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
-    if draft.corrects and draft.slot is None and not NEVER.search(draft.content) and old is _likeliest(draft, existing):
+    if not draft.corrects or draft.slot is not None or NEVER.search(draft.content):
+        return None
+    likeliest = _likeliest(draft, existing)
+    if likeliest is not None and likeliest.memory.iri == old.memory.iri:
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
 
