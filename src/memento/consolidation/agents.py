@@ -87,6 +87,7 @@ class Draft:
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None  # the user's name, when this memory states it
+    sure: bool = True  # whether its slot is stated, not mentioned in passing
     until: datetime | None = None  # when it stops to hold, where the note says so
     reads: str = ""  # how rules read it: the main clause in the third person
     noise: str = ""  # why it is worth no memory

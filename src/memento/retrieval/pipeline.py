@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memento.backends import Backends
@@ -10,7 +10,7 @@ from memento.graph.inference.kin import Kin
 from memento.iris import IRI
 from memento.model import Anchor, Recollection, Scope, Scored
 from memento.ports import Vectors
-from memento.retrieval import explain, gate, published, signals
+from memento.retrieval import explain, gate, published, signals, timely
 from memento.retrieval.anchor import Seeds, anchor
 from memento.retrieval.distill import alone, distill
 from memento.retrieval.expand import WALKS, expand
@@ -38,8 +38,13 @@ class Asked:
     explained: bool = False
 
     def view(self, parts: Backends, at: datetime) -> View:
-        """What may come back."""
-        return View.at(parts.indexes, self.scope.memory_graphs, at, self.as_of, self.believed_at)
+        """What may come back; where the question names a past date, what held then too."""
+        view = View.at(parts.indexes, self.scope.memory_graphs, at, self.as_of, self.believed_at)
+        then = timely.asked_time(self.question, at) if self.as_of is None else None
+        if then is not None:
+            held = View.at(parts.indexes, self.scope.memory_graphs, at, then, self.believed_at)
+            view = replace(view, visible=view.visible | held.visible)
+        return view
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,8 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         moment = now()
         heard = Heard(question, stripped, vectors, asked.view(parts, moment), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
-        chosen = [] if is_closed else found.chosen[: asked.k]
+        when = asked.as_of or timely.asked_time(asked.question, moment) or moment
+        chosen = [] if is_closed else _in_time(found.chosen, when, asked, parts)
         named = _named(chosen, parts)
         reasons = _reasons(chosen, heard, found, settings) if asked.explained else {}
     with watch.phase("trace"):
@@ -110,7 +116,8 @@ def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI
     with parts.indexes.lock:
         heard = Heard(question, stripped, vectors, asked.view(parts, now()), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
-        named = _named([] if is_closed else found.chosen[: asked.k], parts)
+        when = asked.as_of or timely.asked_time(asked.question, now()) or now()
+        named = _named([] if is_closed else _in_time(found.chosen, when, asked, parts), parts)
     return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
 
 
@@ -133,11 +140,20 @@ def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, wat
     """What comes out of DISTILL, and whether the gate closes on it."""
     limits = gate.thresholds(parts.embedder.fingerprint, settings.gate) if settings.gate.on else None
     most = max(asked.k, gate.TOP) if limits else asked.k
+    if settings.land.engine != "published":
+        most = max(asked.k + timely.MARGIN, most)
     if settings.land.engine == "published":
         found = _found_as_published(heard, most, asked.scope, parts, settings, watch)
     else:
         found = _found(heard, most, asked.scope, parts, settings, watch)
     return found, limits is not None and _is_closed(heard, found, limits, watch)
+
+
+def _in_time(chosen: list[Scored[int]], when: datetime, asked: Asked, parts: Backends) -> list[Scored[int]]:
+    """The best `k` memories, rivals among them in the order of time."""
+    ordered = timely.order_by_time(_named(chosen, parts), when, parts.graph, asked.scope.readable)
+    ids = {parts.indexes.nodes.iri(one.item): one.item for one in chosen}
+    return [Scored(ids[one.item], one.score, one.source) for one in ordered[: asked.k]]
 
 
 def _named(chosen: list[Scored[int]], parts: Backends) -> list[Scored[IRI]]:

@@ -14,12 +14,12 @@ from datetime import timedelta
 
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
-from memento.consolidation.rules.wording import as_read
-from memento.text.sentences import sentences
 from memento.consolidation.rules.succession import ended_by, succeeded_by
+from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
 from memento.model import Memory, Note
 from memento.text.mood import reading
+from memento.text.sentences import sentences
 
 RECENT = timedelta(days=31)
 """

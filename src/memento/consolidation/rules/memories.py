@@ -27,7 +27,7 @@ _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "repo
 _FIRST_PLURAL = re.compile(r"\b(?:we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _US = re.compile(r"\bUS\b")
 _USER = re.compile(rf"\b{USER}\b")
-JOINED = 400
+JOINED = 280
 """Characters of a memory that a leaning sentence may still be added to."""
 
 
@@ -110,18 +110,27 @@ def _draft(
     )
     if filled is None:
         return [draft]
-    return [replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value)]
+    return [replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value, sure=filled.sure)]
 
 
 def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
-    """Whether a sentence is kept with the one before it: it leans on that, and tells nothing that may end by itself."""
-    if not passage.leans or before.noise or before.remark or passage.unread or passage.corrects:
+    """
+    Whether a sentence is kept with the one before it.
+
+    It is when it leans on that, or when neither tells anything that may end without the other; a sentence that means the same by
+    itself and has a slot, an end or a time that the other lacks is a memory by itself.
+    """
+    if before.noise or before.remark or passage.noise or passage.unread or passage.corrects:
         return False
-    if passage.statements and all(one.stands for one in passage.statements):
-        times = {_times(one, note) for one in passage.statements}
-        if any(one.filled or one.ends for one in passage.statements) or times != {(before.valid_at, before.event_at, before.until)}:
-            return False
-    return len(before.content) + len(passage.words) <= JOINED
+    if len(before.content) + len(passage.words) > JOINED:
+        return False
+    told = any(one.filled or one.ends for one in passage.statements)
+    stands = not passage.leans or (bool(passage.statements) and all(one.stands for one in passage.statements))
+    if not stands:
+        return True
+    times = {_times(one, note) for one in passage.statements} - {(None, None, None)}
+    alike = not times or times == {(before.valid_at, before.event_at, before.until)}
+    return not told and alike and _is_plain(before)
 
 
 def _joined(

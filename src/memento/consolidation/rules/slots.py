@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.attributes import is_single, slot_name
+from memento.consolidation.rules.offices import office
 from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
 from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
@@ -35,6 +36,7 @@ class Filled:
     value: str
     date: Dated | None = None
     role: str | None = None
+    sure: bool = True
 
 
 _NO_EMPLOYER = re.compile(
@@ -50,6 +52,18 @@ _VAGUE = re.compile(
     r"|just|more|less|much|way|pretty|all|everything|nothing|something|growing|killing)\b|^\w+ing\b(?! )",
     re.IGNORECASE,
 )
+
+
+def held_in(sentence: str) -> Filled | None:
+    """
+    The role that a clause says somebody holds, as a slot of what the role belongs to, or None.
+
+    >>> found = held_in("Ilse Brandt is now treasurer of Orbital Choir")
+    >>> (found.subject, found.slot, found.value)
+    ('Orbital Choir', 'treasurer', 'Ilse Brandt')
+    """
+    found = office(sentence)
+    return Filled(subject=found.subject, slot=found.relation, value=found.value, sure=found.sure) if found else None
 
 
 def slot_of(skeleton: Skeleton) -> Filled | None:

@@ -17,7 +17,7 @@ from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_su
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
-from memento.consolidation.rules.slots import Filled, slot_of
+from memento.consolidation.rules.slots import Filled, held_in, slot_of
 from memento.consolidation.rules.wording import leans, noise, with_user
 from memento.model import Note, User
 from memento.text.blocks import blocks, language
@@ -219,7 +219,7 @@ def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statem
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
     full = with_subject(piece)
     said = third_person(_of_the_user(full), context.user)
-    words = with_user(full if full.casefold().endswith(piece.casefold()) else piece)
+    words = with_user(piece)
     stands = not leans(piece)
     if (person := context.antecedent(piece)) and (replaced := _with_person(said, person)) != said:
         said, words, stands = replaced, _with_person(words, person), True
@@ -278,7 +278,8 @@ def _statement(
     found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
     reduced = skeleton(content, context.mentions, found, context.pattern)
     begins = begins_at(reduced, context.note.at) if how.mood in ("plan", "fact") else None
-    filled = slot_of(begun(reduced) if begins else reduced)
+    held = held_in(TERMINAL.sub("", words))
+    filled = held if held and held.slot != "employer" else slot_of(begun(reduced) if begins else reduced) or held
     if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
         begins, filled = None, slot_of(reduced)
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
@@ -309,6 +310,7 @@ def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
         return False
     return (
         how.mood == "fact"
+        or (not filled.sure and how.mood == "past")
         or (how.mood == "plan" and (filled.date is not None or begins is not None))
         or (how.mood == "possible" and filled.slot == "name")
     )

@@ -49,7 +49,7 @@ _NOW_THE = {
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
     """The memory as a target, if the draft fills its slot with another value (or leaves the employer it is a job at)."""
-    if draft.slot is None or not _same(draft.subject, old.subject) or old.memory.slot is None:
+    if draft.slot is None or not draft.sure or not _same(draft.subject, old.subject) or old.memory.slot is None:
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)

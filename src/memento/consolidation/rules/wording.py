@@ -51,6 +51,7 @@ _PRONOUN = re.compile(
     r"|same|latter|former|first|second|rest))\b(?!\s+(?:are|is|was|were)\s+(?:an?\s+)?\w+\s+(?:in|at|on)\b(?<=there))",
     re.IGNORECASE,
 )
+_ELLIPTIC = word_set("still also back never always only just not no until till since from for at on in with by after before")
 _CONJUNCTION = re.compile(r"^(?:and|but|so|then|because|since|though|although|which|who|or|plus|hence|therefore|otherwise)\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'’]+")
 _RELATIVE = re.compile(
@@ -116,6 +117,9 @@ def leans(piece: str) -> bool:
     if _PRONOUN.match(piece) or _CONJUNCTION.match(piece):
         return True
     words = _WORD.findall(piece)
+    first = words[0].lower() if words else ""
+    if (is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _ELLIPTIC) and len(words) > 1:
+        return words[1][0].islower() or not has_verb(words[1:])
     return len(words) <= 4 and not has_verb(words) and not re.search(r"\d|[:=]", piece)
 
 
