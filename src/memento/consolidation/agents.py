@@ -68,6 +68,23 @@ class Hypotheses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """
+    What a draft states: a relation of a subject (a resolved name, or "USER"), its value, and how that is meant.
+
+    `sure` when the note says it, not in passing.
+    """
+
+    subject: str
+    relation: str
+    value: str
+    polarity: bool = True
+    mood: str = "fact"
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """
     A memory before it is written.
@@ -89,6 +106,7 @@ class Draft:
     user_name: str | None = None  # the user's name, when this memory states it
     sure: bool = True  # whether its slot is stated, not mentioned in passing
     until: datetime | None = None  # when it stops to hold, where the note says so
+    states: tuple[Stated, ...] = ()
     reads: str = ""  # how rules read it: the main clause in the third person
     noise: str = ""  # why it is worth no memory
     remark: str = ""  # what the writer of the note should know of how it was read
@@ -130,13 +148,15 @@ class Add:
     """
     Write the draft beside what is known; with a `successor`, in its place in the middle of history.
 
-    `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged.
+    `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged. `rivals` are
+    memories that likely cannot, with the confidence.
     """
 
     draft: Draft
     reason: str = ""
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
+    rivals: tuple[tuple[IRI, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +176,7 @@ class Invalidate:
     targets: tuple[Target, ...]
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
+    rivals: tuple[tuple[IRI, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,10 @@ from memento.model import (
     Note,
     Noted,
     Quad,
+    Rivalry,
     Scope,
     State,
+    Statement,
     User,
 )
 from memento.search.found import content_hash
@@ -95,8 +97,10 @@ def change(understood: Understood) -> tuple[Change, Noted]:
     if understood.task.session:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
-    for _, memory in memories:
+    for decision, memory in memories:
         adds += mapping.quads(memory, graph)
+        adds += _statements(decision.draft, memory, names, understood)
+    adds += _rivalries(memories, understood)
     contradicted = _contradictions(memories, understood)
     adds += contradicted
     written = (
@@ -198,8 +202,45 @@ def _memory(draft: Draft, names: Mapping[str, IRI], understood: Understood) -> M
         subject=subject,
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
+        invalid_at=draft.until,
         content_hash=content_hash(draft.content),
     )
+
+
+def _statements(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understood) -> list[Quad]:
+    """What a memory states, where the subject is something we know."""
+    found: list[Quad] = []
+    for one in draft.states:
+        subject = names.get(one.subject)
+        if subject is None:
+            continue
+        statement = Statement(
+            iri=mint("statement"),
+            memory=memory.iri,
+            subject=subject,
+            relation=one.relation,
+            value=one.value,
+            value_entity=names.get(one.value),
+            polarity=one.polarity,
+            mood=one.mood,
+            since=one.since or memory.valid_at,
+            until=one.until,
+        )
+        found += mapping.quads(statement, understood.scope.graph)
+    return found
+
+
+def _rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> list[Quad]:
+    """The links between memories that likely cannot hold together."""
+    return [
+        quad
+        for decision, memory in memories
+        for old, confidence in decision.rivals
+        if old in understood.retirable
+        for quad in mapping.quads(
+            Rivalry(iri=mint("rivalry"), rivals=(memory.iri, old), confidence=confidence), understood.scope.graph
+        )
+    ]
 
 
 def _endings(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understood) -> tuple[list[IRI], Change]:

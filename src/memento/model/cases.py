@@ -24,7 +24,9 @@ from memento.model.stored import (
     Memory,
     Note,
     Reversal,
+    Rivalry,
     Session,
+    Statement,
     Update,
     User,
     prop,
@@ -193,6 +195,8 @@ Node = (
     | Entity
     | User
     | Memory
+    | Statement
+    | Rivalry
     | Key
     | KeyLink
     | Association

@@ -32,6 +32,8 @@ class _Place:
     valid_at: datetime
     invalid_at: datetime | None
     group: int
+    until: datetime | None = None
+    is_said: bool = True  # only said, wished or planned, where something is stated
 
 
 def asked_time(question: str, now: datetime) -> datetime | None:
@@ -66,7 +68,7 @@ def order_by_time(
     order = list(range(len(chosen)))
     for group in groups.values():
         if len(group) > 1:
-            ranked = sorted(group, key=lambda place: (_distance(place, asked), place.at))
+            ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
     return [Scored(chosen[at].item, chosen[to].score, chosen[at].source) for to, at in enumerate(order)]
@@ -76,7 +78,8 @@ def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
     """How far from the asked time a memory holds: what holds then, what ended before, what begins later."""
     if place.valid_at > asked:
         return 2, place.valid_at - asked
-    held = place.invalid_at is None or asked < place.invalid_at
+    end = place.invalid_at or place.until
+    held = end is None or asked < end
     return (0 if held else 1), asked - place.valid_at
 
 
@@ -84,7 +87,10 @@ def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Pla
     rows = graph.select("retrieval/rivals", readable, memory=iris)
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
+    stating = {row["memory"] for row in rows if "slot" in row}
     places = [_Place(at, epoch, None, at) for at in range(len(iris))]
+    for place in places:
+        place.is_said = iris[place.at] in stating
     slots: dict[tuple[object, object], int] = {}
     for row in rows:
         place = places[at_of[cast(IRI, row["memory"])]]
@@ -93,11 +99,14 @@ def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Pla
             if other is not None and cast(float, row["confidence"]) >= LIKELY:
                 _join(places, place.at, other)
             continue
-        place.valid_at = cast(datetime, row["validAt"])
-        place.invalid_at = cast("datetime | None", row.get("invalidAt"))
-        if "slot" in row:
-            first = slots.setdefault((row["subject"], row["slot"]), place.at)
-            _join(places, first, place.at)
+        if "validAt" in row:
+            place.valid_at = cast(datetime, row["validAt"])
+            place.invalid_at = cast("datetime | None", row.get("invalidAt"))
+            continue
+        place.is_said = place.is_said and row["mood"] not in ("fact", "past")
+        place.until = cast("datetime | None", row.get("until", place.until))
+        first = slots.setdefault((row["subject"], row["slot"]), place.at)
+        _join(places, first, place.at)
     return places
 
 

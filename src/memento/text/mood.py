@@ -33,6 +33,24 @@ class Reading:
     changed: bool = False
 
 
+Tone = Literal["fact", "past", "plan", "wish", "rumour", "joke", "quotation", "possible", "question"]
+"""How a statement is meant, as the graph has it."""
+
+_JOKE = re.compile(
+    r"\b(?:jok(?:e[sd]?|ing|ingly)|kidding|haha\w*|lol|lmao|in\s+jest|jested|prank|satire|spoof|for\s+a\s+laugh|laughter|laughed"
+    r"|tongue[\s-]in[\s-]cheek|yeah\s+right|just\s+teasing|banter|wind[\s-]up)\b|😂|🤣|😜",
+    re.IGNORECASE,
+)
+_RUMOUR = re.compile(
+    r"\b(?:rumou?r(?:s|ed)?\s+(?:has|have|says?|that|is|are|about|of|only|to|goes|mill)|(?:a|the|only|just|some)\s+rumou?rs?|rumou?r:"
+    r"|gossip|hearsay|word\s+(?:is|has\s+it)|(?:people|they|folk|some)\s+say|speculat\w+|allegedly|supposedly|reportedly|unconfirmed"
+    r"|nothing\s+(?:is\s+)?(?:decided|official|confirmed|signed)|not\s+(?:yet\s+)?(?:decided|official|confirmed)|not\s+a\s+decision)\b",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\b(?:wish(?:es|ed)?|hop(?:e|es|ing)|want(?:s|ed|ing)?|would\s+(?:love|like)|dream(?:s|ing|ed)?)\b", re.IGNORECASE
+)
+
 _POSSIBLE = re.compile(
     r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically"
     "|hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
@@ -138,6 +156,24 @@ def reading(clause: str) -> Reading:
         additional=bool(_ADDITIONAL.search(clause)),
         changed=bool(_CHANGED.search(clause)),
     )
+
+
+def tone(clause: str, how: Reading) -> Tone:
+    """
+    How a statement is meant: as a fact, or as something only planned, wished, told or said for fun.
+
+    >>> [tone(text, reading(text)) for text in ("Ana left", "Gossip: Ana left", "Just kidding, Ana left", "USER wants to leave")]
+    ['fact', 'rumour', 'joke', 'wish']
+    """
+    if how.mood == "question":
+        return "question"
+    if _JOKE.search(clause):
+        return "joke"
+    if _RUMOUR.search(clause):
+        return "rumour"
+    if how.mood in ("possible", "command"):
+        return "quotation" if _REPORTED.search(clause) else "wish" if _WISH.search(clause) else "possible"
+    return "plan" if how.mood == "plan" else "past" if how.mood == "past" else "fact"
 
 
 def is_no_longer(clause: str) -> bool:

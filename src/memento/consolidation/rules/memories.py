@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from memento.consolidation.agents import USER, Draft, Mention
+from memento.consolidation.agents import USER, Draft, Mention, Stated
 from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Passage, Statement, passages
@@ -107,6 +107,18 @@ def _draft(
         corrects=statement.corrects,
         user_name=statement.user_name,
         reads=statement.content,
+        states=tuple(
+            Stated(
+                subject=one.states.subject,
+                relation=one.states.slot,
+                value=one.states.value,
+                mood=one.mood,
+                since=valid_at,
+                until=until,
+            )
+            for one in (beside if words != statement.words else (statement,))
+            if one.states
+        ),
     )
     if filled is None:
         return [draft]

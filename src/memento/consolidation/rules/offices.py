@@ -30,7 +30,7 @@ HEADS = word_set("""
     secretary secretary-general officer ceo cto cfo coo cio chair chairman chairwoman chairperson director manager head chief
     captain coach lead leader owner maintainer principal headteacher headmaster headmistress dean rector provost editor
     conductor commander treasurer superintendent foreman supervisor boss warden abbot bishop archbishop commissioner
-    curator librarian registrar
+    curator librarian registrar executive
     """)
 _MODIFIERS = (
     r"(?:prime|vice|deputy|chief|executive|managing|general|federal|first|foreign|interior|finance|defen[cs]e|senior|lead|head|state"

@@ -23,7 +23,7 @@ from memento.model import Note, User
 from memento.text.blocks import blocks, language
 from memento.text.common import RELATIVES
 from memento.text.dates import Dated, Leaning, dates
-from memento.text.mood import Reading, reading
+from memento.text.mood import Reading, Tone, reading, tone
 from memento.text.names import self_name
 from memento.text.person import third_person
 from memento.text.sentences import clauses, introduced, is_framing, sentences
@@ -108,6 +108,8 @@ class Statement:
     skeleton: Skeleton
     dates: tuple[Dated, ...]
     filled: Filled | None = None
+    states: Filled | None = None  # also what is only wished, planned or told
+    mood: Tone = "fact"
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None
@@ -126,6 +128,7 @@ class _Context:
     people: dict[str, str] = field(default_factory=dict)
     thing: str | None = None
     shared: tuple[Dated, ...] = field(default=())
+    whole: str = ""  # the sentence that is read
 
     def meet(self, said: str, named: Sequence[str]) -> None:
         """Remember who was spoken of: people by name, and relatives without one."""
@@ -202,7 +205,7 @@ def _passage(sentence: str, context: _Context) -> Passage:
 
 
 def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statement]:
-    context.shared = ()
+    context.shared, context.whole = (), body
     conditional = bool(_CONDITION.search(body))
     terminal = match.group() if (match := TERMINAL.search(body)) else ""
     earlier: Statement | None = None
@@ -273,7 +276,11 @@ def _statement(
     if name:
         said = _CALL_ME.sub(rf"\g<1>{USER} wants to be called ", said)
     content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
-    how = reading(TERMINAL.sub("", content))
+    plain = TERMINAL.sub("", _without_names(content, context))
+    how = reading(plain)
+    mood = tone(context.whole, how)
+    if mood in ("joke", "rumour") and how.mood in ("fact", "past", "plan"):
+        how = replace(how, mood="possible")
     leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
     found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
     reduced = skeleton(content, context.mentions, found, context.pattern)
@@ -297,6 +304,8 @@ def _statement(
         skeleton=reduced,
         dates=found,
         filled=filled if filled and _may_fill(how, filled, begins) else None,
+        states=filled,
+        mood=mood,
         begins=begins if filled else None,
         ends=phrases,
         corrects=corrects or rule in ("not-but", "never"),
@@ -340,6 +349,16 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
         return statement
     phrases = used_to(earlier.skeleton)
     return replace(statement, ends=(*statement.ends, *phrases)) if phrases else statement
+
+
+def _without_names(content: str, context: _Context) -> str:
+    """The text with a sign for each word of a name: "Will Hope" is no wish, and "Mark Poole" no command."""
+    text, last = "", 0
+    for start, end, _ in found_mentions(content, context.mentions, context.pattern):
+        if start >= last and any(letter.isupper() for letter in content[start:end]):
+            text += content[last:start] + "Nn"
+            last = end
+    return text + content[last:]
 
 
 def _capitalised(text: str) -> str:
