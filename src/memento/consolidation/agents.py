@@ -123,6 +123,7 @@ class Existing:
     memory: Memory
     about: tuple[str, ...]
     subject: str | None = None
+    likeness: tuple[float, ...] = ()  # the cosine with each draft, in their order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

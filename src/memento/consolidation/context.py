@@ -96,7 +96,8 @@ def existing(
         limit = _NEAREST
     others = {cast(IRI, row["memory"]) for row in rows} | _similar(drafts, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in found), *sorted(others)])
-    return [one for one in _described(list(iris), named, scope, parts) if one.memory.expired_at is None]
+    known = [one for one in _described(list(iris), named, scope, parts) if one.memory.expired_at is None]
+    return _compared(known, drafts, parts) if agents.kind == "rules" else known
 
 
 def reread(understood: Understood, parts: Backends) -> Understood:
@@ -150,6 +151,20 @@ def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: i
         for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
             found |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
         return set(view.iris(sorted(found)))
+
+
+def _compared(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
+    """The memories with how alike each draft they are."""
+    asked = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
+    with parts.indexes.lock:
+        nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
+        placed = [node for node in nodes if node is not None]
+        columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in asked] if placed else []
+    of_node = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
+    return [
+        replace(one, likeness=of_node[node] if node is not None else ())
+        for one, node in zip(known, nodes, strict=True)
+    ]
 
 
 def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:

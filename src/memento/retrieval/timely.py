@@ -8,7 +8,7 @@ linked as rivals, keep the places that their scores gave them; who of them stand
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -24,6 +24,10 @@ LIKELY = 0.5
 """The least confidence of a rivalry that decides an order."""
 
 
+CLOSE = 0.5
+"""The least share of a rival's score with which a memory may pass it."""
+
+
 @dataclass(slots=True)
 class _Place:
     """What time says of one memory."""
@@ -33,6 +37,7 @@ class _Place:
     invalid_at: datetime | None
     group: int
     until: datetime | None = None
+    rivals: set[int] = field(default_factory=set)
     is_said: bool = True  # only said, wished or planned, where something is stated
 
 
@@ -71,7 +76,25 @@ def order_by_time(
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
+    order = _past_rivals(order, places, chosen, asked)
     return [Scored(chosen[at].item, chosen[to].score, chosen[at].source) for to, at in enumerate(order)]
+
+
+def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
+    """The order in which no memory stands behind a likely rival that holds the asked time less and is hardly more relevant."""
+    moved = list(order)
+    for at in order:
+        place = places[at]
+        for other in moved[: moved.index(at)]:
+            if other in place.rivals and _is_timelier(place, places[other], asked) and chosen[at].score >= CLOSE * chosen[other].score:
+                moved.remove(at)
+                moved.insert(moved.index(other), at)
+                break
+    return moved
+
+
+def _is_timelier(one: _Place, other: _Place, asked: datetime) -> bool:
+    return (one.is_said, _distance(one, asked)) < (other.is_said, _distance(other, asked))
 
 
 def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
@@ -97,7 +120,7 @@ def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Pla
         if "rival" in row:
             other = at_of.get(cast(IRI, row["rival"]))
             if other is not None and cast(float, row["confidence"]) >= LIKELY:
-                _join(places, place.at, other)
+                place.rivals.add(other)
             continue
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])

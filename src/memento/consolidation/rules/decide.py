@@ -14,12 +14,16 @@ from datetime import timedelta
 
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
+from memento.consolidation.rules.rivals import LIKELY, rivalry
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
 from memento.model import Memory, Note
 from memento.text.mood import reading
 from memento.text.sentences import sentences
+
+MOST_RIVALS = 8
+"""Rivals of one memory that are written down."""
 
 RECENT = timedelta(days=31)
 """
@@ -36,7 +40,7 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
     A successor in the same slot comes before a mere ending, so that "I left Google and joined Microsoft" names Microsoft as what
     replaced Google; nothing is retired twice by one note.
     """
-    said = drafts
+    said, known = drafts, existing
     drafts = [replace(draft, content=draft.reads or as_read(draft.content)) for draft in said]
     clauses = {old.memory.iri: _clauses(old) for old in existing}
     existing = [replace(old, memory=replace(old.memory, content=as_read(old.memory.content))) for old in existing]
@@ -58,7 +62,23 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
         skip or _decision(draft, tuple(found), existing, note)
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
-    return [replace(decision, draft=draft) for decision, draft in zip(decisions, said, strict=True)]
+    return [
+        _with_rivals(replace(decision, draft=draft), at, known) for at, (decision, draft) in enumerate(zip(decisions, said, strict=True))
+    ]
+
+
+def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Decision:
+    """A decision with what likely cannot hold together with its draft and is not retired by it."""
+    if isinstance(decision, Skip):
+        return decision
+    retired = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
+    found: list[tuple[IRI, float]] = []
+    for old in known:
+        if old.memory.iri not in retired and len(old.likeness) > at:
+            sure = rivalry(decision.draft, old, old.likeness[at])
+            if sure >= LIKELY:
+                found.append((old.memory.iri, round(sure, 3)))
+    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one[1])[:MOST_RIVALS]))
 
 
 def _clauses(old: Existing) -> tuple[Existing, ...]:

@@ -151,7 +151,8 @@ def _joined(
     text = before.content if TERMINAL.search(before.content) or before.content[-1] in "?:)" else f"{before.content}."
     content = f"{text} {passage.words}"
     ends = tuple(dict.fromkeys((*before.ends, *(phrase for one in passage.statements for phrase in one.ends))))
-    return replace(before, content=content, about=_about(content, mentions, pattern, user), ends=ends)
+    reads = before.reads if before.slot or before.ends else ""  # two sentences are read as two
+    return replace(before, content=content, about=_about(content, mentions, pattern, user), ends=ends, reads=reads)
 
 
 def _turn(found: Sequence[Draft]) -> list[Draft]:
