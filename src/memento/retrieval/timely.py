@@ -24,7 +24,7 @@ LIKELY = 0.5
 """The least confidence of a rivalry that decides an order."""
 
 
-CLOSE = 0.5
+CLOSE = 0.65
 """The least share of a rival's score with which a memory may pass it."""
 
 

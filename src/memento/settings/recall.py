@@ -38,7 +38,7 @@ class SignalsSettings:
     speaker: float = knob(
         0.5, "weight of being said by the one participant whom the question names, or by the one who asks"
     )
-    own: float = knob(0.9, "weight of being about the user, when the question says I or my")
+    own: float = knob(0.3, "weight of being about the user, when the question says I or my")
     slot: float = knob(0.8, "weight of filling the property that the question asks for, as the employer")
     when: float = knob(0.5, "weight of fitting a date in the question")
     form: float = knob(

@@ -84,11 +84,12 @@ _SOON = re.compile(
 _FORMER = re.compile(
     r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school"
     r"|high|those))|at\s+(?:that|the)\s+time"
-    r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)|until|till"
+    r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)"
     r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
     r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
     re.IGNORECASE,
 )
+_UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"\b(?:since|for\s+(?:\w+\s+){1,4}?(?:day|week|month|year|decade)s?|been\s+\w+ing|always|become)\b", re.IGNORECASE
 )
@@ -206,6 +207,8 @@ def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
         return "plan"
     if perfect and _GOES_ON.search(clause):
         return "fact"
+    if tense == "past" and _UNTIL.search(clause):
+        return "past"
     if _FORMER.search(clause) or (tense == "past" and _STATE_THEN.search(clause)):
         return "past"
     return "fact"

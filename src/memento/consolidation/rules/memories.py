@@ -203,7 +203,7 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     if filled and filled.slot.endswith(("birthday", "date of birth")):
         return None, None, None
     first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(
-        (one for one in statement.dates if one.role != "until"), None
+        (one for one in statement.dates if one.role != "until" and not _is_bound(one, statement)), None
     )
     until = _bound(statement, note)
     if first is None:
@@ -220,15 +220,23 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
 
 def _bound(statement: Statement, note: Note) -> datetime | None:
     """When a state ends of which the note says how long it lasts."""
-    found = next((one for one in statement.dates if one.role == "until" and _is_bound(one, statement)), None)
+    found = next((one for one in statement.dates if _is_bound(one, statement)), None)
     if found is None or found.value <= note.at or statement.reading.mood not in ("fact", "plan"):
         return None
     return found.value
 
 
 def _is_bound(one: Dated, statement: Statement) -> bool:
+    """Whether a date closes a state: "until May", or the second of "from March to May"."""
     lead = statement.content[one.start : one.end].split()[0].lower()
-    return lead in ("until", "till", "through", "'til", "til")
+    return lead in ("until", "till", "through", "'til", "til") or (lead == "to" and _is_second(one, statement))
+
+
+def _is_second(one: Dated, statement: Statement) -> bool:
+    return any(
+        other.end <= one.start and one.start - other.end <= 2 and statement.content[other.start : other.end].lower().startswith("from ")
+        for other in statement.dates
+    )
 
 
 def _about(

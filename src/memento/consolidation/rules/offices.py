@@ -52,11 +52,11 @@ _FIRST_NAME_SIGN = 0xE000
 _FIRST_ROLE_SIGN = 0xE800
 _N, _R = "[\ue000-\ue7ff]", "[\ue800-\uefff]"
 _SAME = {
-    "ceo": "chief executive officer",
-    "chief executive": "chief executive officer",
-    "cto": "chief technology officer",
-    "cfo": "chief financial officer",
-    "coo": "chief operating officer",
+    "chief executive officer": "ceo",
+    "chief executive": "ceo",
+    "chief technology officer": "cto",
+    "chief financial officer": "cfo",
+    "chief operating officer": "coo",
     "secretary-general": "secretary general",
     "general secretary": "secretary general",
     "chairman": "chair",
@@ -196,7 +196,7 @@ def role_name(role: str) -> str:
     The one name of a role.
 
     >>> role_name("CEO"), role_name("Chairwoman"), role_name("Prime Minister")
-    ('chief executive officer', 'chair', 'prime minister')
+    ('ceo', 'chair', 'prime minister')
     """
     plain = re.sub(r"^(?:acting|interim|new|current) ", "", " ".join(role.lower().split()))
     return _SAME.get(plain, plain)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.attributes import is_single, slot_name
-from memento.consolidation.rules.offices import office
+from memento.consolidation.rules.offices import office, role_name
 from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
 from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
@@ -104,6 +104,7 @@ def _filled(pattern: Pattern, match: re.Match[str], skeleton: Skeleton) -> Fille
     date = (
         next((skeleton.dated(sign) for sign in match.group() if skeleton.dated(sign)), None) if "date" in slot else None
     )
+    slot = role_name(slot)
     return Filled(
         subject=subject, slot=f"{skeleton.kin} {slot}" if group["s"] == KIN else slot, value=value, role=role, date=date
     )

@@ -55,6 +55,23 @@ _ITS = re.compile(r"^[Ii]ts\s+(?=[a-z])")
 _THINGS = ("Project", "Organization", "Technology", "Concept")
 _PRESENTS = re.compile(r"^\0(?!['’])|\b(?:called|named)\s+(?:the\s+)?\0")
 """A clause that presents a thing: one that begins with it, or gives its name; what is said of "it" then is said of the thing."""
+_ARRANGED = re.compile(
+    r"\b(?:booked|arranged|agreed|promised|planned|penciled|pencilled|signed\s+up|registered|enrolled|got\s+tickets|reserved"
+    r"|invited|announced|decided|confirmed|(?:is|are|was|were|has\s+been)\s+(?:set|due|scheduled|postponed|moved|put\s+back|expected"
+    r"|meant|supposed)|slips?|slipped|new\s+date|putting|starts?|start|keys)\b|['’]s\s+booked\b",
+    re.IGNORECASE,
+)
+"""Words of arranging: the day that stands with them lies ahead, whatever their tense."""
+_HAS_GOT = re.compile(r"\b(?:has|have|['’](?:s|ve))\s+got\b", re.IGNORECASE)
+_OF_A_THING = re.compile(
+    r"(?:,\s*|\b(?:an?|the|my|our|his|her|their|USER['’]s)\s+(?:[\w’'-]+\s+){1,6}?|\b(?:model|edition|vintage|plate|version|built|made|dated)\s+)"
+    r"(?:of|from)\s+$",
+    re.IGNORECASE,
+)
+_BOUGHT = re.compile(
+    r"\b(?:bought|buy|got|own(?:s|ed)?|driv(?:e|es|ing)|drove|sold|have|has|rides?|plays?|wears?|found|inherited|restor\w+)\b",
+    re.IGNORECASE,
+)
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
 _CONDITION = re.compile(
     r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
@@ -281,8 +298,14 @@ def _statement(
     mood = tone(context.whole, how)
     if mood in ("joke", "rumour") and how.mood in ("fact", "past", "plan"):
         how = replace(how, mood="possible")
-    leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
-    found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
+    is_past_event = how.tense == "past" and not _SCHEDULED.search(content) and not _ARRANGED.search(content)
+    leaning: Leaning = "past" if is_past_event else "future"
+    lasting = how.perfect and not _HAS_GOT.search(content)
+    found = tuple(
+        one
+        for one in dates(content, context.note.at, context.zone, leaning, lasting)
+        if not _is_attribute(one, content, lasting)
+    )
     reduced = skeleton(content, context.mentions, found, context.pattern)
     begins = begins_at(reduced, context.note.at) if how.mood in ("plan", "fact") else None
     held = held_in(TERMINAL.sub("", words))
@@ -311,6 +334,18 @@ def _statement(
         corrects=corrects or rule in ("not-but", "never"),
         user_name=name,
     )
+
+
+def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
+    """Whether a year tells how old a thing is, and not when something was so: "a van from 2019", "a 2016 estate"."""
+    words = content[one.start : one.end].split()
+    if one.role == "for":
+        return not lasting or bool(re.search(r"\b(?:a|per|each|every)\s+(?:week|month|year|day)\s*$", content[: one.start]))
+    bare = re.fullmatch(r"(?:19|20)\d\d", words[-1].strip(",.")) and len(words) <= 2
+    if not bare or words[0].lower() not in ("from", "of", words[-1].lower()):
+        return False
+    before = f"{content[: one.start]}{'' if len(words) == 1 else words[0]} "
+    return bool(_OF_A_THING.search(before) and _BOUGHT.search(content[: one.start]))
 
 
 def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:

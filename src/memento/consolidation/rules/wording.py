@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from functools import lru_cache
 
+from memento.consolidation.rules.diary import with_subject
 from memento.text.dates import Dated
+from memento.text.sentences import sentences
 from memento.text.person import third_person
 from memento.text.words import BASES, base_of, is_past, word_set
 
@@ -82,7 +84,7 @@ def as_read(content: str) -> str:
     >>> as_read("We moved yesterday [2026-03-02].")
     'USER and others moved yesterday.'
     """
-    return third_person(_STAMP.sub("", content))
+    return " ".join(third_person(with_subject(sentence)) for sentence in sentences(_STAMP.sub("", content)))
 
 
 def noise(sentence: str) -> str:
