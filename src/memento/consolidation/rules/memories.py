@@ -228,7 +228,7 @@ def _bound(statement: Statement, note: Note) -> datetime | None:
 
 def _is_bound(one: Dated, statement: Statement) -> bool:
     """Whether a date closes a state: "until May", or the second of "from March to May"."""
-    lead = statement.content[one.start : one.end].split()[0].lower()
+    lead = (statement.content[one.start : one.end].split() or [""])[0].lower()
     return lead in ("until", "till", "through", "'til", "til") or (lead == "to" and _is_second(one, statement))
 
 
