@@ -140,7 +140,7 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     stands = not passage.leans or (bool(passage.statements) and all(one.stands for one in passage.statements))
     if not stands:
         return True
-    times = {_times(one, note) for one in passage.statements} - {(None, None, None)}
+    times = {_times(one, note) for one in passage.statements}
     alike = not times or times == {(before.valid_at, before.event_at, before.until)}
     return not told and alike and _is_plain(before)
 
