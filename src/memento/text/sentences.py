@@ -181,7 +181,7 @@ def _goes_on(before: str, after: str) -> bool:
         return True  # an ellipsis or a file name that begins with a dot
     upper = after[:1].isupper()
     if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i"):
-        return upper or word not in ("d", "st", "da")
+        return upper or len(word) > 1 or word != "d"
     if word in _ABBREVIATIONS:
         return not upper or word in ("no", "nr", "vs", "e.g", "i.e", "eg", "ie", "mt", "fig", "vol", "approx", "ca", "cf")
     # A numbered line ("2. Tomasz reported …") is no sentence of one figure.

@@ -44,6 +44,8 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
             found += _drafts_of(passage, mentions, note, pattern, user, clock)
     if rest := note.content[LONGEST:].strip():
         found.append(Draft(content=rest, about=(USER,)))
+    if not found and note.content.strip():
+        found = [Draft(content=note.content.strip(), about=(), noise="it has no words")]
     return _settled(found if note.session is None else _turn(found))
 
 
@@ -118,31 +120,39 @@ def _draft(
             )
             for one in (beside if words != statement.words else (statement,))
             if one.states
-        ),
+        )
+        + _titles(beside if words != statement.words else (statement,), valid_at, until),
     )
     if filled is None:
         return [draft]
     return [replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value, sure=filled.sure)]
 
 
+def _titles(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> tuple[Stated, ...]:
+    """The job titles that stand beside an employer: "a data scientist at Google"."""
+    return tuple(
+        Stated(subject=one.filled.subject, relation="job title", value=one.filled.role, since=since, until=until)
+        for one in found
+        if one.filled and one.filled.role
+    )
+
+
 def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     """
-    Whether a sentence is kept with the one before it.
+    Whether a sentence is kept with the one before it: it leans on that.
 
-    It is when it leans on that, or when neither tells anything that may end without the other; a sentence that means the same by
-    itself and has a slot, an end or a time that the other lacks is a memory by itself.
+    One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
+    without the other, or of another time.
     """
-    if before.noise or before.remark or passage.noise or passage.unread or passage.corrects:
+    if before.noise or before.remark or passage.noise or passage.unread or passage.corrects or not passage.leans:
         return False
     if len(before.content) + len(passage.words) > JOINED:
         return False
-    told = any(one.filled or one.ends for one in passage.statements)
-    stands = not passage.leans or (bool(passage.statements) and all(one.stands for one in passage.statements))
-    if not stands:
+    if not passage.statements or not all(one.stands for one in passage.statements):
         return True
-    times = {_times(one, note) for one in passage.statements}
-    alike = not times or times == {(before.valid_at, before.event_at, before.until)}
-    return not told and alike and _is_plain(before)
+    if any(one.filled or one.ends for one in passage.statements):
+        return False
+    return {_times(one, note) for one in passage.statements} == {(before.valid_at, before.event_at, before.until)}
 
 
 def _joined(
@@ -244,7 +254,7 @@ def _about(
 ) -> tuple[str, ...]:
     """The user if the memory speaks of them, and each named thing in order; the user alone when nothing is named."""
     named = [mentions[at].name for _, _, at in found_mentions(content, mentions, pattern)]
-    called = user.name and re.search(rf"(?<!\w){re.escape(user.name.split()[0])}(?!\w)", content)
+    called = user.name and user.name.strip() and re.search(rf"(?<!\w){re.escape(user.name.split()[0])}(?!\w)", content)
     mine = re.search(rf"\b{USER}\b", content) or called or _FIRST_PLURAL.search(_US.sub("", content))
     return tuple(dict.fromkeys([*([USER] if mine or not named else []), *named]))
 

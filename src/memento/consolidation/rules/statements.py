@@ -203,14 +203,13 @@ def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "U
             yield Passage(words=words, unread=f"a block of {block.kind} is kept whole")
             continue
         for sentence in sentences(block.text):
-            yield _passage(sentence, context)
+            if not is_framing(sentence):
+                yield _passage(sentence, context)
 
 
 def _passage(sentence: str, context: _Context) -> Passage:
-    if is_framing(sentence):
-        return Passage(words=sentence, noise="it only announces what follows")
     body, corrects = introduced(sentence)
-    words = _capitalised(with_user(body))
+    words = with_user(body)
     if reason := noise(body):
         return Passage(words=words, noise=reason)
     found = tuple(_statements(body, corrects, context))
@@ -321,7 +320,7 @@ def _statement(
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
         content=content,
-        words=_capitalised(f"{TERMINAL.sub('', words).strip(' ,;:')}{terminal}"),
+        words=_begun(f"{TERMINAL.sub('', words).strip(' ,;:')}{terminal}", context.whole),
         stands=stands,
         reading=how,
         skeleton=reduced,
@@ -394,6 +393,11 @@ def _without_names(content: str, context: _Context) -> str:
             text += content[last:start] + "Nn"
             last = end
     return text + content[last:]
+
+
+def _begun(words: str, sentence: str) -> str:
+    """The words of a clause with a capital, where the sentence that they are cut from has one."""
+    return _capitalised(words) if sentence[:1].isupper() else words
 
 
 def _capitalised(text: str) -> str:
