@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import faiss
 
@@ -27,6 +28,7 @@ from memento.search.indexes import Indexes
 from memento.search.reconcile import reconcile
 from memento.search.vectors import vector_file
 from memento.settings import Settings
+from memento.time import now
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +58,8 @@ class Backends:
     home: Home
     snapshots: Snapshots
     inferences: Inferences
+    clock: Callable[[], datetime] = now
+    """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
     degraded: Degraded | None = None
     """Set while a backup stands in for the store, so that nothing may be written."""
     harm: str | None = None

@@ -44,7 +44,6 @@ from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.found import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
-from memento.time import now
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,7 +94,7 @@ def understand(task: Task, means: Means, extraction: Extraction | None = None) -
         BackendError: store, embedder or model failed.
     """
     agents, parts, scope = means.agents, means.parts, task.scope
-    watch, began = Stopwatch("note"), now()
+    watch, began = Stopwatch("note"), means.parts.clock()
     user, user_is_new = user_of(scope, parts)
     if again := said_before(task, parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
@@ -203,7 +202,7 @@ def _understood(
         agent=Agent(iri=agent_iri(agents.name), name=agents.name, kind=agents.kind),
         account=agents.account(),
         began=began,
-        ended=now(),
+        ended=means.parts.clock(),
         resolutions=resolutions,
         decisions=decisions,
         user=user,

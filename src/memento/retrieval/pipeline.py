@@ -23,7 +23,6 @@ from memento.search.links import Joined
 from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
-from memento.time import now
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
     question, stripped, vectors = _embedded(asked, parts, settings, watch)
     kin = _kin(scope, parts, settings)
     with indexes.lock:
-        moment = now()
+        moment = parts.clock()
         heard = Heard(question, stripped, vectors, asked.view(parts, moment), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
         when = asked.as_of or timely.asked_time(asked.question, moment) or moment
@@ -114,9 +113,9 @@ def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI
     question, stripped, vectors = _embedded(asked, parts, settings, watch)
     kin = _kin(asked.scope, parts, settings)
     with parts.indexes.lock:
-        heard = Heard(question, stripped, vectors, asked.view(parts, now()), kin)
+        heard = Heard(question, stripped, vectors, asked.view(parts, parts.clock()), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
-        when = asked.as_of or timely.asked_time(asked.question, now()) or now()
+        when = asked.as_of or timely.asked_time(asked.question, parts.clock()) or parts.clock()
         named = _named([] if is_closed else _in_time(found.chosen, when, asked, parts), parts)
     return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
 
@@ -133,7 +132,7 @@ def _kin(scope: Scope, parts: Backends, settings: Settings) -> Kin | None:
     """What is related to what, before the indexes are held: it may have to be inferred first."""
     if settings.signals.inferred <= 0 or not settings.inference.on or settings.land.engine == "published":
         return None
-    return parts.inferences.kin(scope, now())
+    return parts.inferences.kin(scope, parts.clock())
 
 
 def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, watch: Stopwatch) -> tuple[Found, bool]:

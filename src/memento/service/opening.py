@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from memento import settings
@@ -26,6 +28,7 @@ def open_memento(
     command: str = "open_memento",
     wait_s: float = 0.0,
     resume: bool = True,
+    clock: Callable[[], datetime] | None = None,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -38,6 +41,8 @@ def open_memento(
         command: how other processes name this one while it owns the folder.
         wait_s: seconds to wait for an owner that does not serve.
         resume: go on, in the background, with notes that wait to be understood.
+        clock: says when it is, for a replay of the past: the record time of what is written and the default time of a question.
+            Only for a folder that this process opens itself.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -56,7 +61,10 @@ def open_memento(
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
     try:
-        memento = Memento(home, open_backends(home, configured), scope, configured)
+        parts = open_backends(home, configured)
+        if clock is not None:
+            parts.clock = clock
+        memento = Memento(home, parts, scope, configured)
     except BaseException:
         home.release()
         raise

@@ -10,7 +10,7 @@ from memento.errors import InputError
 from memento.model import Described, Health, Listed, RecalledEntity, Recollection, Source, Status, Timeline, Used
 from memento.retrieval import pipeline as retrieval
 from memento.service.questions import Questions
-from memento.time import instant, now
+from memento.time import instant
 
 
 class Reading(Questions):
@@ -67,7 +67,7 @@ class Reading(Questions):
         return retrieval.recall(asked, self._parts, chosen)
 
     def _uses(self, found: Recollection) -> tuple[Used, ...]:
-        nodes, at = self._parts.indexes.nodes, now()
+        nodes, at = self._parts.indexes.nodes, self._parts.clock()
         with self._parts.indexes.lock:
             known = [(one.iri, node) for one in found.memories if (node := nodes.find(one.iri)) is not None]
             return tuple(Used(memory=iri, graph=nodes.graph(node), at=at) for iri, node in known)
@@ -93,7 +93,7 @@ class Reading(Questions):
             raise InputError(f"limit must be from 1 to {self.settings.limits.results}, not {limit}")
         if offset < 0:
             raise InputError(f"offset must not be negative, not {offset}")
-        return tuple(library.listed(self._in(namespace), limit, offset, past, now(), self._parts))
+        return tuple(library.listed(self._in(namespace), limit, offset, past, self._parts.clock(), self._parts))
 
     def entities(self, *, limit: int = 10, namespace: str | None = None) -> tuple[RecalledEntity, ...]:
         """The entities that most memories are about, the most mentioned first; raises `InputError` when limit is out of range."""
@@ -131,14 +131,14 @@ class Reading(Questions):
             self._in(namespace),
             limit,
             self._parts,
-            now=now(),
+            now=self._parts.clock(),
             as_of=None if as_of is None else instant(as_of, "as_of", self._zone),
             believed_at=None if believed_at is None else instant(believed_at, "believed_at", self._zone),
         )
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self._access, self.home, now(), self._parts, self.settings)
+        return upkeep.status(self._in(namespace), self._access, self.home, self._parts.clock(), self._parts, self.settings)
 
     def health(self, upstreams: Mapping[str, str]) -> Health:
         """

@@ -15,7 +15,6 @@ from memento.keys.given import sanitised
 from memento.keys.remember import Written, remembered
 from memento.model import BatchRow, Change, Cleaned, KeyType, Marks, Remembered, Scope, Session, ToRemember, Value
 from memento.service.held import Held
-from memento.time import now
 
 MOST_ITEMS = 100
 
@@ -81,7 +80,7 @@ class Remembering(Held):
 
     def cleanup_expired(self, *, namespace: str | None = None) -> Cleaned:
         """Let go of the memories whose time is over, and of learned phrases that nobody used; history keeps the memories."""
-        scope, at = self._in(namespace, "write"), now()
+        scope, at = self._in(namespace, "write"), self._parts.clock()
         with self._writing, self._parts.indexes.lock:
             self._reinforcement.write_held()
             over, expired = listing.overdue(scope, at, self._parts.graph)
@@ -98,7 +97,7 @@ class Remembering(Held):
         texts = [*self._parts.embedder.windows(item.content), *sanitised(item.keys or ())]
         self._parts.embedder.embed(texts)
         with self._writing, self._parts.indexes.lock:
-            at = now()
+            at = self._parts.clock()
             if item.related_to or item.keys:
                 self._reinforcement.write_held()
             written = remembered(item, self._desk(scope, at))

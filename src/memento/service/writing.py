@@ -13,7 +13,7 @@ from memento.keys.inherit import Better
 from memento.model import Forgotten, Imported, KeyType, Noted, NoteRow, NoteStatus, Scope, Undone
 from memento.ports import Progress
 from memento.service.consolidating import Consolidating
-from memento.time import instant, now
+from memento.time import instant
 
 _BATCH = 128
 
@@ -65,7 +65,7 @@ class Writing(Consolidating):
             idempotency_key=idempotency_key,
         )
         self._checked(content, "content")
-        return self._noted(task_of(row, self._in(namespace, "write"), now(), self._zone), wait)
+        return self._noted(task_of(row, self._in(namespace, "write"), self._parts.clock(), self._zone), wait)
 
     def note_status(self, iri: str, *, namespace: str | None = None) -> NoteStatus:
         """How far a note has come: pending, consolidated, skipped or failed, and why; raises `NotFound`."""
@@ -114,7 +114,7 @@ class Writing(Consolidating):
         noted: list[Noted] = []
         for begin in range(0, len(listed), _BATCH):
             batch = listed[begin : begin + _BATCH]
-            tasks = [task_of(row, scope, now(), self._zone, keep=not consolidate) for row in batch]
+            tasks = [task_of(row, scope, self._parts.clock(), self._zone, keep=not consolidate) for row in batch]
             noted += self._taken_in(tasks, scope)
             if progress:
                 progress(len(noted), len(listed))
@@ -162,7 +162,7 @@ class Writing(Consolidating):
             self._reinforcement.write_held()
             return amend.correct(
                 amend.Correction(iri=iri, content=content, since=since, better=better),
-                self._desk(scope, now()),
+                self._desk(scope, self._parts.clock()),
                 self._rules,
             )
 
@@ -180,7 +180,7 @@ class Writing(Consolidating):
         """
         scope = self._in(namespace, "write")
         with self._writing:
-            return amend.undo(iri, scope, now(), self._parts)
+            return amend.undo(iri, scope, self._parts.clock(), self._parts)
 
     def forget(self, iri: str, *, erase: bool = False, namespace: str | None = None) -> Forgotten:
         """
@@ -196,7 +196,7 @@ class Writing(Consolidating):
             NotFound: no memory, note or agent with that IRI in this namespace.
         """
         with self._writing:
-            return forgetting.forget(iri, self._in(namespace, "write"), erase, now(), self._parts)
+            return forgetting.forget(iri, self._in(namespace, "write"), erase, self._parts.clock(), self._parts)
 
     def _noted(self, task: Task, wait: bool) -> Noted:
         agents = self._agents()

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from memento.consolidation.rules.diary import with_subject
 from memento.text.dates import Dated
-from memento.text.sentences import sentences
 from memento.text.person import third_person
+from memento.text.sentences import sentences
 from memento.text.words import BASES, base_of, is_past, word_set
 
 _GREETING = re.compile(
