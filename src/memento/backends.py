@@ -58,8 +58,6 @@ class Backends:
     home: Home
     snapshots: Snapshots
     inferences: Inferences
-    clock: Callable[[], datetime] = now
-    """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
     degraded: Degraded | None = None
     """Set while a backup stands in for the store, so that nothing may be written."""
     harm: str | None = None
@@ -74,6 +72,8 @@ class Backends:
     keepers: list[Keeper] = field(default_factory=list)
     followers: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
+    clock: Callable[[], datetime] = now
+    """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""

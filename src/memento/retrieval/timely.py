@@ -34,7 +34,6 @@ class _Place:
 
     at: int
     valid_at: datetime
-    invalid_at: datetime | None
     group: int
     until: datetime | None = None
     rivals: set[int] = field(default_factory=set)
@@ -101,9 +100,8 @@ def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
     """How far from the asked time a memory holds: what holds then, what ended before, what begins later."""
     if place.valid_at > asked:
         return 2, place.valid_at - asked
-    end = place.invalid_at or place.until
-    held = end is None or asked < end
-    return (0 if held else 1), asked - place.valid_at
+    # What a successor ended began before that successor; only an end that was announced leaves the place to what was before.
+    return (0 if place.until is None or asked < place.until else 1), asked - place.valid_at
 
 
 def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Place]:
@@ -111,7 +109,7 @@ def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Pla
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     stating = {row["memory"] for row in rows if "slot" in row}
-    places = [_Place(at, epoch, None, at) for at in range(len(iris))]
+    places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
         place.is_said = iris[place.at] in stating
     slots: dict[tuple[object, object], int] = {}
@@ -124,7 +122,6 @@ def _places(iris: list[IRI], graph: Graph, readable: Sequence[IRI]) -> list[_Pla
             continue
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])
-            place.invalid_at = cast("datetime | None", row.get("invalidAt"))
             continue
         place.is_said = place.is_said and row["mood"] not in ("fact", "past")
         place.until = cast("datetime | None", row.get("until", place.until))
