@@ -30,12 +30,12 @@ HEADS = word_set("""
     secretary secretary-general officer ceo cto cfo coo cio chair chairman chairwoman chairperson director manager head chief
     captain coach lead leader owner maintainer principal headteacher headmaster headmistress dean rector provost editor
     conductor commander treasurer superintendent foreman supervisor boss warden abbot bishop archbishop commissioner
-    curator librarian registrar executive
+    curator harbourmaster master keeper steward delegate representative spokesperson librarian registrar executive
     """)
 _MODIFIERS = (
     r"(?:prime|vice|deputy|chief|executive|managing|general|federal|first|foreign|interior|finance|defen[cs]e|senior|lead|head|state"
     r"|national|regional|executive|operating|technology|technical|financial|marketing|product|engineering|project|team|tech|music"
-    r"|artistic|creative|editorial|choir|board|club|school|shift|ward|charge|store|shop|night|site|acting|interim|supreme|co)"
+    r"|artistic|creative|editorial|choir|board|club|school|shift|ward|charge|store|shop|harbour|station|night|site|acting|interim|supreme|co)"
 )
 _ROLE = re.compile(
     rf"\b(?:{_MODIFIERS}[ -]){{0,4}}(?:{'|'.join(sorted(map(re.escape, HEADS), key=len, reverse=True))})(?:[ -]general)?\b",

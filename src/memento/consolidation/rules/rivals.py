@@ -134,7 +134,7 @@ def _best(new: tuple[frozenset[str], ...], known: tuple[frozenset[str], ...]) ->
 
 def _is_state(content: str) -> bool:
     how = reading(content)
-    return how.mood in ("fact", "past", "plan")
+    return how.mood in ("fact", "past", "plan", "command")
 
 
 def _differ(draft: Draft, old: Existing) -> bool:

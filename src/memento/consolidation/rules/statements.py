@@ -214,7 +214,7 @@ def _passage(sentence: str, context: _Context) -> Passage:
         return Passage(words=words, noise=reason)
     found = tuple(_statements(body, corrects, context))
     kept = tuple(one for one in found if one.reading.mood not in ("question", "chatter"))
-    if found and not kept:
+    if found and not kept and (body.rstrip("\"'”’) ").endswith("?") or found[0].reading.mood == "chatter"):
         asked = found[0].reading.mood == "question"
         return Passage(words=words, noise="it is a question" if asked else "it is small talk", leans=leans(body))
     return Passage(words=words, statements=kept, corrects=corrects, leans=leans(body))
