@@ -57,7 +57,7 @@ def correct(asked: Correction, desk: Desk, rules: Agents) -> Noted:
     resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
     read = rules.extract_memories(note, mentions, user)
     names = tuple(mention.name for mention in mentions)
-    draft = read[0] if len(read) == 1 else Draft(content=content.strip(), about=names)
+    draft = replace(read[0], noise="") if len(read) == 1 else Draft(content=content.strip(), about=names)
     began = since or old.valid_at
     target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
     understood = Understood(

@@ -178,8 +178,9 @@ def _turn(found: Sequence[Draft]) -> list[Draft]:
             text = before.content if TERMINAL.search(before.content) or before.noise else f"{before.content}."
             about = tuple(dict.fromkeys((*before.about, *draft.about)))
             noise = before.noise if before.noise and draft.noise else ""
-            reads = before.reads if before.reads and not draft.reads else draft.reads if not before.reads else ""
-            joined[-1] = replace(before, content=f"{text} {draft.content}", about=about, noise=noise, reads=reads)
+            states = (*before.states, *draft.states)
+            content = f"{text} {draft.content}"  # several sentences, and read as such
+            joined[-1] = replace(before, content=content, about=about, noise=noise, reads="", states=states)
         else:
             joined.append(draft)
     return [draft if draft.about or draft.noise else replace(draft, about=(USER,)) for draft in joined]
