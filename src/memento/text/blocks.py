@@ -151,9 +151,8 @@ def _has_finite_verb(line: str) -> bool:
 def _announced(text: str) -> tuple[str, str] | None:
     """(what comes before, the line that announces what follows) where a text ends with such a line."""
     before, _, last = text.rstrip().rpartition("\n")
-    if last.rstrip().endswith(":") or len(last) <= 80:
-        if len(last) <= 200:
-            return before, last
+    if len(last) <= 200 and (last.rstrip().endswith(":") or not last.rstrip().endswith((".", "!", "?"))):
+        return before, last
     sentence = re.search(r"(?<=[.!?])\s+([^.!?]*:)\s*$", last)
     return (f"{before}\n{last[: sentence.start()]}", sentence[1]) if sentence else None
 

@@ -144,7 +144,9 @@ def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
     One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
     without the other, or of another time.
     """
-    if before.noise or before.remark or passage.noise or passage.unread or passage.corrects or not passage.leans:
+    if before.noise or before.remark or passage.unread or passage.corrects or not passage.leans:
+        return False
+    if passage.noise and not passage.is_fragment:
         return False
     if len(before.content) + len(passage.words) > JOINED:
         return False

@@ -101,6 +101,7 @@ GENDERS = dict.fromkeys(
 _KIN_WORDS = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
 _KIN_OF = re.compile(rf"\b({_KIN_WORDS}),?\s+([A-Z][\w-]*)", re.IGNORECASE)
 _KIN_ALONE = re.compile(rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE)
+_IS_CALLED = re.compile(r"(?:['’]s|\s+is)?(?:\s+(?:called|named))?,?\s+((?-i:[A-Z])[\w-]*)")
 _LEADS = re.compile(r"^(?:[Tt]urns\s+out(?:\s+that)?\s+)?(he|she|his|her)(?:['’]\w+)?\s", re.IGNORECASE)
 _ABOUT_USER = re.compile(
     r"^(?:the\s+)?(?-i:User|USER|user)(?=['’]?s?\b)(?:\s+(?P<verb>said|says|mentioned|mentions|noted|stated|told\s+me"
@@ -155,6 +156,11 @@ class _Context:
             self.people[name] = known or GENDERS.get(kin, "")
         for match in _KIN_ALONE.finditer(said):
             word = match[1].lower()
+            if called := _IS_CALLED.match(said[match.end() :]):
+                known = next((name for name in named if called[1].startswith(name) or name.startswith(called[1])), None)
+                if known:
+                    self.people[known] = GENDERS.get(word, "")
+                    continue
             self.people.setdefault(f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, ""))
 
     def antecedent(self, piece: str) -> str | None:
@@ -179,6 +185,7 @@ class Passage:
     statements: tuple[Statement, ...] = ()
     corrects: bool = False
     leans: bool = False
+    is_fragment: bool = False  # means something behind another sentence only
     noise: str = ""
     unread: str = ""
 
@@ -216,7 +223,9 @@ def _passage(sentence: str, context: _Context) -> Passage:
     kept = tuple(one for one in found if one.reading.mood not in ("question", "chatter"))
     if found and not kept and (body.rstrip("\"'”’) ").endswith("?") or found[0].reading.mood == "chatter"):
         asked = found[0].reading.mood == "question"
-        return Passage(words=words, noise="it is a question" if asked else "it is small talk", leans=leans(body))
+        if asked:
+            return Passage(words=words, noise="it is a question")
+        return Passage(words=words, noise="it says nothing by itself", leans=leans(body), is_fragment=True)
     return Passage(words=words, statements=kept, corrects=corrects, leans=leans(body))
 
 

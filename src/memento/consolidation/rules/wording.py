@@ -20,7 +20,7 @@ from memento.text.words import BASES, base_of, is_past, word_set
 
 _GREETING = re.compile(
     r"^(?:hi|hello|hey|hiya|howdy|yo|good\s+(?:morning|afternoon|evening|night|day)|greetings|welcome|bye|goodbye|cheers"
-    r"|see\s+you|talk\s+soon|take\s+care)\b(?:\s+(?:there|all|everyone|everybody|team|folks|again|back|you|later|soon"
+    r"|see\s+you|talk\s+soon|take\s+care)\b(?:,?\s+(?:there|all|everyone|everybody|team|folks|again|back|you|later|soon"
     r"|memento|[A-Z]\w+)){0,3}\s*[!.,…)]*$",
     re.IGNORECASE,
 )
