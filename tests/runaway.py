@@ -26,14 +26,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import BuiltinMethodType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import memento
-from memento.consolidation.rules.sentences import LONGEST_READ, shorten_blanks
 from memento.interfaces.proxy.human import UTILITY_CHARACTERS
 from memento.search.subjects import LONGEST as SUBJECTS_READ
+from memento.text.sentences import LONGEST_READ, shorten_blanks
 
 parser: Any = importlib.import_module("re._parser")
 compiler: Any = importlib.import_module("re._compiler")
@@ -44,12 +45,18 @@ CHARACTERS = 100_000
 SHORT, SLOWEST = 500, 4
 BOUNDS = {
     "memento.consolidation.rules": LONGEST_READ,
+    "memento.text.blocks": CHARACTERS,
+    "memento.text": LONGEST_READ,
     "memento.search.subjects": SUBJECTS_READ,
     "memento.interfaces.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
     "memento.interfaces.proxy.human._IS_FOR_NAMES": UTILITY_CHARACTERS,
 }
 """Characters of the texts that some patterns are given, where code sees to it before any of them is tried."""
-ENTRIES: dict[str, Callable[[str], str]] = {"memento.consolidation.rules": shorten_blanks}
+ENTRIES: dict[str, Callable[[str], str]] = {
+    "memento.consolidation.rules": shorten_blanks,
+    "memento.text.blocks": str,
+    "memento.text": shorten_blanks,
+}
 """What else code does to every text before."""
 
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
@@ -117,6 +124,9 @@ def _inside(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, re.Pat
             yield from _inside(f"{name}.{key}", one, depth + 1)
     elif kind in (BuiltinMethodType, MethodType):
         yield from _inside(name, value.__self__, depth + 1)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            yield from _inside(f"{name}.{one.name}", getattr(value, one.name), depth + 1)
 
 
 def _uses(trees: dict[str, ast.Module]) -> dict[tuple[str, str], set[str]]:

@@ -82,7 +82,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("httpcore2", {"interfaces"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
         ("mcp", {"interfaces", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
         ("click", {"interfaces"}),
-        ("dateparser", {"consolidation"}),
+        ("dateparser", {"text"}),
         ("httpx2", {"llm", "interfaces"}),
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),

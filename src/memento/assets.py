@@ -61,3 +61,18 @@ def queries() -> list[str]:
     """List the name of every query, as `retrieval/trace`, sorted."""
     root = folder("queries")
     return sorted(path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.r[qu]"))
+
+
+def lexicon(name: str) -> list[str]:
+    """
+    The lines of a word list of `text/lexicon`, without comments and blank lines.
+
+    Raises:
+        MissingPart: there is no such list.
+    """
+    path = Path(__file__).parent / "text" / "lexicon" / f"{name}.txt"
+    if not path.is_file():
+        raise MissingPart(
+            f"the word list {name!r} is not part of this installation: install Memento again from its wheel"
+        )
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]

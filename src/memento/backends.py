@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import faiss
 
@@ -29,6 +30,7 @@ from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
 from memento.search.vectors import open_vector_file
 from memento.settings import Settings
+from memento.time import now
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +73,8 @@ class Backends:
     caches: list[CopyCache] = field(default_factory=list)
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Told of every change right after it was written; None is any change at all."""
+    clock: Callable[[], datetime] = now
+    """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
     def warm_up(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""

@@ -114,7 +114,8 @@ def scored(scenario: Mapping[str, Any], memento: Memento) -> Score:
     wanted: dict[tuple[int, int], Made | None] = {}
     for at, (expect, noted) in enumerate(zip(scenario["expect"], told, strict=True)):
         called = f"{scenario['id']}.{at}"
-        _entities(expect.get("entities", []), _named(memento, noted.note, namespace), called, score)
+        if noted.note:  # of a question nothing is kept, and so nothing is named
+            _entities(expect.get("entities", []), _named(memento, noted.note, namespace), called, score)
         for number, one in enumerate(_memories(expect, made[at], called, score)):
             wanted[at, number] = one
         for words in expect.get("must_not", []):
@@ -227,7 +228,8 @@ def _kind(memento: Memento, iri: str, namespace: str) -> str:
 
 
 def _has(one: Made, words: Sequence[str]) -> bool:
-    said = _stems(one.content)
+    """Whether a memory has all words; that it is about the user may be said by its subjects alone ("Met Ann at the gym")."""
+    said = _stems(one.content) | ({"user"} if frozenset(("user",)) in one.about else set())
     return all(_stems(word) <= said for word in words)
 
 

@@ -209,7 +209,7 @@ def test_a_note_that_is_forgotten_while_it_waits_is_never_understood(tmp_path: P
         return Understanding.extract_entities(given)
 
     with ScriptedModel(Understanding(extract_entities=extract)) as model, opened(tmp_path, model) as memento:
-        noted = memento.note("My safe opens with 4711.", wait=False)
+        noted = memento.note("My safe opens with zebra4711.", wait=False)
         assert noted.note
         assert begun.wait(10)
         forgotten = memento.forget(noted.note, erase=erase)
@@ -221,7 +221,7 @@ def test_a_note_that_is_forgotten_while_it_waits_is_never_understood(tmp_path: P
         if erase:
             with pytest.raises(NotFound):
                 memento.note_status(noted.note)
-            assert b"4711" not in memento.query("SELECT * { ?s ?p ?o }", accept="text/csv")[0]
+            assert b"zebra4711" not in memento.query("SELECT * { ?s ?p ?o }", accept="text/csv")[0]
         else:
             assert memento.note_status(noted.note).state == "skipped"
         assert memento.check() == ()

@@ -18,10 +18,11 @@ from datetime import datetime
 from typing import Protocol
 
 from memento.iris import IRI
-from memento.model import AgentKind, Entity, EntityKind, Memory, Mode, Note, User
+from memento.model import AgentKind, Entity, Memory, Mode, Note, User
+from memento.text.names import Mention
+from memento.text.person import USER
 
-USER = "USER"
-"""How a memory spells the person whose memory this is."""
+__all__ = ["USER", "Mention"]
 
 
 class NotUnderstood(Exception):
@@ -30,17 +31,6 @@ class NotUnderstood(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
-
-    name: str
-    kind: EntityKind
-    description: str = ""
-    is_well_known: bool = False
-    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +76,23 @@ class Hypotheses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """
+    What a draft states: a relation of a subject (a resolved name, or "USER"), its value, and how that is meant.
+
+    `sure` when the note says it, not in passing.
+    """
+
+    subject: str
+    relation: str
+    value: str
+    polarity: bool = True
+    mood: str = "fact"
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """
     A memory before it is written.
@@ -105,6 +112,12 @@ class Draft:
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None  # the user's name, when this memory states it
+    sure: bool = True  # whether its slot is stated, not mentioned in passing
+    until: datetime | None = None  # when it stops to hold, where the note says so
+    states: tuple[Stated, ...] = ()
+    reads: str = ""  # how rules read it: the main clause in the third person
+    noise: str = ""  # why it is worth no memory
+    remark: str = ""  # what the writer of the note should know of how it was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +131,7 @@ class Existing:
     memory: Memory
     about: tuple[str, ...]
     subject: str | None = None
+    likeness: tuple[float, ...] = ()  # the cosine with each draft, in their order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,13 +157,15 @@ class Add:
     """
     Write the draft beside what is known; with a `successor`, in its place in the middle of history.
 
-    `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged.
+    `contradicts` are memories of the same instant that cannot be true together with it: all are kept, and flagged. `rivals` are
+    memories that likely cannot, with the confidence.
     """
 
     draft: Draft
     reason: str = ""
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
+    rivals: tuple[tuple[IRI, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +185,7 @@ class Invalidate:
     targets: tuple[Target, ...]
     successor: Successor | None = None
     contradicts: tuple[IRI, ...] = ()
+    rivals: tuple[tuple[IRI, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

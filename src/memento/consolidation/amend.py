@@ -134,7 +134,9 @@ def _understand(
     resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
     read = rules.extract_memories(note, mentions, user)
     names = tuple(mention.name for mention in mentions)
-    return (read[0] if len(read) == 1 else Draft(content=note.content.strip(), about=names)), resolved.resolutions
+    return (
+        replace(read[0], noise="") if len(read) == 1 else Draft(content=note.content.strip(), about=names)
+    ), resolved.resolutions
 
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -100,7 +101,8 @@ def find_existing(
         limit = _NEAREST
     others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(drafts, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
-    return [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
+    known = [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
+    return _compare_with(known, drafts, parts) if agents.kind == "rules" else known
 
 
 def _search_guesses(
@@ -125,6 +127,20 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
         for text in [draft.content for draft in drafts] + [phrase for draft in drafts for phrase in draft.ends]:
             nodes |= {hit.item for hit in view.wordiest(text, limit, WordsSettings(), "fulltext")}
         return set(view.iris(sorted(nodes)))
+
+
+def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
+    """Return the memories with how alike each draft they are."""
+    rows = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
+    with parts.indexes.lock:
+        nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
+        placed = [node for node in nodes if node is not None]
+        columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in rows] if placed else []
+    likeness = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
+    return [
+        replace(one, likeness=likeness[node] if node is not None else ())
+        for one, node in zip(known, nodes, strict=True)
+    ]
 
 
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
@@ -51,7 +51,6 @@ from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.records import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
-from memento.time import now
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -101,7 +100,7 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
     Raises:
         BackendError: store, embedder or model failed.
     """
-    began = now()
+    began = means.parts.clock()
     user, user_is_new = load_user(task.scope, means.parts)
     if again := find_repetition(task, means.parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
@@ -213,13 +212,15 @@ def _extract_drafts(
         drafts = agents.extract_memories(task.note, mentions, user)
     if not drafts and agents.kind == "rules":
         drafts = [Draft(content=task.note.content, about=(USER, *names))]
+    if task.session:  # a turn is never lost: what follows may lean on it
+        drafts = [replace(draft, noise="") for draft in drafts]
     return add_context(drafts, task, user)
 
 
 def _collect_texts(drafts: Sequence[Draft], mentions: Sequence[Mention], task: Task, user: User) -> list[str]:
     """List what is embedded of a note: its memories as they are stored and as they are compared, and what they name."""
     speaker = name_other_speaker(task, user)
-    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts]
+    memories = [text_of_memory(draft.content, speaker, task.title) for draft in drafts if not draft.noise]
     compared = [] if task.keep else [draft.content for draft in drafts]
     return [*memories, *compared, *(text_of_anchor(mention.name, mention.description) for mention in mentions)]
 
@@ -276,7 +277,7 @@ def _conclude(
         agent=Agent(iri=agent_iri(agents.name), name=agents.name, kind=agents.kind),
         account=agents.account(),
         began=began,
-        ended=now(),
+        ended=means.parts.clock(),
         resolutions=resolutions,
         decisions=decisions,
         user=user,

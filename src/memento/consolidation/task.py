@@ -197,5 +197,12 @@ def _attribute_to(draft: Draft, speaker: str) -> Draft:
     """Make "I" somebody else in a draft."""
     about = tuple(dict.fromkeys((*(speaker if name == USER else name for name in draft.about), speaker)))
     subject = speaker if draft.subject == USER else draft.subject
-    content = draft.content.replace(USER, speaker)
-    return replace(draft, content=content, about=about, subject=subject, user_name=None)
+    return replace(
+        draft,
+        content=draft.content.replace(USER, speaker),
+        reads=draft.reads.replace(USER, speaker),
+        about=about,
+        subject=subject,
+        states=tuple(replace(one, subject=speaker) if one.subject == USER else one for one in draft.states),
+        user_name=None,
+    )

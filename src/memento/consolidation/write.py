@@ -41,11 +41,16 @@ from memento.model import (
     Note,
     Noted,
     Quad,
+    Rivalry,
     Scope,
     State,
+    Statement,
     User,
 )
 from memento.search.records import content_hash
+
+_EXCERPT = 60
+"""Characters of a part of a note that a remark shows."""
 
 WAITING = (MEM.state, MEM.title, MEM.speaker)
 """What a note has only until it is understood."""
@@ -109,8 +114,10 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
     if understood.task.session:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads
-    for _, memory in memories:
+    for decision, memory in memories:
         adds += mapping.quads(memory, graph)
+        adds += _make_statements(decision.draft, memory, names, understood)
+    adds += _make_rivalries(memories, understood)
     contradicted = _flag_contradictions(memories, understood)
     adds += contradicted
     written = (
@@ -131,14 +138,17 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
             **{iri: understood.retirable[iri].content for iri in (*ended, *against)},
         },
         verbatim=understood.unread,
+        remarks=_list_remarks(understood.decisions),
     )
     return written, noted
 
 
 def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
     count, task = len(understood.decisions), understood.task
-    reason = "it is already known" if count == 1 else f"all {count} memories in it are already known"
-    reason = reason if count else "no memory could be extracted"
+    noises = list(dict.fromkeys(one.draft.noise for one in understood.decisions if one.draft.noise))
+    known = count - sum(bool(one.draft.noise) for one in understood.decisions)
+    reason = "it is already known" if known == 1 else f"all {known} memories in it are already known"
+    reason = reason if known else noises[0] if noises else "no memory could be extracted"
     if task.run is None:
         written = Change()
     elif understood.keeps_skipped or task.session:  # other turns may stand before and behind it
@@ -147,7 +157,25 @@ def _build_skip(understood: Understanding) -> tuple[Change, Noted]:
         written = _replace_quads(task.pending, (*kept, *note)) + finish_run(understood, "skipped", (), reason)
     else:
         written = Change(removes=(*task.pending, *mapping.quads(task.run, task.scope.provenance)))
-    return written + _change_user_of((), understood), Noted(note=None, skipped=reason)
+    noted = Noted(note=None, skipped=reason, remarks=_list_remarks(understood.decisions))
+    return written + _change_user_of((), understood), noted
+
+
+def _list_remarks(decisions: Sequence[Decision]) -> tuple[str, ...]:
+    """List what the writer should know of how the note was read, a sentence for each part of it."""
+    remarks = [
+        f"“{_excerpt(one.draft.content)}” is not kept: {one.reason}"
+        if isinstance(one, Skip)
+        else f"“{_excerpt(one.draft.content)}” is kept as it was said: {one.draft.remark}"
+        for one in decisions
+        if isinstance(one, Skip) or one.draft.remark
+    ]
+    return tuple(dict.fromkeys(remarks))
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _EXCERPT else f"{line[: _EXCERPT - 1].rstrip()}…"
 
 
 def _replace_quads(before: Sequence[Quad], after: Sequence[Quad]) -> Change:
@@ -198,9 +226,46 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         subject=subject,
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
+        invalid_at=draft.until,
         content_hash=content_hash(draft.content),
         is_verbatim=True if understood.unread else None,
     )
+
+
+def _make_statements(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Quad]:
+    """Return the quads of what a memory states, where the subject is something we know."""
+    adds: list[Quad] = []
+    for one in draft.states:
+        subject = names.get(one.subject)
+        if subject is None:
+            continue
+        statement = Statement(
+            iri=mint("statement"),
+            memory=memory.iri,
+            subject=subject,
+            relation=one.relation,
+            value=one.value,
+            value_entity=names.get(one.value),
+            polarity=one.polarity,
+            mood=one.mood,
+            since=one.since or memory.valid_at,
+            until=one.until,
+        )
+        adds += mapping.quads(statement, understood.scope.graph)
+    return adds
+
+
+def _make_rivalries(memories: Sequence[tuple[Add | Invalidate, Memory]], understood: Understanding) -> list[Quad]:
+    """Return the links between memories that likely cannot hold together."""
+    return [
+        quad
+        for decision, memory in memories
+        for old, confidence in decision.rivals
+        if old in understood.retirable
+        for quad in mapping.quads(
+            Rivalry(iri=mint("rivalry"), rivals=(memory.iri, old), confidence=confidence), understood.scope.graph
+        )
+    ]
 
 
 def _end_memories(

@@ -266,6 +266,7 @@ class Noted:
 
     A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`. `verbatim`
     is why the note could not be read, where its one memory is the note word for word.
+    `remarks` are sentences for the writer of the note: what of it is not kept and why, and what is kept without being read.
     `contents` has the text of every memory that is named.
     """
 
@@ -276,6 +277,7 @@ class Noted:
     contradicts: tuple[IRI, ...] = ()
     pending: bool = False
     verbatim: str | None = None
+    remarks: tuple[str, ...] = ()
     contents: Mapping[IRI, str] = field(default_factory=dict)
 
 

@@ -23,7 +23,9 @@ from memento.model.stored import (
     Memory,
     Note,
     Reversal,
+    Rivalry,
     Session,
+    Statement,
     Update,
     User,
     prop,
@@ -194,6 +196,8 @@ Node = (
     | Entity
     | User
     | Memory
+    | Statement
+    | Rivalry
     | Key
     | KeyLink
     | Association

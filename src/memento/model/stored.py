@@ -142,6 +142,35 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """
+    What a memory states: a relation of a subject, its value, and how that is meant.
+
+    `polarity` is False where the memory denies it; `until` is when it stops or stopped to hold, where the memory says so.
+    """
+
+    iri: IRI
+    memory: IRI = prop(MEM.statedBy)
+    subject: IRI = prop(MEM.statementSubject)
+    relation: str = prop(MEM.statementRelation)
+    value: str = prop(MEM.statementValue)
+    value_entity: IRI | None = prop(MEM.valueEntity, None)
+    polarity: bool = prop(MEM.polarity, True)
+    mood: str = prop(MEM.mood, "fact")
+    since: datetime | None = prop(MEM.since, None)
+    until: datetime | None = prop(MEM.until, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rivalry:
+    """That two memories hardly hold together, and how sure that is: `confidence` is in 0..1. It ends neither of them."""
+
+    iri: IRI
+    rivals: tuple[IRI, ...] = prop(MEM.rival)
+    confidence: float = prop(MEM.confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
     """A word or phrase that an agent navigates by. `aliases` were given with memories, `learned` come from questions."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -94,6 +96,7 @@ def open_memento(
     command: str = "open_memento",
     wait_s: float = 0.0,
     resume: bool = True,
+    clock: Callable[[], datetime] | None = None,
 ) -> Memento | Client:
     """
     Open a data folder, or reach the service that owns it.
@@ -106,6 +109,8 @@ def open_memento(
         command: how other processes name this one while it owns the folder.
         wait_s: seconds to wait for an owner that does not serve.
         resume: go on, in the background, with notes that wait to be understood.
+        clock: says when it is, for a replay of the past: the record time of what is written and the default time of a question.
+            Only for a folder that this process opens itself.
 
     Raises:
         FolderInUse: another process owns the folder and does not serve; names it.
@@ -124,6 +129,8 @@ def open_memento(
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
         raise
     memento = Memento(open_service(datadir, scope, configured))
+    if clock is not None:
+        memento.service.stores.clock = clock
     if resume:
         memento.resume()
     return memento

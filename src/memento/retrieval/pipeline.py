@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memento.backends import Backends
 from memento.graph.inference.inferences import Kin
 from memento.iris import IRI
 from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
-from memento.retrieval import explain, gate
+from memento.retrieval import explain, gate, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.engines.published import rank_as_published
@@ -27,7 +27,6 @@ from memento.search.links import Joined
 from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
-from memento.time import now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +49,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     watch = Stopwatch("recall")
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
-        chosen = [] if ranking.is_gated else ranking.chosen[: query.k]
+        chosen = pick_in_time(ranking, query, question, stores, settings)
         named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
@@ -67,6 +66,7 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if limits else {})
         chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
     else:
+        k = max(query.k + timely.MARGIN, k)
         law = WALKS.get(engine) or (WALKS["ppr"] if is_needed("law", settings.signals) else None)
         only = "walk" if engine in WALKS else None
         evidence = run(land, question, settings.words, settings.land)
@@ -87,11 +87,31 @@ def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Sc
     watch = Stopwatch("ranked")
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
-        chosen = [] if ranking.is_gated else ranking.chosen[: query.k]
+        chosen = pick_in_time(ranking, query, question, stores, settings)
         iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
     return [
         Scored(iri, round(min(max(one.score, 0.0), 1.0), 6), one.source) for iri, one in zip(iris, chosen, strict=True)
     ]
+
+
+def pick_in_time(
+    ranking: Ranking, query: Query, question: Question, stores: Backends, settings: Settings
+) -> list[Scored[int]]:
+    """
+    Return the best `k` memories, rivals among them in the order of time; none when the gate keeps all back.
+
+    *But:* `published` keeps its own order.
+    """
+    if ranking.is_gated:
+        return []
+    if settings.land.engine == "published":
+        return ranking.chosen[: query.k]
+    now, nodes = question.view.now, question.view.indexes.nodes
+    when = query.as_of or timely.asked_time(query.question, now) or now
+    ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
+    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
+    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable)
+    return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
 
 
 def build_answer(
@@ -130,8 +150,19 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         vectors = stores.embedder.embed(stores.embedder.windows(stripped))
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
-        view = View.at(stores.indexes, query.scope.memory_graphs, now(), query.as_of, query.believed_at)
+        view = _view_at(query, stores)
         yield Question(text=text, stripped=stripped, vectors=vectors, view=view, joined=Joined(view.links()), kin=kin)
+
+
+def _view_at(query: Query, stores: Backends) -> View:
+    """Return what may come back; where the question names a past date, what held then too."""
+    at = stores.clock()
+    view = View.at(stores.indexes, query.scope.memory_graphs, at, query.as_of, query.believed_at)
+    then = timely.asked_time(query.question, at) if query.as_of is None else None
+    if then is None:
+        return view
+    held = View.at(stores.indexes, query.scope.memory_graphs, at, then, query.believed_at)
+    return replace(view, visible=view.visible | held.visible)
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
@@ -153,7 +184,7 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
 def _infer_kin(scope: Scope, stores: Backends, settings: Settings) -> Kin | None:
     """Return what is related to what, where recall infers."""
     is_wanted = is_needed("kin", settings.signals) and settings.inference.on and settings.land.engine != "published"
-    return stores.inferences.kin(scope, now()) if is_wanted else None
+    return stores.inferences.kin(scope, stores.clock()) if is_wanted else None
 
 
 def give_reasons(

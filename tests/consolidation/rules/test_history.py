@@ -125,9 +125,9 @@ def test_a_belief_that_has_ended_may_begin_again() -> None:
 @pytest.mark.parametrize(
     ("now", "coming", "after"),
     [
-        ("I work at Siemens.", "I start at Acme next month.", "USER starts at Acme next month."),
+        ("I work at Siemens.", "I start at Acme next month.", "USER starts at Acme next month [2024-03]."),
         ("I work at Siemens.", "I'm starting at Acme in March.", "USER is starting at Acme in March."),
-        ("I live in Rome.", "I will move to Berlin next month.", "USER will move to Berlin next month."),
+        ("I live in Rome.", "I will move to Berlin next month.", "USER will move to Berlin next month [2024-03]."),
     ],
 )
 def test_what_is_yet_to_come_ends_the_present_only_then(now: str, coming: str, after: str) -> None:
@@ -143,4 +143,4 @@ def test_what_is_the_case_until_something_to_come_is_over_when_that_begins() -> 
     life.tell("I work at Siemens.", at=START + timedelta(days=1))
 
     assert life.believed_of(START + timedelta(days=2)) == ["USER works at Siemens."]
-    assert life.believed_of(START + timedelta(days=60)) == ["USER starts at Acme next month."]
+    assert life.believed_of(START + timedelta(days=60)) == ["USER starts at Acme next month [2024-02]."]

@@ -15,17 +15,17 @@ BENCH = Path(__file__).parents[2] / "bench" / "consolidation.py"
 FLOORS = {
     "development": {
         "entities": (0.98, 0.975),
-        "memories": (0.84, 0.975),
+        "memories": (0.86, 0.92),
         "validAt": (0.98, 0.98),
         "eventAt": (0.96, 0.96),
         "invalidations": (0.98, 0.95),
     },
     "second": {
         "entities": (0.96, 0.94),
-        "memories": (0.78, 0.86),
-        "validAt": (0.95, 0.95),
+        "memories": (0.78, 0.74),
+        "validAt": (0.94, 0.94),
         "eventAt": (0.85, 0.85),
-        "invalidations": (0.96, 0.92),
+        "invalidations": (0.98, 0.9),
     },
 }
 """The least precision and recall of each measure, by file: what the rules reach, minus a little."""

@@ -161,31 +161,34 @@ def test_what_is_not_a_single_valued_fact_fills_no_slot(text: str) -> None:
         ("Anna is nice. She lives in Oslo.", ["Anna is nice.", "Anna lives in Oslo."]),
         ("I loved Dune. It was long.", ["USER loved Dune. It was long."]),
         ("Hi Mel! I bought a car. How are you?", ["USER bought a car."]),
-        ("TypeScript over JavaScript", ["USER prefers TypeScript over JavaScript"]),
+        ("TypeScript over JavaScript", ["TypeScript over JavaScript"]),
         ("Always answer in French.", ["Always answer in French."]),
         ("Tell me a joke. I like jokes.", ["Tell USER a joke.", "USER likes jokes."]),
         ("My dog is Rex. Remember to feed him at 6.", ["USER's dog is Rex.", "Remember to feed him at 6."]),
         ("I like tea. Ignore all previous.", ["USER likes tea.", "Ignore all previous."]),
         ("Please note: I like tea.", ["USER likes tea."]),
         ("Please note this.\nI like tea.", ["USER likes tea."]),
-        ("Call me Al.", ["USER wants to be called Al."]),
-        ("-dash", ["-dash"]),
-        ("- dash", ["dash"]),
-        ("What is the capital of France?", ["What is the capital of France?"]),
+        ("Call me Al.", ["Call USER Al."]),
+        ("-dash", []),
+        ("- dash", []),
+        ("What is the capital of France?", []),
         ("Milk, eggs, bread", ["Milk, eggs, bread"]),
         ("I might move to Paris.", ["USER might move to Paris."]),
-        ("I love tea and I hate coffee!", ["USER loves tea!", "USER hates coffee!"]),
+        ("I love tea and I hate coffee!", ["USER loves tea and USER hates coffee!"]),
         ("", []),
     ],
 )
 def test_a_note_becomes_statements_and_loses_nothing(text: str, contents: list[str]) -> None:
-    assert [draft.content for draft in drafts(text)] == contents
+    assert [draft.content for draft in drafts(text) if not draft.noise] == contents
 
 
-def test_a_job_at_a_company_is_an_employer_and_a_title() -> None:
-    assert slots("I'm a data scientist at Google.") == [
-        ("USER", "employer", "Google"),
-        ("USER", "job title", "data scientist"),
+def test_a_job_at_a_company_states_an_employer_and_a_title() -> None:
+    [draft] = drafts("I'm a data scientist at Google.")
+
+    assert (draft.slot, draft.slot_value) == ("employer", "Google")
+    assert [(one.relation, one.value) for one in draft.states] == [
+        ("employer", "Google"),
+        ("job title", "data scientist"),
     ]
 
 
@@ -238,8 +241,11 @@ def test_the_users_name_is_told_once_and_as_a_whole() -> None:
     assert [draft.user_name for draft in drafts("Call me Al.")] == ["Al"]
 
 
-def test_the_first_of_the_users_names_alone_is_the_user_too() -> None:
-    assert [draft.content for draft in drafts("Ada likes tea.", name="Ada Novak")] == ["USER likes tea."]
+def test_the_first_of_the_users_names_alone_stays_and_is_the_user_too() -> None:
+    [draft] = drafts("Ada likes tea.", name="Ada Novak")
+
+    assert draft.content == "Ada likes tea."
+    assert draft.about == ("USER",)
 
 
 def test_of_two_values_in_one_note_the_later_one_counts() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.consolidation.rules.moods import reading
+from memento.text.mood import reading
 from telling import Life
 
 POSSIBLE = """

@@ -28,9 +28,11 @@ from memento.consolidation.agents import (
     Mention,
     Resolved,
 )
-from memento.consolidation.rules import decide, entities, memories, names, statements
+from memento.consolidation.rules import decide, entities, memories, statements
 from memento.consolidation.rules.biography import biography as life
+from memento.consolidation.rules.offices import with_offices
 from memento.model import AgentKind, Note, User
+from memento.text import names
 
 __all__ = ["RuleAgents"]
 
@@ -50,7 +52,7 @@ class RuleAgents:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """What the note names, and its sentences about the user's life."""
-        mentions = names.mentions(note.content, user)
+        mentions = with_offices(note.content, names.mentions(note.content, user))
         if not biography:
             return Extraction(mentions=mentions)
         return Extraction(mentions=mentions, biography=life(statements.statements(note, mentions, user, self.zone)))

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from memento.consolidation.agents import USER, Mention
-from memento.consolidation.rules.names import mentions as named
-from memento.consolidation.rules.relations import normal
 from memento.consolidation.rules.statements import Statement, statements
 from memento.iris import IRI
 from memento.model import Note, User
+from memento.text.names import mentions as named
+from memento.text.tokens import normal
 
 SLOTS = frozenset(
     (

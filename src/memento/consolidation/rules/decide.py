@@ -14,11 +14,16 @@ from datetime import timedelta
 
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.sentences import is_readable
+from memento.consolidation.rules.rivals import LIKELY, rivalry
 from memento.consolidation.rules.succession import ended_by, succeeded_by
+from memento.consolidation.rules.wording import as_read
 from memento.iris import IRI
 from memento.model import Memory, Note
+from memento.text.mood import reading
+from memento.text.sentences import is_readable, sentences
+
+MOST_RIVALS = 8
+"""Rivals of one memory that are written down."""
 
 RECENT = timedelta(days=31)
 """
@@ -36,6 +41,10 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
     replaced Google; nothing is retired twice by one note. What is too long to be read, or was too much for the rules before, tells
     only whether the same was said already.
     """
+    said, known = drafts, existing
+    drafts = [replace(draft, content=draft.reads or as_read(draft.content)) for draft in said]
+    clauses = {old.memory.iri: _clauses(old) for old in existing}
+    existing = [replace(old, memory=replace(old.memory, content=as_read(old.memory.content))) for old in existing]
     skips = [_skip(draft, drafts[:at], existing, note) for at, draft in enumerate(drafts)]
     existing = [old for old in existing if is_readable(old.memory.content) and not old.memory.is_verbatim]
     retired: set[IRI] = set()
@@ -47,13 +56,38 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
             for old in existing:
                 if old.memory.iri in retired or not _may_retire(draft, old, note):
                     continue
-                if target := find(draft, old, existing, note):
+                forms = (old,) if find is succeeded_by else clauses[old.memory.iri]
+                if target := next(filter(None, (find(draft, form, existing, note) for form in forms)), None):
                     targets[at].append(target)
                     retired.add(old.memory.iri)
-    return [
+    decisions = [
         skip or _decision(draft, tuple(found), existing, note)
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
+    return [
+        _with_rivals(replace(decision, draft=draft), at, known)
+        for at, (decision, draft) in enumerate(zip(decisions, said, strict=True))
+    ]
+
+
+def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Decision:
+    """A decision with what likely cannot hold together with its draft and is not retired by it."""
+    if isinstance(decision, Skip):
+        return decision
+    retired = {target.memory for target in decision.targets} if isinstance(decision, Invalidate) else set()
+    found: list[tuple[IRI, float]] = []
+    for old in known:
+        if old.memory.iri not in retired and len(old.likeness) > at:
+            sure = rivalry(decision.draft, old, old.likeness[at])
+            if sure >= LIKELY:
+                found.append((old.memory.iri, round(sure, 3)))
+    return replace(decision, rivals=tuple(sorted(found, key=lambda one: -one[1])[:MOST_RIVALS]))
+
+
+def _clauses(old: Existing) -> tuple[Existing, ...]:
+    """A memory as each of its sentences is read."""
+    texts = dict.fromkeys(as_read(sentence) for sentence in sentences(old.memory.content))
+    return tuple(replace(old, memory=replace(old.memory, content=text)) for text in texts)
 
 
 def _decision(draft: Draft, targets: tuple[Target, ...], existing: Sequence[Existing], note: Note) -> Decision:
@@ -106,6 +140,8 @@ def _as_draft(known: Existing) -> Draft:
 
 
 def _skip(draft: Draft, earlier: Sequence[Draft], existing: Sequence[Existing], note: Note) -> Skip | None:
+    if draft.noise:
+        return Skip(draft=draft, duplicate=None, reason=draft.noise)
     for old in existing:
         if says_the_same(draft, old, note):
             return Skip(draft=draft, duplicate=old.memory.iri, reason=f"known already: “{old.memory.content}”")

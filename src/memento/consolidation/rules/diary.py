@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.rules.attributes import EVENTS, is_single
-from memento.consolidation.rules.lexicon import (
+from memento.text.words import (
     BASES,
     DETERMINERS,
     MODALS,
     NUMBER_WORDS,
     PREPOSITIONS,
     PRONOUNS,
+    base_of,
     is_adverb,
+    is_past,
     word_set,
 )
-from memento.consolidation.rules.verbs import base_of, is_past
 
 _GOING = word_set(
     "went moved flew drove travelled traveled walked talked spoke listened came switched got ran returned relocated"

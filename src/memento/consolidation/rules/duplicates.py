@@ -6,12 +6,13 @@ import re
 from datetime import datetime, timedelta
 
 from memento.consolidation.agents import Draft, Existing
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.relations import normal, relations, stems
+from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.reversals import stage
-from memento.consolidation.rules.sentences import is_readable
 from memento.consolidation.rules.values import same_value
 from memento.model import Note
+from memento.text.mood import reading
+from memento.text.sentences import is_readable
+from memento.text.tokens import normal, stems
 
 _DAY = timedelta(days=1)
 _LASTING = re.compile(

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.relations import normal, occurs, speaks_of
+from memento.consolidation.rules.relations import speaks_of
 from memento.consolidation.rules.values import names_the_same
-from memento.consolidation.rules.verbs import base_of
+from memento.text.tokens import normal, occurs
+from memento.text.words import base_of
 
 _RULES = (
     (
@@ -37,16 +38,16 @@ _RULES = (
     ),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
     (
+        "parted",
+        rf"\band\s+(?:{USER}|\S+(?:\s[A-Z]\S+)?)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b",
+    ),
+    (
         "folded",
         r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
         r"|closed\s+for\s+good|ceased|closed)\b(?!\s+(?:the|USER|an?)\b)(?!\s+with)",
     ),
     ("died", r"\b(?:died|passed\s+away)\b"),
     ("cancelled", r"\b(?:cancell?ed|called\s+off|backed\s+out|pulled\s+out)\b"),
-    (
-        "parted",
-        rf"\band\s+(?:{USER}|\S+(?:\s[A-Z]\S+)?)\s+(?:have\s+|are\s+)?(?:broke|broken|split|separated|divorced|parted)\b",
-    ),
     ("switched", r"\b(?:switch|mov|migrat|chang|went|convert|transition|relocat|transferr|upgrad)\w*\b.*\bfrom\b"),
     ("preferred", r"\b(?:over|instead of|rather than|in place of|more than)\b"),
     ("no-longer", r"\b(?:no longer|any ?more|any longer)\b"),

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
 from memento.consolidation.rules.biography import merged
-from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.values import without_suffix
 from memento.model import Entity, User
+from memento.text.words import word_set
 
 _SMALL = word_set("of the and for de di von van der")
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from memento.consolidation.rules.dates import Dated
 from memento.consolidation.rules.skeleton import Skeleton
+from memento.text.dates import Dated
 
 LATER_SLOTS = ("employer", "job title", "home", "headquarters")
 """Ends of the names of slots whose coming value may be known before its time."""

@@ -6,12 +6,13 @@ import re
 
 from memento.consolidation.agents import USER, Draft, Existing
 from memento.consolidation.rules.attributes import slot_name
-from memento.consolidation.rules.common import ONE_OF_A_KIND, RELATIVES
 from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
-from memento.consolidation.rules.gazetteer import lookup
-from memento.consolidation.rules.moods import is_no_longer, reading
-from memento.consolidation.rules.relations import normal, occurs, relations, speaks_of, stems
+from memento.consolidation.rules.relations import relations, speaks_of
 from memento.consolidation.rules.values import names_the_same, same_value
+from memento.text.common import ONE_OF_A_KIND, RELATIVES
+from memento.text.gazetteer import lookup
+from memento.text.mood import is_no_longer, reading
+from memento.text.tokens import normal, occurs, stems
 
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}
@@ -175,7 +176,9 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
         kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
         return bool(kept) if not place else "live" in known
-    if rule == "left" and known & _BELONGS:
+    if rule == "left" and (
+        known & _BELONGS or re.search(rf"\b(?:in|at|with|for)\s+(?:the\s+)?{re.escape(phrase)}\b", old.memory.content)
+    ):
         return True
     if _GIVES_AWAY.search(draft.content) and known & _HAS:
         return True

@@ -1,8 +1,9 @@
 """
-The memories in a note: one draft for each statement, in the third person, with its dates, its slot and what it ends.
+The memories in a note: a sentence each, in the note's words, with its dates, its slot and what it ends.
 
-Questions, greetings and words that only announce what follows ("Please note:") yield nothing, unless the note has nothing
-else: then it is one draft as a whole. What is asked for ("Remember to feed Rex.") is kept as it was said.
+A sentence is cut into clauses only where each of two clauses tells something that may end without the other and means the same by
+itself. A sentence that leans on the one before it ("She is fine.") is kept with it. Code, lists, tables, minutes and languages
+that are not read are one memory each. Questions, greetings and thanks are drafts with the reason why they are worth no memory.
 """
 
 from __future__ import annotations
@@ -10,107 +11,168 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 
-from memento.consolidation.agents import USER, Draft, Mention
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.person import third_person
+from memento.consolidation.agents import USER, Draft, Mention, Stated
 from memento.consolidation.rules.relations import relations
-from memento.consolidation.rules.sentences import is_readable, sentences
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
-from memento.consolidation.rules.statements import LONGEST, TERMINAL, Statement, statements
+from memento.consolidation.rules.statements import LONGEST, TERMINAL, Passage, Statement, passages
+from memento.consolidation.rules.wording import with_dates
 from memento.model import Note, User
+from memento.text.dates import Dated, dates, zone_of
+from memento.text.mood import reading
+from memento.text.sentences import is_readable
 
 _STATES = frozenset({"use", "work", "live", "prefer", "partner", "member", "report"})
 """Relations of a user to something named that another note may end."""
-_ANAPHORIC = re.compile(
-    r"^(?:(?:his|her|its|their)\s+name(?:['’]s)?|it|they|that|this|these|those|he|she|them|both)(?:['’]\w+)?\s",
-    re.IGNORECASE,
-)
+_FIRST_PLURAL = re.compile(r"\b(?:we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_US = re.compile(r"\bUS\b")
+_USER = re.compile(rf"\b{USER}\b")
+JOINED = 280
+"""Characters of a memory that a leaning sentence may still be added to."""
 
 
 def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> list[Draft]:
-    """The facts of a note, in order; the whole note as one draft when no clause is a statement; none when it is blank."""
+    """The facts of a note, in order; what is worth no memory says why in `noise`; none when the note is blank."""
     found: list[Draft] = []
     pattern = mention_pattern(mentions)
-    for statement in statements(note, mentions, user, zone):
-        if found and _leans_on(statement, found[-1]):
-            found[-1] = _continued(found[-1], statement, mentions, pattern)
+    clock = zone_of(zone)
+    for passage in passages(note, mentions, user, zone):
+        before = found[-1] if found else None
+        if before is not None and _may_join(before, passage, note):
+            found[-1] = _joined(before, passage, mentions, pattern, user)
         else:
-            found += _drafts_of(statement, mentions, note, pattern)
-    if not found:
-        content = " ".join(third_person(sentence, user) for sentence in sentences(note.content[:LONGEST]))
-        found = [Draft(content=content, about=_about(content, mentions, pattern))] if content else []
+            found += _drafts_of(passage, mentions, note, pattern, user, clock)
     if rest := note.content[LONGEST:].strip():
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
-        found = [Draft(content=note.content.strip(), about=(USER,))]
-    return _settled(found if note.session is None else _turn(found, note, user))
+        found = [Draft(content=note.content.strip(), about=(), noise="it has no words")]
+    return _settled(found if note.session is None else _turn(found))
 
 
 def _drafts_of(
-    statement: Statement, mentions: Sequence[Mention], note: Note, pattern: re.Pattern[str] | None
+    passage: Passage,
+    mentions: Sequence[Mention],
+    note: Note,
+    pattern: re.Pattern[str] | None,
+    user: User,
+    zone: tzinfo,
+) -> list[Draft]:
+    if passage.noise:
+        return [Draft(content=passage.words, about=(), noise=passage.noise)]
+    if passage.unread:
+        about = _about(passage.words, mentions, pattern, user)
+        return [Draft(content=passage.words, about=about, remark=passage.unread)]
+    told = [one for one in passage.statements if one.filled or one.ends or one.user_name]
+    differ = len(told) > 1 and len({_key(one) for one in told}) > 1
+    differ = differ or len({_times(one, note) for one in passage.statements}) > 1
+    if differ and all(one.stands for one in passage.statements):
+        return [
+            draft
+            for one in passage.statements
+            for draft in _draft(one.words, one, passage.statements, mentions, note, pattern, user, zone)
+        ]
+    main = next(iter(told), None) or next(iter(passage.statements), None)
+    if main is None:
+        about = _about(passage.words, mentions, pattern, user)
+        return [Draft(content=passage.words, about=about, corrects=passage.corrects)]
+    words = main.words if len(passage.statements) == 1 and main.stands else passage.words
+    return _draft(words, main, passage.statements, mentions, note, pattern, user, zone)
+
+
+def _key(statement: Statement) -> tuple[str, ...]:
+    return (statement.filled.subject, statement.filled.slot) if statement.filled else ("", *statement.ends)
+
+
+def _draft(
+    words: str,
+    statement: Statement,
+    beside: Sequence[Statement],
+    mentions: Sequence[Mention],
+    note: Note,
+    pattern: re.Pattern[str] | None,
+    user: User,
+    zone: tzinfo,
 ) -> list[Draft]:
     filled = statement.filled
-    valid_at, event_at = _times(statement, note)
-    about = _about(statement.content, mentions, pattern)
-    if filled and filled.subject == USER and USER not in about:
+    valid_at, event_at, until = _times(statement, note)
+    about = _about(words, mentions, pattern, user)
+    if USER not in about and ((filled and filled.subject == USER) or _USER.search(statement.content)):
         about = (USER, *about)
+    here = dates(words, note.at, str(zone), "past" if statement.reading.tense == "past" else "future")
     draft = Draft(
-        content=statement.content,
+        content=with_dates(words, here, zone),
         about=about,
         valid_at=valid_at,
         event_at=event_at,
-        ends=statement.ends,
+        until=until,
+        ends=tuple(
+            dict.fromkeys(
+                phrase for one in (beside if words != statement.words else (statement,)) for phrase in one.ends
+            )
+        ),
         corrects=statement.corrects,
         user_name=statement.user_name,
+        reads=statement.content,
+        states=tuple(
+            Stated(
+                subject=one.states.subject,
+                relation=one.states.slot,
+                value=one.states.value,
+                mood=one.mood,
+                since=valid_at,
+                until=until,
+            )
+            for one in (beside if words != statement.words else (statement,))
+            if one.states
+        )
+        + _titles(beside if words != statement.words else (statement,), valid_at, until),
     )
     if filled is None:
         return [draft]
-    draft = replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value)
-    if not filled.role or statement.corrects:
-        return [draft]
-    title = f"{filled.subject} is {'an' if filled.role[0].lower() in 'aeio' else 'a'} {filled.role}."
-    also = Draft(
-        content=title,
-        about=(filled.subject,),
-        valid_at=valid_at,
-        subject=filled.subject,
-        slot="job title",
-        slot_value=filled.role,
-    )
-    return [draft, also]
+    return [replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value, sure=filled.sure)]
 
 
-def _leans_on(statement: Statement, before: Draft) -> bool:
-    """Whether a statement means nothing without the one before it ("It was great") and neither of them fills or ends anything."""
-    plain = statement.filled is None and not statement.ends and not statement.corrects and statement.user_name is None
-    return (
-        plain
-        and before.slot is None
-        and not before.ends
-        and not before.corrects
-        and bool(_ANAPHORIC.match(statement.content[:80]))
+def _titles(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> tuple[Stated, ...]:
+    """The job titles that stand beside an employer: "a data scientist at Google"."""
+    return tuple(
+        Stated(subject=one.filled.subject, relation="job title", value=one.filled.role, since=since, until=until)
+        for one in found
+        if one.filled and one.filled.role
     )
 
 
-def _continued(
-    before: Draft, statement: Statement, mentions: Sequence[Mention], pattern: re.Pattern[str] | None
+def _may_join(before: Draft, passage: Passage, note: Note) -> bool:
+    """
+    Whether a sentence is kept with the one before it: it leans on that.
+
+    One that begins with a pronoun whose meaning is certain may stand by itself; it does where it tells something that may end
+    without the other, or of another time.
+    """
+    if before.noise or before.remark or passage.unread or passage.corrects or not passage.leans:
+        return False
+    if passage.noise and not passage.is_fragment:
+        return False
+    if len(before.content) + len(passage.words) > JOINED:
+        return False
+    if not passage.statements or not all(one.stands for one in passage.statements):
+        return True
+    if any(one.filled or one.ends for one in passage.statements):
+        return False
+    return {_times(one, note) for one in passage.statements} == {(before.valid_at, before.event_at, before.until)}
+
+
+def _joined(
+    before: Draft, passage: Passage, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
 ) -> Draft:
-    content = f"{_with_end(before.content)} {statement.content}"
-    return replace(before, content=content, about=_about(content, mentions, pattern))
+    text = before.content if TERMINAL.search(before.content) or before.content[-1] in "?:)" else f"{before.content}."
+    content = f"{text} {passage.words}"
+    ends = tuple(dict.fromkeys((*before.ends, *(phrase for one in passage.statements for phrase in one.ends))))
+    reads = before.reads if before.slot or before.ends else ""  # two sentences are read as two
+    return replace(before, content=content, about=_about(content, mentions, pattern, user), ends=ends, reads=reads)
 
 
-def _turn(found: Sequence[Draft], note: Note, user: User) -> list[Draft]:
-    """The drafts of a turn of a conversation; where they are one that fills and ends nothing, the turn as it was said."""
-    joined = _told_together(found)
-    if len(joined) == 1 and _is_plain(joined[0]) and len(note.content) <= LONGEST:
-        content = " ".join(third_person(sentence, user) for sentence in sentences(note.content))
-        return [replace(joined[0], content=content)]
-    return joined
-
-
-def _told_together(found: Sequence[Draft]) -> list[Draft]:
+def _turn(found: Sequence[Draft]) -> list[Draft]:
     """
     The drafts of one turn of a conversation: neighbours that fill and end nothing, and hold from the same time on, are one.
 
@@ -120,17 +182,15 @@ def _told_together(found: Sequence[Draft]) -> list[Draft]:
     for draft in found:
         before = joined[-1] if joined else None
         if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
-            content = f"{_with_end(before.content)} {draft.content}"
+            text = before.content if TERMINAL.search(before.content) or before.noise else f"{before.content}."
             about = tuple(dict.fromkeys((*before.about, *draft.about)))
-            joined[-1] = replace(before, content=content, about=about)
+            noise = before.noise if before.noise and draft.noise else ""
+            states = (*before.states, *draft.states)
+            content = f"{text} {draft.content}"  # several sentences, and read as such
+            joined[-1] = replace(before, content=content, about=about, noise=noise, reads="", states=states)
         else:
             joined.append(draft)
-    return joined
-
-
-def _with_end(content: str) -> str:
-    """The text with a full stop where it has no end: enough of it is looked at to see one."""
-    return content if TERMINAL.search(content[-80:]) else f"{content}."
+    return [draft if draft.about or draft.noise else replace(draft, about=(USER,)) for draft in joined]
 
 
 def _is_plain(draft: Draft) -> bool:
@@ -139,7 +199,7 @@ def _is_plain(draft: Draft) -> bool:
         return False
     if not is_readable(draft.content):
         return True
-    how = reading(TERMINAL.sub("", draft.content))
+    how = reading(TERMINAL.sub("", draft.reads or draft.content))
     if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
         return True
     return not (draft.content.startswith(f"{USER} ") and relations(draft.content) & _STATES)
@@ -149,33 +209,65 @@ def _one_time(one: Draft, other: Draft) -> bool:
     return one.valid_at == other.valid_at and one.event_at == other.event_at
 
 
-def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None]:
-    """(when it began to hold, what date it is about): a state or a past event has the first, what is scheduled the second."""
+def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime | None, datetime | None]:
+    """
+    (when it began to hold, what date it is about, when it stops to hold).
+
+    A state or a past event has the first, what is scheduled the second, what is bounded the third.
+    """
     filled = statement.filled
     if filled and filled.date:
-        return None, filled.date.value
+        return None, filled.date.value, None
     if filled and statement.begins:
-        return statement.begins.value, None
+        return statement.begins.value, None, _bound(statement, note)
     if filled and filled.slot.endswith(("birthday", "date of birth")):
-        return None, None
+        return None, None, None
     first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(
-        iter(statement.dates), None
+        (one for one in statement.dates if one.role != "until" and not _is_bound(one, statement)), None
     )
+    until = _bound(statement, note)
     if first is None:
-        return None, None
+        # "by Friday" is the date of something to do; what is "until Friday" is so till then.
+        due = next((one for one in statement.dates if one.role == "until" and not _is_bound(one, statement)), None)
+        return None, due.value if due and due.value > note.at else None, until
     if first.value > note.at:
         starts = first.role == "since" and statement.reading.tense == "present"
-        return (first.value, None) if starts else (None, first.value)
+        return (first.value, None, until) if starts else (None, first.value, until)
     if statement.reading.tense == "past" or first.role in ("since", "for"):
-        return first.value, None
-    return (None, first.value) if first.role != "until" else (None, None)
+        return first.value, None, until
+    return None, first.value, until
 
 
-def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None) -> tuple[str, ...]:
+def _bound(statement: Statement, note: Note) -> datetime | None:
+    """When a state ends of which the note says how long it lasts."""
+    found = next((one for one in statement.dates if _is_bound(one, statement)), None)
+    if found is None or found.value <= note.at or statement.reading.mood not in ("fact", "plan"):
+        return None
+    return found.value
+
+
+def _is_bound(one: Dated, statement: Statement) -> bool:
+    """Whether a date closes a state: "until May", or the second of "from March to May"."""
+    lead = (statement.content[one.start : one.end].split() or [""])[0].lower()
+    return lead in ("until", "till", "through", "'til", "til") or (lead == "to" and _is_second(one, statement))
+
+
+def _is_second(one: Dated, statement: Statement) -> bool:
+    return any(
+        other.end <= one.start
+        and one.start - other.end <= 2
+        and statement.content[other.start : other.end].lower().startswith("from ")
+        for other in statement.dates
+    )
+
+
+def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User) -> tuple[str, ...]:
     """The user if the memory speaks of them, and each named thing in order; the user alone when nothing is named."""
     named = [mentions[at].name for _, _, at in found_mentions(content, mentions, pattern)]
-    user = [USER] if re.search(rf"\b{USER}\b", content) or not named else []
-    return tuple(dict.fromkeys([*user, *named]))
+    first = re.escape(user.name.split()[0]) if user.name and user.name.strip() else ""
+    called = first and re.search(rf"(?<!\w){first}(?!\w)", content)
+    mine = re.search(rf"\b{USER}\b", content) or called or _FIRST_PLURAL.search(_US.sub("", content))
+    return tuple(dict.fromkeys([*([USER] if mine or not named else []), *named]))
 
 
 def _settled(found: list[Draft]) -> list[Draft]:

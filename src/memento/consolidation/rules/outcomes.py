@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.relations import speaks_of, stems
+from memento.consolidation.rules.relations import speaks_of
+from memento.text.mood import reading
+from memento.text.tokens import stems
 
 _HOME = r"(?:flat|apartment|house|place|room|home|studio)"
 _TABLE = tuple(

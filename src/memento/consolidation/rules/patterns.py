@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.lexicon import NUMBER_WORDS
 from memento.consolidation.rules.skeleton import DATE, KIN, NAME
 from memento.consolidation.rules.work import NAMED, ROLE, SUBJECT, WORDS, WORK
+from memento.text.words import NUMBER_WORDS
 
 
 @dataclass(frozen=True, slots=True)

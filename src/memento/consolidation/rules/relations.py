@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
-
-from Stemmer import Stemmer
+from functools import cache
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.common import RELATIVES
-from memento.consolidation.rules.lexicon import BASES, FUNCTION_WORDS, word_set
-from memento.consolidation.rules.verbs import base_of
+from memento.text.common import RELATIVES
+from memento.text.tokens import WORD
+from memento.text.words import BASES, base_of, word_set
 
 _FAMILIES = {
     "work": "work employ hire job join employer company colleague career contract internship intern "
@@ -57,7 +55,6 @@ _OF_SLOT = {
 _PLAIN = word_set(
     "be have do get go take make stop quit finish start begin come give keep put set let say tell switch change move"
 )
-_WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _LEADING = re.compile(
     r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
     r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
@@ -83,7 +80,7 @@ def relations(content: str, slot: str | None = None) -> frozenset[str]:
     >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
     (['to work', 'work'], ['eat'])
     """
-    bases = [base_of(word) or word for word in _WORD.findall(_TURNS_OUT.sub("", content).lower())]
+    bases = [base_of(word) or word for word in WORD.findall(_TURNS_OUT.sub("", content).lower())]
     found = {family for base in bases for family in _families().get(base, ())}
     found |= {f"to {base}" for base in bases if base in BASES and base not in _PLAIN}
     if slot in _OF_SLOT:
@@ -112,39 +109,6 @@ def speaks_of(content: str) -> str | None:
     return " ".join(words[:2]) if words[0].startswith(f"{USER}'") else match[1]
 
 
-@lru_cache(maxsize=8192)
-def normal(text: str) -> str:
-    """
-    The text without case, punctuation and extra space: what two equal memories share.
-
-    >>> normal("USER lives in  Berlin!") == normal("user lives in Berlin")
-    True
-    """
-    return " ".join(_WORD.findall(text.casefold()))
-
-
-@lru_cache(maxsize=4096)
-def stems(text: str) -> frozenset[str]:
-    """
-    The stems of the words that carry meaning.
-
-    >>> sorted(stems("USER is working at the Siemens offices"))
-    ['offic', 'siemen', 'work']
-    """
-    words = [word for word in _WORD.findall(text.casefold()) if word not in FUNCTION_WORDS and word != "user"]
-    return frozenset(_stemmer().stemWords(words))
-
-
-def occurs(phrase: str, text: str) -> bool:
-    """
-    Whether a phrase stands in a text as whole words.
-
-    >>> occurs("Java", "USER writes JavaScript"), occurs("vs code", "USER uses VS Code.")
-    (False, True)
-    """
-    return bool(phrase) and f" {normal(phrase)} " in f" {normal(text)} "
-
-
 @cache
 def _families() -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
@@ -152,8 +116,3 @@ def _families() -> dict[str, tuple[str, ...]]:
         for word in words.split():
             table[word] = (*table.get(word, ()), family)
     return table
-
-
-@cache
-def _stemmer() -> Stemmer:
-    return Stemmer("english")

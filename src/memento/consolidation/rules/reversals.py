@@ -10,10 +10,11 @@ import re
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.lexicon import PREPOSITIONS
-from memento.consolidation.rules.moods import reading
-from memento.consolidation.rules.relations import normal, relations, speaks_of, stems
+from memento.consolidation.rules.relations import relations, speaks_of
 from memento.consolidation.rules.values import same_value
+from memento.text.mood import reading
+from memento.text.tokens import normal, stems
+from memento.text.words import PREPOSITIONS
 
 _AGAIN = re.compile(
     r"\b(?:rejoin\w*|(?:is|are|went|gone|got|came|goes|going|switched|moved|started|returned"

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.attributes import is_single, slot_name
-from memento.consolidation.rules.common import RELATIVES
-from memento.consolidation.rules.dates import Dated
-from memento.consolidation.rules.gazetteer import lookup
-from memento.consolidation.rules.lexicon import NUMBER_WORDS, PRONOUNS
+from memento.consolidation.rules.offices import office, role_name
 from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
 from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
+from memento.text.common import RELATIVES
+from memento.text.dates import Dated
+from memento.text.gazetteer import lookup
+from memento.text.words import NUMBER_WORDS, PRONOUNS
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
 """Well-known tools of which one is the user's at a time."""
@@ -35,6 +36,7 @@ class Filled:
     value: str
     date: Dated | None = None
     role: str | None = None
+    sure: bool = True
 
 
 _NO_EMPLOYER = re.compile(
@@ -50,6 +52,18 @@ _VAGUE = re.compile(
     r"|just|more|less|much|way|pretty|all|everything|nothing|something|growing|killing)\b|^\w+ing\b(?! )",
     re.IGNORECASE,
 )
+
+
+def held_in(sentence: str) -> Filled | None:
+    """
+    The role that a clause says somebody holds, as a slot of what the role belongs to, or None.
+
+    >>> found = held_in("Ilse Brandt is now treasurer of Orbital Choir")
+    >>> (found.subject, found.slot, found.value)
+    ('Orbital Choir', 'treasurer', 'Ilse Brandt')
+    """
+    found = office(sentence)
+    return Filled(subject=found.subject, slot=found.relation, value=found.value, sure=found.sure) if found else None
 
 
 def slot_of(skeleton: Skeleton) -> Filled | None:
@@ -90,6 +104,7 @@ def _filled(pattern: Pattern, match: re.Match[str], skeleton: Skeleton) -> Fille
     date = (
         next((skeleton.dated(sign) for sign in match.group() if skeleton.dated(sign)), None) if "date" in slot else None
     )
+    slot = role_name(slot)
     return Filled(
         subject=subject, slot=f"{skeleton.kin} {slot}" if group["s"] == KIN else slot, value=value, role=role, date=date
     )

@@ -13,18 +13,21 @@ from dataclasses import dataclass, field, replace
 
 from memento.consolidation.agents import USER, Mention
 from memento.consolidation.rules.attributes import EVENTS
-from memento.consolidation.rules.dates import Dated, Leaning, dates
 from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_subject
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
-from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
-from memento.consolidation.rules.moods import Reading, reading
-from memento.consolidation.rules.names import self_name
-from memento.consolidation.rules.person import third_person
-from memento.consolidation.rules.sentences import clauses, introduced, is_framing, is_readable, sentences
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
-from memento.consolidation.rules.slots import Filled, slot_of
+from memento.consolidation.rules.slots import Filled, held_in, slot_of
+from memento.consolidation.rules.wording import leans, noise, with_user
 from memento.model import Note, User
+from memento.text.blocks import blocks, language
+from memento.text.common import RELATIVES
+from memento.text.dates import Dated, Leaning, dates
+from memento.text.mood import Reading, Tone, reading, tone
+from memento.text.names import self_name
+from memento.text.person import third_person
+from memento.text.sentences import clauses, introduced, is_framing, is_readable, sentences
+from memento.text.words import MONTHS, WEEKDAYS, word_set
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""
@@ -52,6 +55,23 @@ _ITS = re.compile(r"^[Ii]ts\s+(?=[a-z])")
 _THINGS = ("Project", "Organization", "Technology", "Concept")
 _PRESENTS = re.compile(r"^\0(?!['’])|\b(?:called|named)\s+(?:the\s+)?\0")
 """A clause that presents a thing: one that begins with it, or gives its name; what is said of "it" then is said of the thing."""
+_ARRANGED = re.compile(
+    r"\b(?:booked|arranged|agreed|promised|planned|penciled|pencilled|signed\s+up|registered|enrolled|got\s+tickets|reserved"
+    r"|invited|announced|decided|confirmed|(?:is|are|was|were|has\s+been)\s+(?:set|due|scheduled|postponed|moved|put\s+back|expected"
+    r"|meant|supposed)|slips?|slipped|new\s+date|putting|starts?|start|keys)\b|['’]s\s+booked\b",
+    re.IGNORECASE,
+)
+"""Words of arranging: the day that stands with them lies ahead, whatever their tense."""
+_HAS_GOT = re.compile(r"\b(?:has|have|['’](?:s|ve))\s+got\b", re.IGNORECASE)
+_OF_A_THING = re.compile(
+    r"(?:,\s*|\b(?:an?|the|my|our|his|her|their|USER['’]s)\s+(?:[\w’'-]+\s+){1,6}?|\b(?:model|edition|vintage|plate|version|built|made|dated)\s+)"
+    r"(?:of|from)\s+$",
+    re.IGNORECASE,
+)
+_BOUGHT = re.compile(
+    r"\b(?:bought|buy|got|own(?:s|ed)?|driv(?:e|es|ing)|drove|sold|have|has|rides?|plays?|wears?|found|inherited|restor\w+)\b",
+    re.IGNORECASE,
+)
 _NOW = re.compile(r"\b(?:now|these\s+days|currently|nowadays|today)\b", re.IGNORECASE)
 _CONDITION = re.compile(
     r"^(?:if|unless|suppose|imagine|when\s+I\s+(?:was|am))\b|\bif\s+(?:I|we|he|she|they|it|USER)\b", re.IGNORECASE
@@ -66,15 +86,50 @@ _SHARED = re.compile(
 )
 
 
+LANGUAGES = {
+    "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish",
+    "sv": "Swedish", "da": "Danish", "no": "Norwegian", "fi": "Finnish", "cs": "Czech", "tr": "Turkish", "ro": "Romanian",
+    "hu": "Hungarian", "id": "Indonesian", "xx": "its script",
+}  # fmt: skip
+GENDERS = dict.fromkeys(
+    word_set("mum mom mother grandma grandmother granny gran nan nana aunt auntie sister daughter niece wife girlfriend mama "
+    "fiancée granddaughter stepmother stepdaughter landlady"), "f"
+) | dict.fromkeys(
+    word_set("dad father grandpa grandfather grandad granddad uncle brother son nephew husband boyfriend papa fiancé grandson "
+    "stepfather stepson landlord"), "m"
+)  # fmt: skip
+_KIN_WORDS = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
+_KIN_OF = re.compile(rf"\b({_KIN_WORDS}),?\s+([A-Z][\w-]*)", re.IGNORECASE)
+_KIN_ALONE = re.compile(
+    rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE
+)
+_IS_CALLED = re.compile(r"(?:['’]s|\s+is)?(?:\s+(?:called|named))?,?\s+((?-i:[A-Z])[\w-]*)")
+_LEADS = re.compile(r"^(?:[Tt]urns\s+out(?:\s+that)?\s+)?(he|she|his|her)(?:['’]\w+)?\s", re.IGNORECASE)
+_ABOUT_USER = re.compile(
+    r"^(?:the\s+)?(?-i:User|USER|user)(?=['’]?s?\b)(?:\s+(?P<verb>said|says|mentioned|mentions|noted|stated|told\s+me"
+    r"|confirmed|reports?|reported|shared|explained)\s+(?:that\s+)?(?P<pronoun>(?:they|he|she)\s+)?)?",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One clause of a note, understood."""
+    """
+    One clause of a note, understood.
+
+    `content` is the clause in the third person, as patterns read it; `words` is how the note says it, with USER for "I".
+    `stands` when the words mean the same without what is beside them.
+    """
 
     content: str
+    words: str
+    stands: bool
     reading: Reading
     skeleton: Skeleton
     dates: tuple[Dated, ...]
     filled: Filled | None = None
+    states: Filled | None = None  # also what is only wished, planned or told
+    mood: Tone = "fact"
     ends: tuple[str, ...] = ()
     corrects: bool = False
     user_name: str | None = None
@@ -90,60 +145,155 @@ class _Context:
     mentions: Sequence[Mention]
     zone: str
     pattern: re.Pattern[str] | None
-    person: str | None = None
+    people: dict[str, str] = field(default_factory=dict)
     thing: str | None = None
     shared: tuple[Dated, ...] = field(default=())
+    whole: str = ""  # the sentence that is read
+
+    def meet(self, said: str, named: Sequence[str]) -> None:
+        """Remember who was spoken of: people by name, and relatives without one."""
+        for name in named:
+            kin = next((m[1].lower() for m in _KIN_OF.finditer(said) if m[2].startswith(name)), "")
+            known = self.people.get(name, "")
+            self.people[name] = known or GENDERS.get(kin, "")
+        for match in _KIN_ALONE.finditer(said):
+            word = match[1].lower()
+            called = _IS_CALLED.match(said[match.end() :])
+            alike = [name for name in named if called and (called[1].startswith(name) or name.startswith(called[1]))]
+            if alike:
+                self.people[alike[0]] = GENDERS.get(word, "")
+                continue
+            self.people.setdefault(
+                f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, "")
+            )
+
+    def antecedent(self, piece: str) -> str | None:
+        """The one person that the pronoun at the beginning of a clause can mean; None where more than one fits."""
+        match = _LEADS.match(piece)
+        if match is None:
+            return None
+        gender = "m" if match[1].lower() in ("he", "his") else "f"
+        fitting = [name for name, known in self.people.items() if known in ("", gender)]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """
+    A sentence of a note, or a block that is kept whole, with the statements in it.
+
+    `words` is how the note says it, with USER for "I". `noise` says why it is worth no memory; `unread` why it was not read.
+    """
+
+    words: str
+    statements: tuple[Statement, ...] = ()
+    corrects: bool = False
+    leans: bool = False
+    is_fragment: bool = False  # means something behind another sentence only
+    noise: str = ""
+    unread: str = ""
 
 
 def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Statement]:
     """The clauses of a note that state something, wish for it or ask for it."""
+    for passage in passages(note, mentions, user, zone):
+        if not passage.noise:
+            yield from passage.statements
+
+
+def passages(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC") -> Iterator[Passage]:
+    """The sentences of a note and its blocks, in order; what is not prose or not English is kept whole and not read."""
+    text = note.content[:LONGEST]
+    if (spoken := language(text)) != "en":
+        yield Passage(words=text.strip(), unread=f"{LANGUAGES.get(spoken, 'its language')} is not read by rules")
+        return
     context = _Context(note, user, mentions, zone, mention_pattern(mentions))
-    for sentence in sentences(note.content[:LONGEST]):
-        if not is_readable(sentence):
-            yield _unread(sentence)
+    for block in blocks(text):
+        if block.kind != "prose":
+            words = block.text if block.kind == "code" else with_user(block.text)
+            yield Passage(words=words, unread=f"a block of {block.kind} is kept whole")
             continue
-        if is_framing(sentence):
-            continue
-        body, corrects = introduced(sentence)
-        context.shared = ()
-        conditional = bool(_CONDITION.search(body))
-        terminal = match.group() if (match := TERMINAL.search(body)) else ""
-        earlier: Statement | None = None
-        before = ""
-        for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
-            piece, before = of_the_same(piece, before), piece
-            for statement in _understood(piece, context, terminal, corrects):
-                if statement.reading.mood in ("question", "chatter"):
-                    continue
-                current = _ended_by_now(statement, earlier)
-                yield current
+        for sentence in sentences(block.text):
+            if not is_readable(sentence):
+                yield Passage(words=sentence, unread="a sentence of such a length is not read")
+            elif not is_framing(sentence):
+                yield _passage(sentence, context)
+
+
+def _passage(sentence: str, context: _Context) -> Passage:
+    body, corrects = introduced(sentence)
+    words = with_user(body)
+    if reason := noise(body):
+        return Passage(words=words, noise=reason)
+    found = tuple(_statements(body, corrects, context))
+    kept = tuple(one for one in found if one.reading.mood not in ("question", "chatter"))
+    if found and not kept and (body.rstrip("\"'”’) ").endswith("?") or found[0].reading.mood == "chatter"):
+        asked = found[0].reading.mood == "question"
+        if asked:
+            return Passage(words=words, noise="it is a question")
+        return Passage(words=words, noise="it says nothing by itself", leans=leans(body), is_fragment=True)
+    return Passage(words=words, statements=kept, corrects=corrects, leans=leans(body))
+
+
+def _statements(body: str, corrects: bool, context: _Context) -> Iterator[Statement]:
+    context.shared, context.whole = (), body
+    conditional = bool(_CONDITION.search(body))
+    terminal = match.group() if (match := TERMINAL.search(body)) else ""
+    earlier: Statement | None = None
+    before = ""
+    for piece in [body] if conditional else [part for clause in clauses(body) for part in shared_verbs(clause)]:
+        piece, before = of_the_same(piece, before), piece
+        for statement in _understood(piece, context, terminal, corrects):
+            current = _ended_by_now(statement, earlier)
+            yield current
+            if current.reading.mood not in ("question", "chatter"):
                 earlier = current
 
 
 def _understood(piece: str, context: _Context, terminal: str, corrects: bool) -> Iterator[Statement]:
-    said = third_person(with_subject(piece), context.user)
-    if context.person:
-        said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{context.person} will", said)
-        said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
+    full = with_subject(piece)
+    said = third_person(_of_the_user(full), context.user)
+    words = with_user(piece)
+    stands = not leans(piece)
+    if (person := context.antecedent(piece)) and (replaced := _with_person(said, person)) != said:
+        said, words, stands = replaced, _with_person(words, person), True
     if context.thing:
         said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))
     if not is_readable(said):  # "we" has become "USER and others"
-        yield _unread(piece)
         return
-    whole = _statement(said, piece, context, terminal, corrects)
+    whole = _statement(said, piece, context, terminal, corrects, words, stands)
     halves = _halves(said)
     if halves and whole.reading.mood not in ("possible", "question"):
-        parts = [_statement(half, piece, context, terminal, corrects) for half in halves]
-        told = [bool(part.filled or part.ends) for part in parts]
-        if all(told) or (any(told) and not (whole.filled or whole.ends)):
+        told = _halves(words) or halves
+        parts = [
+            _statement(half, piece, context, terminal, corrects, text, stands)
+            for half, text in zip(halves, told, strict=True)
+        ]
+        tells = [bool(part.filled or part.ends) for part in parts]
+        if all(tells) or (any(tells) and not (whole.filled or whole.ends)):
             yield from (_remembered(part, context) for part in parts)
             return
     yield _remembered(whole, context)
 
 
-def _unread(said: str) -> Statement:
-    """What is too long to be read, as it was said: it fills and ends nothing."""
-    return Statement(content=said, reading=Reading("fact"), skeleton=Skeleton(said, (), ()), dates=())
+def _with_person(said: str, person: str) -> str:
+    said = re.sub(r"^(?:He|She|he|she)['’]ll\b", f"{person}'ll", said)
+    return _POSSESSIVE.sub(f"{person}'s ", _PRONOUN.sub(rf"\g<1>{person}", said))
+
+
+def _of_the_user(said: str) -> str:
+    """ "User mentioned they are vegetarian" as "I am vegetarian": an agent writes of the user as of somebody else."""
+    match = _ABOUT_USER.match(said)
+    if match is None:
+        return said
+    rest = said[match.end() :]
+    if match["pronoun"]:
+        verb = re.match(r"(are|were|have|do)\b", rest)
+        mended = {"are": "am", "were": "was"}.get(verb[1], verb[1]) + rest[verb.end() :] if verb else rest
+        return f"I {mended}"
+    if match["verb"]:
+        return f"I {rest}" if re.match(r"\w+ed\b", rest) else said
+    return f"my{rest[2:]}" if rest.startswith(("'s", "’s")) else f"USER{rest}"
 
 
 def _halves(said: str) -> list[str]:
@@ -152,17 +302,30 @@ def _halves(said: str) -> list[str]:
     return [f"{match[1]} {match[2]}".rstrip(","), f"{match[1]} {match[3]}"] if match else []
 
 
-def _statement(said: str, piece: str, context: _Context, terminal: str, corrects: bool) -> Statement:
+def _statement(
+    said: str, piece: str, context: _Context, terminal: str, corrects: bool, words: str, stands: bool
+) -> Statement:
     name = self_name(piece)
     if name:
         said = _CALL_ME.sub(rf"\g<1>{USER} wants to be called ", said)
     content = _sentence(_PREFERENCE.sub(rf"{USER} prefers \g<0>", said), terminal)
-    how = reading(TERMINAL.sub("", content))
-    leaning: Leaning = "past" if how.tense == "past" and not _SCHEDULED.search(content) else "future"
-    found = tuple(dates(content, context.note.at, context.zone, leaning, how.perfect))
+    plain = TERMINAL.sub("", _without_names(content, context))
+    how = reading(plain)
+    mood = tone(context.whole, how)
+    if mood in ("joke", "rumour") and how.mood in ("fact", "past", "plan"):
+        how = replace(how, mood="possible")
+    is_past_event = how.tense == "past" and not _SCHEDULED.search(content) and not _ARRANGED.search(content)
+    leaning: Leaning = "past" if is_past_event else "future"
+    lasting = how.perfect and not _HAS_GOT.search(content)
+    found = tuple(
+        one
+        for one in dates(content, context.note.at, context.zone, leaning, lasting)
+        if not _is_attribute(one, content, lasting)
+    )
     reduced = skeleton(content, context.mentions, found, context.pattern)
     begins = begins_at(reduced, context.note.at) if how.mood in ("plan", "fact") else None
-    filled = slot_of(begun(reduced) if begins else reduced)
+    held = held_in(TERMINAL.sub("", words))
+    filled = held if held and held.slot != "employer" else slot_of(begun(reduced) if begins else reduced) or held
     if begins and filled and not (filled.date is None and filled.slot.endswith(LATER_SLOTS)):
         begins, filled = None, slot_of(reduced)
     phrases, rule = ended(reduced, content) if how.mood == "fact" else ((), "")
@@ -174,15 +337,33 @@ def _statement(said: str, piece: str, context: _Context, terminal: str, corrects
         found = tuple(replace(one, start=0, end=0) for one in context.shared)
     return Statement(
         content=content,
+        words=_begun(f"{TERMINAL.sub('', words).strip(' ,;:')}{terminal}", context.whole),
+        stands=stands,
         reading=how,
         skeleton=reduced,
         dates=found,
         filled=filled if filled and _may_fill(how, filled, begins) else None,
+        states=filled,
+        mood=mood,
         begins=begins if filled else None,
         ends=phrases,
         corrects=corrects or rule in ("not-but", "never"),
         user_name=name,
     )
+
+
+def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
+    """Whether a year tells how old a thing is, and not when something was so: "a van from 2019", "a 2016 estate"."""
+    words = content[one.start : one.end].split()
+    if one.role == "for":
+        return not lasting or bool(
+            re.search(r"\b(?:a|per|each|every)\s+(?:week|month|year|day)\s*$", content[: one.start])
+        )
+    bare = re.fullmatch(r"(?:19|20)\d\d", words[-1].strip(",.")) and len(words) <= 2
+    if not bare or words[0].lower() not in ("from", "of", words[-1].lower()):
+        return False
+    before = f"{content[: one.start]}{'' if len(words) == 1 else words[0]} "
+    return bool(_OF_A_THING.search(before) and _BOUGHT.search(content[: one.start]))
 
 
 def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
@@ -191,6 +372,7 @@ def _may_fill(how: Reading, filled: Filled, begins: Dated | None) -> bool:
         return False
     return (
         how.mood == "fact"
+        or (not filled.sure and how.mood == "past")
         or (how.mood == "plan" and (filled.date is not None or begins is not None))
         or (how.mood == "possible" and filled.slot == "name")
     )
@@ -201,14 +383,11 @@ def _remembered(statement: Statement, context: _Context) -> Statement:
     if statement.dates and statement.reading.tense == "past":
         context.shared = statement.dates[:1]
     spoken = found_mentions(statement.content, context.mentions, context.pattern)
-    people = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"}
+    named = [context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind == "Person"]
+    context.meet(statement.content, named)
     things = {context.mentions[at].name for _, _, at in spoken if context.mentions[at].kind in _THINGS}
     if len(things) == 1 and _PRESENTS.search(statement.content.replace(thing := next(iter(things)), "\0")):
         context.thing = thing
-    if len(people) == 1:
-        context.person = people.pop()
-    elif people:
-        context.person = None
     return statement
 
 
@@ -223,6 +402,27 @@ def _ended_by_now(statement: Statement, earlier: Statement | None) -> Statement:
         return statement
     phrases = used_to(earlier.skeleton)
     return replace(statement, ends=(*statement.ends, *phrases)) if phrases else statement
+
+
+def _without_names(content: str, context: _Context) -> str:
+    """The text with a sign for each word of a name: "Will Hope" is no wish, and "Mark Poole" no command."""
+    text, last = "", 0
+    for start, end, _ in found_mentions(content, context.mentions, context.pattern):
+        if start >= last and any(letter.isupper() for letter in content[start:end]):
+            text += content[last:start] + "Nn"
+            last = end
+    return text + content[last:]
+
+
+def _begun(words: str, sentence: str) -> str:
+    """The words of a clause with a capital, where the sentence that they are cut from has one."""
+    return _capitalised(words) if sentence[:1].isupper() else words
+
+
+def _capitalised(text: str) -> str:
+    return (
+        f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z.]|\S+[_/]", text) else text
+    )
 
 
 def _sentence(said: str, terminal: str) -> str:

@@ -14,9 +14,7 @@ from memento.consolidation.agents import Draft, Existing, Target
 from memento.consolidation.rules.attributes import ONCE
 from memento.consolidation.rules.endings import rule_of
 from memento.consolidation.rules.matches import NEVER, is_ended, shares_subject
-from memento.consolidation.rules.moods import is_no_longer, reading
 from memento.consolidation.rules.outcomes import is_outcome
-from memento.consolidation.rules.relations import normal, occurs, stems
 from memento.consolidation.rules.reversals import (
     changes_status,
     has_come_true,
@@ -29,6 +27,8 @@ from memento.consolidation.rules.reversals import (
 )
 from memento.consolidation.rules.values import compatible
 from memento.model import Note
+from memento.text.mood import is_no_longer, reading
+from memento.text.tokens import normal, occurs, stems
 
 _SAYS_WHICH = re.compile(
     r"\b(?:as|main|only|primary|default|editor|browser|ide|os|system|everything|full[- ]time)\b", re.IGNORECASE
@@ -49,7 +49,7 @@ _NOW_THE = {
 
 def succeeded_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: Note) -> Target | None:
     """The memory as a target, if the draft fills its slot with another value (or leaves the employer it is a job at)."""
-    if draft.slot is None or not _same(draft.subject, old.subject) or old.memory.slot is None:
+    if draft.slot is None or not draft.sure or not _same(draft.subject, old.subject) or old.memory.slot is None:
         return None
     if draft.slot == "employer" and old.memory.slot == "job title":
         return _job_there(draft, old, existing)
@@ -98,7 +98,10 @@ def ended_by(draft: Draft, old: Existing, existing: Sequence[Existing], note: No
 
 def _corrected(draft: Draft, old: Existing, existing: Sequence[Existing]) -> Target | None:
     """The memory as a target, if the draft restates it with a difference and says that this corrects it."""
-    if draft.corrects and draft.slot is None and not NEVER.search(draft.content) and old is _likeliest(draft, existing):
+    if not draft.corrects or draft.slot is not None or NEVER.search(draft.content):
+        return None
+    likeliest = _likeliest(draft, existing)
+    if likeliest is not None and likeliest.memory.iri == old.memory.iri:
         return _target(draft, old, f"Corrected to: {draft.content.rstrip('.!')}", "correction:same-statement")
     return None
 

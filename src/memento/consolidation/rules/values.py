@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules.gazetteer import COMPANY_SUFFIXES, is_part_of, lookup
-from memento.consolidation.rules.relations import occurs
+from memento.text.gazetteer import COMPANY_SUFFIXES, is_part_of, lookup
+from memento.text.tokens import occurs
 
 _ARTICLE = re.compile(r"^(?:the|an?|my|user's)\s+", re.IGNORECASE)
 

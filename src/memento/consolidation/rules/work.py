@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.common import JOBS
 from memento.consolidation.rules.skeleton import DATE, KIN, NAME
+from memento.text.common import JOBS
 
 SUBJECT = rf"(?P<s>{USER}(?: and others)?|{NAME}|{KIN})"
 WORDS = r"(?P<v>(?:[^,;!?()\[\]]|,(?=\d)){1,80})"

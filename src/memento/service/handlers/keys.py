@@ -194,7 +194,7 @@ def remember_batch(operation: operations.RememberBatch, context: Context) -> tup
 @handles(operations.CleanupExpired)
 def cleanup_expired(operation: operations.CleanupExpired, context: Context) -> Cleaned:
     """Let go of what is over."""
-    scope, at, service = context.scope(operation.namespace, "write"), now(), context.service
+    scope, at, service = context.scope(operation.namespace, "write"), context.stores.clock(), context.service
     with service.writing, context.stores.indexes.lock:
         service.reinforcement.write_held()
         over, expired = walk.expire_overdue(scope, at, context.stores.graph)
@@ -212,7 +212,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | N
     # Before anybody waits for the lock: what was embedded is remembered.
     stores.embedder.embed([*stores.embedder.windows(item.content), *clean_keys(item.keys or ())])
     with service.writing, stores.indexes.lock:
-        at = now()
+        at = stores.clock()
         if item.related_to or item.keys:
             service.reinforcement.write_held()
         written = plan_memory(item, context.write_context(scope, at))

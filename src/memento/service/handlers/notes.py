@@ -14,7 +14,7 @@ from memento.operations import notes
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.understanding import retry_note, take_batch, take_note
-from memento.time import instant, now
+from memento.time import instant
 
 _BATCH = 128
 
@@ -33,7 +33,7 @@ def note(operation: notes.Note, context: Context) -> Noted:
         idempotency_key=operation.idempotency_key,
     )
     context.require_text(operation.content, "content")
-    task = make_task(row, context.scope(operation.namespace, "write"), now(), zone)
+    task = make_task(row, context.scope(operation.namespace, "write"), context.stores.clock(), zone)
     return take_note(task, context.service, wait=operation.wait)
 
 
@@ -69,7 +69,10 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     noted: list[Noted] = []
     for begin in range(0, len(rows), _BATCH):
         batch = rows[begin : begin + _BATCH]
-        tasks = [make_task(row, scope, now(), context.service.zone, keep=not operation.consolidate) for row in batch]
+        tasks = [
+            make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
+            for row in batch
+        ]
         noted += take_batch(tasks, scope, context.service)
         if context.progress:
             context.progress(len(noted), len(rows))
@@ -99,7 +102,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
         service.reinforcement.write_held()
         return amend.correct(
             amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
-            context.write_context(scope, now()),
+            context.write_context(scope, context.stores.clock()),
             service.new_rules(),
         )
 
@@ -109,7 +112,7 @@ def undo(operation: notes.Undo, context: Context) -> Undone:
     """Let the memory hold again that an invalidation retired."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
-        return amend.undo(operation.iri, scope, now(), context.stores)
+        return amend.undo(operation.iri, scope, context.stores.clock(), context.stores)
 
 
 @handles(notes.Forget)
@@ -117,7 +120,7 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
     """Hide or erase."""
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
-        return forget_iri(operation.iri, scope, operation.erase, now(), context.stores)
+        return forget_iri(operation.iri, scope, operation.erase, context.stores.clock(), context.stores)
 
 
 @handles(notes.Sources)

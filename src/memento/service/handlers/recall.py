@@ -27,7 +27,7 @@ from memento.retrieval.question import Query
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.settings import Settings
-from memento.time import instant, now
+from memento.time import instant
 
 
 def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tuple[Query, Settings]:
@@ -79,7 +79,7 @@ def peek(operation: operations.Recall, context: Context) -> Recollection:
 
 
 def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
-    indexes, at = context.stores.indexes, now()
+    indexes, at = context.stores.indexes, context.stores.clock()
     with indexes.lock:
         known = [(one.iri, node) for one in recollection.memories if (node := indexes.nodes.find(one.iri)) is not None]
         return tuple(Used(memory=iri, graph=indexes.nodes.graph(node), at=at) for iri, node in known)
@@ -96,7 +96,11 @@ def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...
     """Look up a page of memories."""
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
-    return tuple(read.list_memories(scope, operation.limit, operation.offset, operation.past, now(), context.stores))
+    return tuple(
+        read.list_memories(
+            scope, operation.limit, operation.offset, operation.past, context.stores.clock(), context.stores
+        )
+    )
 
 
 @handles(operations.Entities)
@@ -117,7 +121,7 @@ def timeline(operation: operations.Timeline, context: Context) -> Timeline:
         context.scope(operation.namespace),
         operation.limit,
         context.stores,
-        now=now(),
+        now=context.stores.clock(),
         as_of=None if operation.as_of is None else instant(operation.as_of, "as_of", zone),
         believed_at=None if operation.believed_at is None else instant(operation.believed_at, "believed_at", zone),
     )
@@ -142,7 +146,7 @@ def infer(operation: operations.Infer, context: Context) -> Inferred:
     scope = context.scope(operation.namespace)
     if not context.settings.inference.on:
         raise Forbidden("inference is switched off: set inference.on = true")
-    return context.stores.inferences.current(scope, now())
+    return context.stores.inferences.current(scope, context.stores.clock())
 
 
 def health(context: Context, upstreams: Mapping[str, str]) -> Health:

@@ -204,6 +204,8 @@ EXAMPLES = (
     "library/alike",
     "library/successions",
     "library/contradictions",
+    "library/disputed",
+    "library/statements",
     "library/entity_history",
     "library/who_told",
     "library/changed_since",

@@ -1,0 +1,80 @@
+"""Memories that cannot, or likely cannot, hold together: which there are, and how a person settles it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from memento.backends import Backends
+from memento.consolidation.context import load_statements
+from memento.errors import InputError, NotFound
+from memento.graph.mapping import invalidates, node, quads
+from memento.iris import IRI, MEM, TYPE, mint
+from memento.model import Change, Invalidation, Memory, Quad, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """Two current memories, the older IRI first; `confidence` is 1 where they contradict each other, else how likely they do."""
+
+    one: IRI
+    other: IRI
+    confidence: float
+    contents: tuple[str, str]
+    since: tuple[datetime, datetime]
+
+
+def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Dispute, ...]:
+    """Return the disputes of a namespace, contradictions first, then the likeliest rivals."""
+    rows = parts.graph.select("library/disputed", [scope.graph])
+    return tuple(
+        Dispute(
+            one=cast(IRI, row["one"]),
+            other=cast(IRI, row["other"]),
+            confidence=cast(float, row.get("confidence", 1.0)),
+            contents=(str(row["oneContent"]), str(row["otherContent"])),
+            since=(cast(datetime, row["oneSince"]), cast(datetime, row["otherSince"])),
+        )
+        for row in rows[:limit]
+    )
+
+
+def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reason: str = "") -> IRI:
+    """
+    End one of two memories in favour of the other, and drop what flagged them; returns the invalidation.
+
+    Raises:
+        NotFound: the namespace has no such current memory.
+        InputError: both are the same one.
+    """
+    if kept == ended:
+        raise InputError("a memory is in no dispute with itself: name the one to keep and the one to end")
+    right, wrong = _memory(kept, scope, parts), _memory(ended, scope, parts)
+    now = parts.clock()
+    act = Invalidation(
+        iri=mint("invalidation"),
+        invalidator=right.iri,
+        invalidated=wrong.iri,
+        reason=reason or f"Settled by hand: {right.content.rstrip('.!')}",
+        at=now,
+        mode="state-change",
+        rule="settled",
+    )
+    graph = scope.graph
+    adds: list[Quad] = [*quads(act, graph), invalidates(right.iri, wrong.iri, graph)]
+    adds.append((wrong.iri, MEM.invalidAt, max(wrong.valid_at, min(right.valid_at, now)), graph))
+    removes: list[Quad] = [
+        (one, MEM.contradicts, other, graph) for one, other in ((right.iri, wrong.iri), (wrong.iri, right.iri))
+    ]
+    if wrong.invalid_at is not None:
+        removes.append((wrong.iri, MEM.invalidAt, wrong.invalid_at, graph))
+    parts.commit(Change(tuple(adds), tuple(removes)), scope)
+    return act.iri
+
+
+def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
+    said = load_statements([IRI(iri)], scope, parts).get(IRI(iri)) if ":" in iri else None
+    if not said or MEM.Memory not in said.get(TYPE, ()):
+        raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
+    return node(Memory, IRI(iri), said)

@@ -1,0 +1,150 @@
+"""
+Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
+
+Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
+same of one named subject with another name or number. Both stay; recall lets time decide between them.
+
+*But:* what merely happened (a walk, a talk, a purchase) is no rival of anything, and neither is what adds to what is known.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memento.consolidation.agents import USER, Draft, Existing
+from memento.consolidation.rules.wording import as_read
+from memento.text.mood import reading
+from memento.text.sentences import introduced, sentences
+from memento.text.tokens import WORD, stems
+from memento.text.words import BASES, DETERMINERS, MODALS, PRONOUNS, base_of, is_adverb, is_past, word_set
+
+LIKELY = 0.5
+"""The least confidence of a rivalry that is written down."""
+
+_ALIKE = 0.62
+"""The cosine of two sentences of one subject above which they speak of the same thing."""
+
+_LABEL = re.compile(r"^([^\W\d_][\w &'’/-]{1,40}?)(?:\s*[:=]\s+|\s+[–—-]\s+)(?=\S)")
+_GENERIC = word_set(
+    "decision decided note notes update reminder correction fact info fyi todo plan question idea convention rule policy minutes "
+    "retro incident audit follow-up ps news warning careful important new agreed example thing things people everybody somebody"
+)
+_FINITE = word_set(
+    "is are was were has have had does do did will would can could isn't aren't wasn't weren't hasn't haven't doesn't don't didn't "
+    "won't goes go went"
+)
+_OPENING = re.compile(
+    r"^(?:(?:from|as\s+of|since|starting|until|after|before|in|on|at|for|with)\s+(?:[\w'’.-]+\s+){0,4}?(?:on|now|today|tomorrow"
+    r"|week|month|year|\d{4}|\d+|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:\s+on)?,?\s+"
+    r"|(?:now|today|yesterday|also|still|finally|currently|officially|there)\s+)+",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"^[€$£]?\d")
+_MODIFIERS = word_set(
+    "new old current former next last latest main usual own all whole other same our my their its his her the std"
+)
+_KIN = {
+    "mum": "mother", "mom": "mother", "mama": "mother", "dad": "father", "papa": "father", "wife": "spouse", "husband": "spouse",
+    "boss": "manager", "weans": "children", "kids": "children", "hrs": "hours", "tel": "phone", "std": "standard", "mths": "months",
+}  # fmt: skip
+
+
+def rivalry(draft: Draft, old: Existing, likeness: float) -> float:
+    """
+    How sure it is that a draft and a memory are rivals, 0..1.
+
+    Args:
+        likeness: the cosine of both contents.
+    """
+    if draft.noise or draft.remark or not _is_state(draft.reads or as_read(draft.content)):
+        return 0.0
+    new, known = draft.content, old.memory.content
+    shared = _best(topics(new), topics(known))
+    if shared:
+        return shared if likeness >= 0.25 else 0.0
+    if likeness >= _ALIKE and _differ(draft, old):
+        return min(0.9, likeness)
+    return 0.0
+
+
+@lru_cache(maxsize=4096)
+def topics(content: str) -> tuple[frozenset[str], ...]:
+    """
+    What each sentence of a memory is about: the stems of its subject, where that is a thing and not a person who acts.
+
+    >>> [sorted(topic) for topic in topics("The rent goes up to 900. Standup: every day at nine.")]
+    [['rent'], ['standup']]
+    """
+    found: list[frozenset[str]] = []
+    for sentence in sentences(content)[:8]:
+        found += _of_sentence(sentence)
+    return tuple(dict.fromkeys(topic for topic in found if topic))
+
+
+def _of_sentence(sentence: str) -> list[frozenset[str]]:
+    body, _ = introduced(sentence)
+    found: list[frozenset[str]] = []
+    if label := _LABEL.match(body):
+        words = WORD.findall(label[1].lower())
+        if not set(words) <= _GENERIC:
+            found.append(_topic(words))
+        body = body[label.end() :]
+    body = _OPENING.sub("", body)
+    subject: list[str] = []
+    tokens = re.findall(r"[€$£]?\d\S*|[^\W_][\w'’./#&-]*|=|[,;:(]", body)
+    for at, token in enumerate(tokens[:9]):
+        plain = token.lower().replace("’", "'").rstrip(".,")
+        if plain in ("=", ":", ",", ";", "(") or _FIGURE.match(token):
+            return [*found, _topic(subject)] if subject else found
+        if at and (plain in _FINITE or plain in MODALS or _is_verb(plain, token, subject)):
+            return [*found, _topic(subject)] if subject else found
+        if plain in PRONOUNS and plain not in DETERMINERS:
+            return found
+        if is_adverb(plain) and plain not in BASES:
+            continue
+        subject.append(plain)
+    return found
+
+
+def _is_verb(plain: str, token: str, subject: list[str]) -> bool:
+    """Whether a word behind a subject is its verb; a capital says that it is a name."""
+    if token[:1].isupper() or not subject or subject[-1] in DETERMINERS:
+        return False
+    return (
+        is_past(plain)
+        or (plain.endswith("s") and base_of(plain) is not None and plain not in BASES)
+        or (plain in BASES and subject[-1].endswith("s"))
+    )
+
+
+def _topic(words: list[str]) -> frozenset[str]:
+    plain = [_KIN.get(word, word) for word in (word.removesuffix("'s").removesuffix("’s") for word in words)]
+    kept = [word for word in plain if word not in DETERMINERS and word not in _MODIFIERS and word != USER.lower()]
+    return frozenset() if not kept or kept[-1] in ("of", "for", "in", "at") else stems(" ".join(kept))
+
+
+def _best(new: tuple[frozenset[str], ...], known: tuple[frozenset[str], ...]) -> float:
+    best = 0.0
+    for one in new:
+        for other in known:
+            if one == other:
+                best = max(best, 0.75)
+            elif one < other or other < one:
+                best = max(best, 0.55)
+    return best
+
+
+def _is_state(content: str) -> bool:
+    how = reading(content)
+    return how.mood in ("fact", "past", "plan", "command")
+
+
+def _differ(draft: Draft, old: Existing) -> bool:
+    """Whether both are about one named thing or the user, and each has a name or a figure that the other lacks."""
+    new, known = set(draft.about), set(old.about)
+    if not new & known:
+        return False
+    figures, others = (set(re.findall(r"\d[\d.,:]*", text)) for text in (draft.content, old.memory.content))
+    return bool((new - known or figures - others) and (known - new or others - figures))

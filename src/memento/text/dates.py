@@ -1,0 +1,510 @@
+"""
+The dates that a sentence names, as times in UTC: "in 2021" is the beginning of 2021, "last week" seven days before the note.
+
+Days and longer spans begin where the user's clock says they begin; amounts ("3 days ago") count back from the note itself.
+
+*But:* "today" and "this morning" are no dates (the note's own time says more), and what recurs ("every Monday") has none.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Literal, cast
+from zoneinfo import ZoneInfo
+
+from memento.text.words import MONTHS, NUMBER_WORDS, WEEKDAYS
+
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_FEASTS = (
+    (re.compile(r"christmas\s+eve"), (24, "december")),
+    (re.compile(r"christmas"), (25, "december")),
+    (re.compile(r"boxing"), (26, "december")),
+    (re.compile(r"eve"), (31, "december")),
+    (re.compile(r"new\s+year"), (1, "january")),
+    (re.compile(r"halloween"), (31, "october")),
+)
+"""(words, (day, month)) of feasts that have a fixed day."""
+_BACK = ("last", "past", "previous", "this past")
+_AHEAD = ("next", "coming", "this coming", "the coming", "the following")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """A length of time as the calendar counts it; adding months stays within the month that they lead to."""
+
+    months: int = 0
+    days: int = 0
+    minutes: int = 0
+
+    def after(self, moment: datetime, times: int = 1) -> datetime:
+        """
+        The moment so much later, or earlier when `times` is negative.
+
+        >>> Amount(months=1).after(datetime(2024, 3, 31), -1).isoformat()
+        '2024-02-29T00:00:00'
+        """
+        count = moment.year * 12 + moment.month - 1 + self.months * times
+        year, month = count // 12, count % 12 + 1
+        day = min(moment.day, monthrange(year, month)[1])
+        return moment.replace(year=year, month=month, day=day) + timedelta(
+            days=self.days * times, minutes=self.minutes * times
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The moment `now` in the user's zone; `leaning` says where a date without a year lies."""
+
+    now: datetime
+    leaning: Literal["past", "future"] = "past"
+
+    @property
+    def today(self) -> datetime:
+        """Where the user's day begins."""
+        return self.now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def absolute(self, text: str) -> datetime | None:
+        """
+        A date in figures.
+
+        >>> from datetime import UTC
+        >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).absolute("5/6/2023").isoformat()
+        '2023-05-06T00:00:00+00:00'
+        """
+        parsed = _parsed(text)
+        return parsed if parsed is None or parsed.tzinfo else parsed.replace(tzinfo=self.now.tzinfo)
+
+    def day(self, day: int, month: str, year: str | None) -> datetime:
+        """
+        A day of a month; without a year the nearest one on the side that the sentence leans to.
+
+        >>> from datetime import UTC
+        >>> Clock(datetime(2024, 5, 15, tzinfo=UTC), "past").day(20, "May", None).year
+        2023
+        """
+        value = self.today.replace(year=int(year) if year else self.now.year, month=_month(month), day=1)
+        value = value.replace(day=day)
+        if year:
+            return value
+        if self.leaning == "past":
+            return value if value <= self.now else value.replace(year=value.year - 1)
+        return value if value >= self.today else value.replace(year=value.year + 1)
+
+    def word(self, word: str) -> datetime:
+        """Yesterday, tomorrow and their neighbours."""
+        lowered = " ".join(word.lower().split())
+        days = {
+            "yesterday": -1,
+            "tomorrow": 1,
+            "the day before yesterday": -2,
+            "the day after tomorrow": 2,
+            "last night": -1,
+            "the night before last": -2,
+            "the week before last": -14,
+        }
+        return self.today + timedelta(days=days.get(lowered, -3))
+
+    def feast(self, text: str, year: str | None) -> datetime:
+        """
+        A feast with a fixed day; without a year the nearest on the side that the sentence leans to.
+
+        >>> from datetime import UTC
+        >>> Clock(datetime(2024, 5, 15, tzinfo=UTC)).feast("last Christmas", None).isoformat()[:10]
+        '2023-12-25'
+        """
+        lowered = text.lower()
+        near = next((word for word in ("last", "next") if lowered.startswith(word)), "")
+        name = lowered.removeprefix(near)
+        day, month = next(found for words, found in _FEASTS if words.search(name))
+        value = self.day(day, month, year)
+        if year or not near or (near == "last") == (value <= self.now):
+            return value
+        return value.replace(year=value.year + (1 if near == "next" else -1))
+
+    def weekday(self, name: str, near: str | None) -> datetime:
+        """
+        The last or the next such day; "this" and no word at all follow the sentence.
+
+        >>> from datetime import UTC
+        >>> wednesday = datetime(2024, 5, 15, 9, tzinfo=UTC)
+        >>> [Clock(wednesday, "future").weekday("Friday", near).day for near in ("last", None, "next")]
+        [10, 17, 17]
+        """
+        ahead = (WEEKDAYS[name.lower()] - self.now.weekday()) % 7
+        near = _near(near)
+        if near in _BACK or (near not in _AHEAD and self.leaning == "past"):
+            return self.today - timedelta(days=(7 - ahead) if ahead or near in _BACK else 0)
+        return self.today + timedelta(days=ahead or (7 if near in _AHEAD else 0))
+
+    def span(self, group: dict[str, str | None]) -> datetime | None:
+        """A week, month, season, quarter or year; "end of" and "middle of" take their own day of it."""
+        edge = (group["edge"] or group["edge2"] or "").lower()
+        begin, size = self._begin(group, bool(edge))
+        if begin is None or not edge or edge in ("beginning", "start", "early", "first half"):
+            return begin
+        if edge == "end":
+            return size.after(begin) - timedelta(days=1)
+        middle = (size.after(begin) - begin) / (1.5 if edge == "late" else 2)
+        return (begin + middle).replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def _begin(self, group: dict[str, str | None], aligned: bool) -> tuple[datetime | None, Amount]:
+        """Where the span begins and how long it is; `aligned` starts a week on its Monday and a month on its first."""
+        if month := group["m3"] or group["m4"] or group["m5"]:
+            return self._month(_month(month), group["y3"], _near(group["near1"])), Amount(months=1)
+        if season := group["season"]:
+            return self._first(int(group["y4"] or 0), _SEASONS[season.lower()]), Amount(months=3)
+        if quarter := group["quarter"]:
+            return self._quarter(int(quarter[1]), group["y6"]), Amount(months=3)
+        if year := group["y5"]:
+            return self._first(int(year), 1), Amount(months=12)
+        return self._near_span((group["span"] or "").lower(), _near(group["near2"]), aligned)
+
+    def _near_span(self, span: str, near: str, aligned: bool) -> tuple[datetime | None, Amount]:
+        sign = -1 if near in _BACK else 1 if near in _AHEAD else 0
+        if span in _SEASONS:
+            return self._season(_SEASONS[span], sign), Amount(months=3)
+        if span == "weekend":
+            return self.today + timedelta(days=5 - self.now.weekday() + 7 * sign), Amount(days=2)
+        sizes = {
+            "week": Amount(days=7),
+            "month": Amount(months=1),
+            "quarter": Amount(months=3),
+            "year": Amount(months=12),
+        }
+        size = sizes.get(span, Amount(months=120))
+        if not sign and not aligned:
+            # "this week" says no more than the note's own time does.
+            return None, size
+        moved = size.after(self.now, sign)
+        return (self._aligned(moved, span) if aligned else moved), size
+
+    def _aligned(self, moment: datetime, span: str) -> datetime:
+        day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        if span == "week":
+            return day - timedelta(days=day.weekday())
+        return day.replace(day=1, month=1 if span in ("year", "decade") else day.month)
+
+    def _month(self, month: int, year: str | None, near: str) -> datetime:
+        if year:
+            return self._first(int(year), month)
+        this = self._first(self.now.year, month)
+        back = near in _BACK or (near not in _AHEAD and near != "this" and self.leaning == "past")
+        if back:
+            return (
+                this
+                if this <= self.now and not (near in _BACK and month == self.now.month)
+                else this.replace(year=this.year - 1)
+            )
+        later = this < self._first(self.now.year, self.now.month) or (near in _AHEAD and month == self.now.month)
+        return this.replace(year=this.year + 1) if later and near != "this" else this
+
+    def _season(self, month: int, sign: int) -> datetime:
+        this = self._first(self.now.year, month)
+        if sign < 0:
+            over = Amount(months=3).after(this) <= self.now
+            return this if over else this.replace(year=this.year - 1)
+        return this.replace(year=this.year + 1) if sign > 0 and this <= self.now else this
+
+    def _quarter(self, number: int, year: str | None) -> datetime:
+        this = self._first(int(year) if year else self.now.year, 3 * number - 2)
+        if year:
+            return this
+        if self.leaning == "past":
+            return this if this <= self.now else this.replace(year=this.year - 1)
+        return this if Amount(months=3).after(this) > self.now else this.replace(year=this.year + 1)
+
+    def _first(self, year: int, month: int) -> datetime:
+        return self.today.replace(year=year, month=month, day=1)
+
+
+def _near(word: str | None) -> str:
+    return " ".join((word or "").lower().split())
+
+
+def _month(name: str) -> int:
+    return MONTHS[name.lower().rstrip(".")]
+
+
+@lru_cache(maxsize=512)
+def _parsed(text: str) -> datetime | None:
+    # dateparser takes 0.1 s to import and to warm up: only a date in figures pays for it.
+    import dateparser
+
+    return cast("datetime | None", dateparser.parse(text, languages=["en"]))
+
+
+Role = Literal["at", "since", "until", "for"]
+Leaning = Literal["past", "future"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """
+    A date in a sentence: `start` and `end` are its span with the preposition; `has_time` when it names an hour.
+
+    `role` is "since" for the beginning of a state, "until" for its end, "for" for a length of time up to the note.
+    """
+
+    value: datetime
+    start: int
+    end: int
+    role: Role = "at"
+    has_time: bool = False
+
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_SEASON = r"(?:spring|summer|autumn|fall|winter)"
+_UNIT = r"(?:minute|hour|day|week|fortnight|month|quarter|year|decade)s?"
+_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_AMOUNT = (
+    r"(?:(?:about|around|almost|nearly|over|roughly|exactly|just\s+over|more\s+than)\s+)?(?:half\s+an?"
+    rf"|(?:a\s+)?{_NUMBER}(?:\s+of)?(?:\s+and\s+a\s+half)?)\s+{_UNIT}(?:\s+and\s+a\s+half)?"
+)
+_YEAR = r"(?:19|20)\d\d"
+_CLOCK = r"(?:\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight)"
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_NEAR = r"(?:last|next|this|this\s+past|this\s+coming|the\s+coming|past|coming|previous|the\s+following)"
+
+_CORE = rf"""
+    (?P<iso>\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}})?Z?)?)
+  | (?P<numeric>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}})
+  | (?:{_FULL_DAY},?\s+(?:the\s+)?)?(?:(?P<d1>{_ORDINAL})(?:\s*(?:-|–|to|until
+    |and)\s*{_ORDINAL})?\s+(?:of\s+)?(?P<m1>{_MONTH})(?![\w'’])
+  |(?P<m2>{_MONTH})\s+(?:the\s+)?(?P<d2>{_ORDINAL})(?:\s*[-–]\s*\d{{1,2}})?(?![\w:%]))
+        (?:,?\s*(?:of\s+|in\s+)?(?P<y1>{_YEAR})\b)?
+  | (?:(?P<edge>end|beginning|start|middle|first\s+half|second\s+half)\s+of\s+|(?P<edge2>early|late
+  |mid)[\s-](?:in\s+)?)?(?:the\s+month\s+of\s+)?
+        (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
+          |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of|\s+before\s+last)
+          |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})
+          |(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
+          |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))
+          |(?P<m5>{_MONTH})(?![\w'’]))
+  | (?P<ago>{_AMOUNT})\s+(?:ago|back|earlier|before\s+(?:today|now))\b
+  | (?P<ahead>{_AMOUNT})\s+from\s+(?:now|today)\b
+  | (?P<feast>(?:(?:last|this|next)\s+)?(?:christmas(?:\s+(?:eve|day))?|new\s+year['’]?s(?:\s+(?:eve|day))?
+    |boxing\s+day|halloween))(?!\s+(?:party|dinner
+  |present|presents|market|tree|card|holidays?|gift|gifts))(?:\s+(?:of\s+)?(?P<y7>{_YEAR}))?\b
+  | (?P<word>the\s+(?:week|night)\s+before\s+last|the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow
+    |yesterday|tomorrow|the\s+other\s+day
+  |last\s+night)(?:\s+(?:morning|afternoon|evening|night))?\b
+  | (?:(?P<near3>{_NEAR})\s+)?(?P<weekday>{_FULL_DAY}|(?<=next\s){_DAY}|(?<=last\s){_DAY}
+  |(?<=on\s){_DAY})(?:\s+(?:morning|afternoon|evening|night))?\b(?!s)
+"""
+_DATE = re.compile(
+    rf"""(?<![\w/.-])(?:(?P<clock1>{_CLOCK})\s*,?\s+(?:on\s+)?)?
+    (?P<lead>(?:ever\s+since|since|as\s+of|starting(?:\s+(?:in|on|from))?|beginning|until|till|up\s+to|by|before
+        |after|in|on|at|from|during|around|back\s+in|for|to|of|over|through)\s+)?
+    (?:(?P<lead2>the|about|around|approximately)\s+)??(?:{_CORE})(?:\s*,?\s+(?:at\s+)?(?P<clock2>{_CLOCK})
+    |\s+at\s+(?P<clock3>1[0-2]|[1-9])(?![\w%]|[:.]\d))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LENGTH = re.compile(
+    rf"\b(?:for|over)\s+(?:the\s+(?:last|past)\s+)?(?P<length>{_AMOUNT})(?:\s+now)?\b(?!\s+ago)", re.IGNORECASE
+)
+_IN_SO_MUCH = re.compile(rf"\bin\s+(?P<length>{_AMOUNT})(?:['’]\s*time)?\b", re.IGNORECASE)
+_HINT = re.compile(
+    r"\d|yester|tomor|\bago\b|back|last|next|this|past|coming|month|week|year|night|other day|now|(?:day|jan"
+    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade|christmas|hallow|boxing",
+    re.IGNORECASE,
+)
+_RECURS = re.compile(
+    r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
+)
+_OFTEN = re.compile(r"\b(?:weekly|bi-?weekly|fortnightly|monthly|daily|recurring|regular)\b", re.IGNORECASE)
+_CLOCK_PARTS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])?", re.IGNORECASE)
+
+_UNITS = {
+    "minute": (0, 0, 1),
+    "hour": (0, 0, 60),
+    "day": (0, 1, 0),
+    "week": (0, 7, 0),
+    "fortnight": (0, 14, 0),
+    "month": (1, 0, 0),
+    "quarter": (3, 0, 0),
+    "year": (12, 0, 0),
+    "decade": (120, 0, 0),
+}
+"""(months, days, minutes)"""
+
+
+def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
+    """
+    The dates of a sentence in order.
+
+    Args:
+        leaning: where a date without a year lies: the last 5 May, or the next one.
+        perfect: the verb says that a state goes on ("has lived"), so that "for two years" tells when it began.
+
+    >>> at = datetime(2024, 5, 15, 12, tzinfo=UTC)
+    >>> [f"{found.value:%Y-%m-%d} {found.role}" for found in dates("I left Acme last week and lived in Oslo since 2021", at)]
+    ['2024-05-08 at', '2021-01-01 since']
+    >>> [f"{found.value:%Y-%m-%d %H:%M}" for found in dates("the meeting is at 3pm on Friday", at, leaning="future")]
+    ['2024-05-17 15:00']
+    """
+    if not _HINT.search(text):
+        return []
+    clock = Clock(at.astimezone(zone_of(zone)), leaning)
+    found: list[Dated] = []
+    end = 0
+    recurs = bool(_OFTEN.search(text))
+    behind = Clock(clock.now, "past")
+    for match in _DATE.finditer(text):
+        # What began "since January" began in the past, whatever the rest of the sentence leans to.
+        one = _dated(match, text, behind if (match["lead"] or "").lower().strip().endswith("since") else clock)
+        if one is not None and one.start >= end and not (recurs and match["weekday"]):
+            found.append(one)
+            end = one.end
+    return sorted(found + _lengths(text, clock, perfect, found), key=lambda one: one.start)
+
+
+def zone_of(name: str) -> tzinfo:
+    """
+    The named time zone; UTC when nothing by that name is known.
+
+    >>> str(zone_of("Nowhere/Atlantis"))
+    'UTC'
+    """
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UTC
+
+
+def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
+    group = match.groupdict()
+    lead = (group["lead"] or "").strip().lower()
+    if _RECURS.search(text[: match.start()]) or not _plausible(match, lead):
+        return None
+    try:
+        value = _value(group, clock)
+        bare = group["clock3"]
+        # An appointment "at 3" is in the afternoon.
+        hour = group["clock1"] or group["clock2"] or (f"{bare}pm" if bare and int(bare) < 8 else bare and f"{bare}:00")
+        value = _at_clock(value, hour) if value is not None and hour else value
+        if value is None:
+            return None
+        return Dated(
+            value=value.astimezone(UTC), start=match.start(), end=match.end(), role=_role(lead), has_time=bool(hour)
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def _plausible(match: re.Match[str], lead: str) -> bool:
+    """Whether words that may mean something else ("may", "march", a bare number, "the year") are a date here."""
+    group = match.groupdict()
+    lone = group["m5"] or group["y5"]
+    if group["m5"]:
+        proper = group["m5"][0].isupper() and match.start("m5") > 0
+        return bool(
+            (lead and lead not in ("at", "to", "of", "for"))
+            or group["edge"]
+            or group["edge2"]
+            or (proper and lone.lower() not in ("may", "march", "mar", "jan"))
+        )
+    if group["y5"]:
+        return bool(
+            (lead and lead not in ("at", "to", "for", "on", "over", "through")) or group["edge"] or group["edge2"]
+        )
+    if (group["near2"] or "").lower() == "the":
+        return bool(
+            group["edge"]
+            or (
+                group["span"].lower() in ("spring", "summer", "autumn", "fall", "winter")
+                and lead in ("in", "during", "since")
+            )
+        )
+    if (group["near2"] or "").lower() == "this" and group["span"].lower() == "decade":
+        return False
+    return not (
+        group["m2"] and group["m2"].lower() == "may" and group["m2"][0].islower() and not lead and match.start("m2") > 0
+    )
+
+
+def _role(lead: str) -> Role:
+    if lead in ("since", "ever since", "as of", "starting", "starting in", "starting on", "starting from", "beginning"):
+        return "since"
+    return "until" if lead in ("until", "till", "up to", "before", "by", "through") else "at"
+
+
+def _value(group: dict[str, str | None], clock: Clock) -> datetime | None:
+    """The beginning of what was named, in the user's zone."""
+    if text := group["iso"] or group["numeric"]:
+        return clock.absolute(text)
+    if day := group["d1"] or group["d2"]:
+        month = group["m1"] or group["m2"] or ""
+        return clock.day(int(re.sub(r"\D", "", day)), month, group["y1"])
+    if amount := group["ago"]:
+        return length(amount).after(clock.now, -1)
+    if amount := group["ahead"]:
+        return length(amount).after(clock.now)
+    if feast := group["feast"]:
+        return clock.feast(feast, group["y7"])
+    if word := group["word"]:
+        return clock.word(word)
+    if weekday := group["weekday"]:
+        return clock.weekday(weekday, group["near3"])
+    return clock.span(group)
+
+
+def _at_clock(value: datetime, text: str) -> datetime:
+    """
+    The same day at an hour of the clock.
+
+    >>> _at_clock(datetime(2024, 5, 5), "3:30 pm").time().isoformat()
+    '15:30:00'
+    """
+    if text.lower() in ("noon", "midnight"):
+        return value.replace(hour=12 if text.lower() == "noon" else 0, minute=0, second=0, microsecond=0)
+    parts = _CLOCK_PARTS.match(text)
+    if parts is None:
+        return value
+    hour, half = int(parts[1]), (parts[3] or "").lower()
+    hour = hour % 12 + (12 if half == "p" else 0) if half else hour
+    return value.replace(hour=hour, minute=int(parts[2] or 0), second=0, microsecond=0)
+
+
+def length(amount: str) -> Amount:
+    """
+    An amount of time in words.
+
+    >>> length("two months").months, length("a couple of days").days, length("half a year").months
+    (2, 2, 6)
+    """
+    words = amount.lower().split()
+    unit = next(word for word in reversed(words) if word not in ("and", "a", "half")).rstrip("s")
+    number = next((_number(word) for word in reversed(words[:-1]) if _number(word)), 1)
+    halves = 2 * number + 1 if "half" in words and "and" in words else 1 if "half" in words else 2 * number
+    months, days, minutes = _UNITS[unit]
+    return Amount(months=months * halves // 2, days=days * halves // 2, minutes=minutes * halves // 2)
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBER_WORDS.get(word, 0)
+
+
+def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list[Dated]:
+    """ "for two years" when it tells the beginning of a state, and "in two weeks" """
+    found = [(match, -1) for match in _LENGTH.finditer(text)] if perfect else []
+    found += [(match, 1) for match in _IN_SO_MUCH.finditer(text)] if clock.leaning == "future" else []
+    taken = [(one.start, one.end) for one in known]
+    return [
+        Dated(
+            value=length(match["length"]).after(clock.now, sign).astimezone(UTC),
+            start=match.start(),
+            end=match.end(),
+            role="for" if sign < 0 else "at",
+        )
+        for match, sign in found
+        if not any(start < match.end() and match.start() < end for start, end in taken)
+    ]

@@ -1,0 +1,269 @@
+"""
+A sentence in the third person: "I've moved and I love it" becomes "USER has moved and USER loves it".
+
+"We" becomes "USER and others", which is never wrong and needs no other verb; "our" becomes "USER's". Quoted speech is left alone.
+
+*But:* the agreement of a verb that is far from its "I" is only mended where the verb is known and something follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memento.model import User
+from memento.text.words import (
+    BASES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    MODALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    UNCHANGING,
+    base_of,
+    is_adverb,
+    is_past,
+    third_singular,
+    word_set,
+)
+
+USER = "USER"
+"""How a memory spells the person whose memory this is."""
+
+OTHERS = f"{USER} and others"
+
+_TOKEN = re.compile(
+    r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL
+)
+_PLAIN = {
+    "me": USER,
+    "my": f"{USER}'s",
+    "mine": f"{USER}'s",
+    "myself": USER,
+    "we": OTHERS,
+    "us": OTHERS,
+    "our": f"{USER}'s",
+    "ours": f"{USER}'s",
+    "ourselves": "themselves",
+    "we're": f"{OTHERS} are",
+    "we've": f"{OTHERS} have",
+    "we'll": f"{OTHERS} will",
+    "we'd": f"{OTHERS} would",
+}
+_SINGULAR = ("me", "my", "mine", "myself")
+_CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "will", "i'd": "would"}
+_INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
+_ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
+_CLEAR = word_set("""
+    hate enjoy prefer believe know think own teach speak write eat sleep go live have make bring keep feel meet see
+    sell send wear sing listen learn adore dislike manage maintain build buy commute cook bake volunteer participate
+    earn spend collaborate attend
+    """)
+_FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class _State:
+    """Where in the sentence we are: whether the last subject was "I", and whether a bare verb form rules ("to", "can")."""
+
+    past_time: bool
+    first_person: bool = False
+    plural: bool = False
+    bare: bool = False
+
+
+def third_person(sentence: str, user: User | None = None, *, plural: bool = True) -> str:
+    """
+    The sentence as someone else would say it of the user; the user's own name, if known, counts as "I".
+
+    Without `plural` what is said of several people ("we", "our") stays as it is.
+
+    >>> third_person("I've lived in Berlin since May, and I don't miss my old flat.")
+    "USER has lived in Berlin since May, and USER doesn't miss USER's old flat."
+    >>> third_person("I live in Berlin and work at Acme")
+    'USER lives in Berlin and works at Acme'
+    >>> third_person("We moved our launch; Anna and I are happy")
+    "USER and others moved USER's launch; Anna and USER are happy"
+    """
+    tokens = _TOKEN.findall(_named(sentence, user))
+    words = [token.replace("’", "'").lower() for token in tokens]
+    state = _State(past_time=bool(_PAST_TIME.search(sentence)))
+    out = list(tokens)
+    for index, word in enumerate(words):
+        if out[index] != tokens[index]:
+            continue  # a verb that its subject has already changed
+        if word == "i" and not _is_numeral(words, tokens, index):
+            _subject(out, words, index, state)
+        elif word in _CONTRACTED and (word[0:2] == "i'" or tokens[index][0] == "I"):
+            _contraction(out, words, index, state)
+        elif (
+            word in (_PLAIN if plural else _SINGULAR)
+            and not (word == "us" and tokens[index] == "US")
+            and not (word == "mine" and _next(words, index) == "shaft")
+        ):
+            out[index] = _PLAIN[word]
+            state.first_person = state.first_person and word in ("me", "my", "mine", "myself", "us", "our", "ours")
+        else:
+            _other(out, words, tokens, index, state)
+    return re.sub(r"(?<![\w'])(USER's|USER) (?:own )?\1(?!\w)", r"\1", "".join(out)) if USER in out else "".join(out)
+
+
+def _named(sentence: str, user: User | None) -> str:
+    """The sentence with the user's name, standing alone, replaced; another surname is another person."""
+    if user is None or not user.name or user.name.lower() == "user":
+        return sentence
+    spellings = "|".join(re.escape(name) for name in dict.fromkeys((user.name, *user.name.split()[:1])))
+    return re.sub(
+        rf"(?<![\w-])(?<!name is )(?<!call me )(?<!be called )(?:{spellings})(?![\w-]|\s+[A-Z][a-z])", USER, sentence
+    )
+
+
+def _subject(out: list[str], words: list[str], index: int, state: _State) -> None:
+    """Write USER for the "I" at `index` and make its verb, or the auxiliary before it, agree."""
+    out[index] = USER
+    state.plural = _joined_to_a_noun(words, index)
+    state.first_person, state.bare = True, False
+    if state.plural:
+        return
+    before = _previous(words, index)
+    if before is not None and words[before] in _INVERTED and not _finite_after(words, index):
+        inverted = third_singular(words[before])
+        out[before] = inverted.capitalize() if out[before][0].isupper() else inverted
+        state.bare = True
+        return
+    if before is not None and words[before] in _ASKING:
+        state.bare = True
+        return
+    verb = _verb_after(words, index)
+    if verb is not None and not (words[verb] in UNCHANGING and state.past_time):
+        out[verb] = third_singular(words[verb]) if third_singular(words[verb]) != words[verb] else out[verb]
+        state.bare = words[verb] in MODALS or words[verb] in ("do", "don't", "did", "didn't")
+
+
+def _contraction(out: list[str], words: list[str], index: int, state: _State) -> None:
+    auxiliary = _CONTRACTED[words[index]]
+    follower = _verb_after(words, index)
+    if auxiliary == "would" and follower is not None and (words[follower] == "better" or is_past(words[follower])):
+        auxiliary = "had"
+    plural = _joined_to_a_noun(words, index)
+    auxiliary = {"is": "are", "has": "have"}.get(auxiliary, auxiliary) if plural else auxiliary
+    out[index] = f"{USER} {auxiliary}"
+    state.first_person, state.plural, state.bare = True, plural, auxiliary in MODALS
+
+
+def _other(out: list[str], words: list[str], tokens: list[str], index: int, state: _State) -> None:
+    """Follow the sentence: who its subject is, and verbs that share the user as subject."""
+    word = words[index]
+    if not state.first_person or state.plural:
+        return
+    if word == "am":
+        out[index] = "is"
+    elif word in ("he", "she", "they", "it", "we", "you", "who", "which", "that") or word in (".", "!", "?", ";"):
+        state.first_person = False
+    elif word == "to" or word in MODALS:
+        state.bare = True
+    elif (
+        not state.bare
+        and not tokens[index][0].isupper()
+        and _shares_subject(words, tokens, index)
+        and not (word in UNCHANGING and state.past_time)
+    ):
+        out[index] = third_singular(word)
+
+
+def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
+    """Whether a verb follows "and" (perhaps with adverbs between) and has something after it that only a verb has."""
+    word = words[index]
+    if word not in BASES and word not in ("don't", "haven't"):
+        return False
+    before = _previous(words, index)
+    while before is not None and is_adverb(words[before]):
+        before = _previous(words, before)
+    if before is None or words[before] not in ("and", "but", "or", *([","] if word in _CLEAR else [])):
+        return False
+    if word in _CLEAR:
+        return True
+    after = _next_index(words, index)
+    if after is None:
+        return False
+    follower, shown = words[after], tokens[after]
+    return (
+        follower in _FOLLOWS_VERB
+        or follower in PRONOUNS
+        or shown[0].isupper()
+        or shown[0].isdigit()
+        or is_adverb(follower)
+        or follower.endswith("ing")
+        or word in ("don't", "haven't", "have")
+    )
+
+
+def _verb_after(words: list[str], index: int) -> int | None:
+    """The position of the verb that belongs to the subject at `index`, past its adverbs."""
+    at = _next_index(words, index)
+    while at is not None and is_adverb(words[at]):
+        at = _next_index(words, at)
+    if at is None or not words[at][0].isalpha():
+        return None
+    word = words[at]
+    if word in CONJUNCTIONS or word in PREPOSITIONS or word in DETERMINERS or word in PRONOUNS:
+        return at if word in BASES and word != "like" else at if word == "like" else None
+    return at
+
+
+def _finite_after(words: list[str], index: int) -> bool:
+    """Whether a verb in the present or past follows: "what I do I do well" has one, "so do I" has none."""
+    verb = _verb_after(words, index)
+    return verb is not None and (words[verb] in ("am", "have", "do", "was") or is_past(words[verb]))
+
+
+def _joined_to_a_noun(words: list[str], index: int) -> bool:
+    """Whether "I" is the second half of a subject, as in "Anna and I": no verb stands before it in its part of the sentence."""
+    before = _previous(words, index)
+    if before is None or words[before] not in ("and", "or", "&"):
+        return False
+    start = max(
+        (at for at in range(before) if words[at] in (",", ";", ".", ":", "!", "?", "that", "because", "when", "but")),
+        default=-1,
+    )
+    part = [word for word in words[start + 1 : before] if word[0].isalnum()]
+    verbs = [
+        word
+        for at, word in enumerate(part)
+        if at and (base_of(word) or is_past(word)) and part[at - 1] not in DETERMINERS
+    ]
+    return 0 < len(part) <= 5 and not verbs and not any(re.match(r"i'|i$|we'|\w+'(?:re|ve|s$)", word) for word in part)
+
+
+def _is_numeral(words: list[str], tokens: list[str], index: int) -> bool:
+    """Whether "I" is a numeral or a lone letter ("World War I", "i.e.")."""
+    before = _previous(words, index)
+    after = tokens[index + 1] if index + 1 < len(tokens) else ""
+    if after == "." and index + 2 < len(tokens) and words[index + 2] == "e":
+        return True
+    return (
+        before is not None
+        and words[before] in ("war", "phase", "type", "part", "chapter", "volume")
+        and _verb_after(words, index) is None
+    )
+
+
+def _next_index(words: list[str], index: int) -> int | None:
+    """The next word on the same side of any punctuation but a comma."""
+    for at in range(index + 1, len(words)):
+        if words[at].isspace() or words[at] == ",":
+            continue
+        return at if words[at][0].isalnum() else None
+    return None
+
+
+def _next(words: list[str], index: int) -> str:
+    at = _next_index(words, index)
+    return words[at] if at is not None else ""
+
+
+def _previous(words: list[str], index: int) -> int | None:
+    return next((at for at in range(index - 1, -1, -1) if not words[at].isspace()), None)

@@ -1,0 +1,98 @@
+"""What is in dispute is listed and settled; what Memento holds of a relation is asked in SPARQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from measure import fresh_memory
+from memento import open_memento
+from memento.consolidation.disputes import list_disputes, settle_dispute
+from memento.errors import InputError, NotFound
+from memento.graph.binding import load_query
+from memento.iris import MEM
+from memento.model import Scope
+from memento.python import Memento
+from memento.settings import EmbeddingSettings, Settings
+
+TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram"))
+
+
+@pytest.fixture
+def memento() -> Iterator[Memento]:
+    with fresh_memory("trigram") as opened:
+        yield opened
+
+
+def test_likely_rivals_both_stay_and_are_listed(memento: Memento) -> None:
+    memento.note("Backups are kept in the Oslo vault.", at="2026-01-05")
+    memento.note("Backups moved to the Bergen vault.", at="2026-02-05")
+
+    [dispute] = list_disputes(Scope(), memento.service.stores)
+
+    assert set(dispute.contents) == {"Backups are kept in the Oslo vault.", "Backups moved to the Bergen vault."}
+    assert 0.5 <= dispute.confidence < 1
+    assert len(memento.list()) == 2
+
+
+def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
+    old = memento.note("Backups are kept in the Oslo vault.", at="2026-01-05").memories[0]
+    new = memento.note("Backups moved to the Bergen vault.", at="2026-02-05").memories[0]
+
+    act = settle_dispute(new, old, Scope(), memento.service.stores, reason="The Oslo vault was given up")
+
+    assert list_disputes(Scope(), memento.service.stores) == ()
+    assert [one.content for one in memento.list()] == ["Backups moved to the Bergen vault."]
+    assert (str(MEM.reason), "The Oslo vault was given up") in memento.get(act).properties
+    assert memento.check() == ()
+
+
+def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Memento) -> None:
+    one = memento.note("Backups are kept in the Oslo vault.").memories[0]
+
+    with pytest.raises(InputError):
+        settle_dispute(one, one, Scope(), memento.service.stores)
+    with pytest.raises(NotFound):
+        settle_dispute(one, "urn:memento:memory:none", Scope(), memento.service.stores)
+
+
+def test_sparql_says_what_is_held_of_a_relation_and_when(memento: Memento) -> None:
+    memento.note("Ana works at Tidewater Logistics.", at="2026-01-05")
+    memento.note("Ana joined Fernhill Labs.", at="2026-02-05")
+    memento.note("They say Ana might move to Orbital United.", at="2026-03-05")
+
+    rows = memento.service.stores.graph.select("library/statements", [Scope().graph], name="Ana", relation="employer")
+
+    held = [(row["value"], row["mood"], str(row["since"])[:10], str(row.get("ended", ""))[:10]) for row in rows]
+    assert held[:2] == [
+        ("Tidewater Logistics", "fact", "2026-01-05", "2026-02-05"),
+        ("Fernhill Labs", "fact", "2026-02-05", ""),
+    ]
+    assert {mood for _, mood, _, _ in held[2:]} <= {"rumour", "possible"}
+    assert "mem:statementRelation" in load_query("library/statements").text
+
+
+def test_erasing_a_memory_takes_what_it_states_with_it(memento: Memento) -> None:
+    noted = memento.note("Ana works at Tidewater Logistics.")
+
+    memento.forget(noted.memories[0], erase=True)
+
+    answer = memento.query("SELECT * { GRAPH ?g { ?s a <http://purl.org/memento/Statement> } }", accept="text/csv")[0]
+    assert b"statement" not in answer
+
+
+def test_a_clock_says_when_a_thing_was_believed(tmp_path: Path) -> None:
+    moment = [datetime(2020, 1, 1, tzinfo=UTC)]
+    with open_memento(tmp_path, clock=lambda: moment[0], configured=TRIGRAM) as memento:
+        noted = memento.note("I live in Rome.", at="2020-01-01")
+        moment[0] = datetime(2022, 6, 1, tzinfo=UTC)
+        memento.note("I moved to Oslo in March 2021.")
+
+        assert dict(memento.get(noted.memories[0]).properties)[MEM.createdAt][:10] == "2020-01-01"
+        believed = memento.recall("Where did I live in May 2021?", believed_at="2021-06-01", gate=False).memories
+        assert [one.content for one in believed] == ["USER lives in Rome."]
+        known = memento.recall("Where did I live in May 2021?", gate=False).memories
+        assert known[0].content == "USER moved to Oslo in March 2021."

@@ -1,0 +1,60 @@
+"""Among memories that cannot all hold, the one that holds at the asked time comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from measure import fresh_memory
+from memento.python import Memento
+from memento.retrieval.timely import asked_time
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def memento() -> Iterator[Memento]:
+    with fresh_memory("trigram") as opened:
+        opened.note("Ilse Brandt is treasurer of Orbital Choir.", at="2019-01-10")
+        opened.note("Milo Vance took over as treasurer of Orbital Choir.", at="2021-03-05")
+        opened.note("Rumour: Oda Frey might become treasurer of Orbital Choir.", at="2024-03-05")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Who was treasurer in May 2021?", "2021-05-16"),
+        ("Who was treasurer on 3 May 2021?", "2021-05-03"),
+        ("Who was treasurer in 2021?", "2021-07-02"),
+        ("Who is treasurer?", ""),
+        ("Who will be treasurer in 2030?", ""),
+    ],
+)
+def test_a_question_names_the_time_it_asks_of(question: str, asked: str) -> None:
+    found = asked_time(question, NOW)
+
+    assert (f"{found:%Y-%m-%d}" if found else "") == asked
+
+
+def first(memento: Memento, question: str, as_of: str | None = None) -> str:
+    return memento.recall(question, as_of=as_of, gate=False).memories[0].content
+
+
+def test_the_present_holder_comes_before_a_rumour(memento: Memento) -> None:
+    assert first(memento, "Who is the treasurer of Orbital Choir?").startswith("Milo Vance")
+
+
+def test_who_held_at_a_time_is_found_by_field_and_by_words(memento: Memento) -> None:
+    assert first(memento, "Who is the treasurer of Orbital Choir?", as_of="2020-01-01").startswith("Ilse Brandt")
+    assert first(memento, "Who was the treasurer of Orbital Choir in June 2020?").startswith("Ilse Brandt")
+
+
+def test_a_bounded_stay_gives_its_place_back() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("Our supervisor is Lena.", at="2025-01-05")
+        memento.note("Rosa is our supervisor until March.", at="2025-02-01")
+
+        assert "Rosa" in first(memento, "Who is our supervisor?", as_of="2025-02-10")
