@@ -68,7 +68,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
     now = printed("recall", "Where do I work?")
     then = printed("recall", "Where do I work?", "--as-of", "2024-06-01", "-k", "1", "--json")
 
-    assert set(first) == {"note", "memories", "invalidated", "skipped", "contradicts", "pending"}
+    assert set(first) == {"note", "memories", "invalidated", "skipped", "contradicts", "pending", "verbatim"}
     assert ["Stored" in second, "Retired" in second] == [True, True]
     assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")
     assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]
@@ -336,7 +336,7 @@ def test_a_real_process_exits_with_0_1_and_2(environment: dict[str, str]) -> Non
 
 
 def test_help_and_a_recall_by_a_service_wait_for_no_heavy_library() -> None:
-    code = "import sys, memento.cli, memento.client; print(*sys.modules)"
+    code = "import sys, memento.interfaces.cli, memento.client; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert not {"numpy", "faiss", "pyoxigraph", "torch", "flask", "rich", "msgspec", "httpx2", "memento.model"} & set(
