@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -115,6 +117,22 @@ def test_what_the_rules_fail_on_is_told_without_a_word_of_the_note(processes: Ru
 def test_a_process_that_cannot_start_is_an_error_and_no_note_kept_word_for_word() -> None:
     with pytest.raises(BackendError, match="ended with code 1"):
         RuleProcesses("endless:Nobody").ask(names("I live in Oslo."))
+
+
+def test_a_fork_has_a_process_of_its_own() -> None:
+    program = (
+        "import os, sys, endless\n"
+        "from memento.consolidation.rule_process import PROCESSES\n"
+        "from test_bounded_rules import names\n"
+        "assert PROCESSES.ask(names('I live in Oslo.')).value['mentions'][0]['name'] == 'Oslo'\n"
+        "child = os.fork()\n"
+        "found = PROCESSES.ask(names('I live in Rome.' if child else 'I live in Bern.')).value['mentions'][0]['name']\n"
+        "if not child: os._exit(found != 'Bern')\n"
+        "sys.exit(os.waitpid(child, 0)[1] or found != 'Rome')\n"
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True, timeout=120)
 
 
 def test_all_questions_of_a_note_share_its_seconds() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import signal
 import socket
 import subprocess
@@ -25,7 +26,7 @@ from typing import Any
 from msgspec import Struct
 
 from memento import codec
-from memento.consolidation.agents import Add, Agents, Candidate, Draft, Existing, Invalidate, Mention, Skip
+from memento.consolidation.agents import Add, Agents, Candidate, Decision, Draft, Existing, Invalidate, Mention, Skip
 from memento.errors import BackendError
 from memento.model import Note, User
 
@@ -166,6 +167,11 @@ class RuleProcesses:
         with self._lock:
             return [process.pid for process in self._idle]
 
+    def leave(self) -> None:
+        """Forget them without ending them: after a fork they are those of the parent."""
+        self._lock = threading.Lock()
+        self._idle = []
+
     def _take(self) -> RuleProcess:
         while True:
             with self._lock:
@@ -243,6 +249,7 @@ class RuleProcess:
 PROCESSES = RuleProcesses()
 """Those of this interpreter: rules remember nothing of a note, so one process may serve all memories that are open."""
 atexit.register(PROCESSES.close)
+os.register_at_fork(after_in_child=PROCESSES.leave)
 
 
 def answer_jobs(channel: int, agents: str) -> None:
@@ -252,7 +259,9 @@ def answer_jobs(channel: int, agents: str) -> None:
     module, _, name = agents.partition(":")
     made = getattr(import_module(module), name)  # by this process alone, before it is asked
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MB << 20, _MEMORY_MB << 20))
+    _, allowed = resource.getrlimit(resource.RLIMIT_DATA)
+    most = _MEMORY_MB << 20 if allowed == resource.RLIM_INFINITY else min(_MEMORY_MB << 20, allowed)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process
     with socket.socket(fileno=channel) as owner, suppress(OSError):
         while data := _receive(owner):
@@ -281,10 +290,17 @@ def _value(agents: Agents, question: Question) -> object:
         case ExtractMemories(note, mentions, user):
             return agents.extract_memories(note, mentions, user)
         case ResolveMemories(drafts, existing, note):
-            fields: list[dict[str, Any]] = [
-                {type(one).__name__.lower(): one} for one in agents.resolve_memories(drafts, existing, note)
-            ]
-            return [Decided(**one) for one in fields]
+            return [_decided(one) for one in agents.resolve_memories(drafts, existing, note)]
+
+
+def _decided(decision: Decision) -> Decided:
+    match decision:
+        case Add():
+            return Decided(add=decision)
+        case Skip():
+            return Decided(skip=decision)
+        case Invalidate():
+            return Decided(invalidate=decision)
 
 
 def _place_of(error: Exception) -> str:
