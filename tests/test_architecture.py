@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from memento import __version__
 from memento.interfaces.reference import FLOORS
 
 ROOT = Path(__file__).parents[1]
@@ -44,8 +46,8 @@ def test_every_room_has_its_floor() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_file_imports_from_its_own_room_or_from_below(path: Path) -> None:
-    if path in (SOURCE / "__init__.py", SOURCE / "backends.py"):
-        return  # one offers the service under a short name, lazily; the other opens a backup where the store is broken
+    if path == SOURCE / "__init__.py":
+        return  # it offers the service under a short name, lazily
     above = [room for room in imports(path) if FLOOR.get(room, 0) > FLOOR[room_of(path)]]
 
     assert above == []
@@ -55,7 +57,7 @@ def test_rooms_of_one_floor_hang_together_without_circles() -> None:
     edges = {
         (room_of(path), room) for path in FILES for room in imports(path) if room in FLOOR and room != room_of(path)
     }
-    circles = [(a, b) for a, b in edges if (b, a) in edges and "archive" not in (a, b) and "__init__" not in (a, b)]
+    circles = [(a, b) for a, b in edges if (b, a) in edges and "__init__" not in (a, b)]
 
     assert circles == []
 
@@ -115,4 +117,10 @@ def test_only_who_opens_a_folder_knows_which_store_is_behind_the_protocol() -> N
 def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
-    assert readers <= {"loading.py"}
+    assert readers <= {"loader.py"}
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == __version__

@@ -23,7 +23,7 @@ def opened(clock: Clock) -> Breaker:
     breaker = Breaker(3, 10.0, clock)
     for _ in range(3):
         assert breaker.allows()
-        breaker.failed()
+        breaker.record_failure()
     return breaker
 
 
@@ -38,8 +38,8 @@ def test_it_opens_after_the_last_of_some_failures_in_a_row() -> None:
 def test_a_success_between_failures_keeps_it_closed() -> None:
     breaker = Breaker(2, 10.0, Clock())
     for _ in range(5):
-        breaker.failed()
-        breaker.succeeded()
+        breaker.record_failure()
+        breaker.record_success()
 
     assert breaker.state == "closed"
 
@@ -55,7 +55,7 @@ def test_after_the_rest_one_request_tries_and_the_others_wait() -> None:
 def test_the_one_that_tries_decides() -> None:
     breaker = opened(clock := Clock())
     states = []
-    for report in (breaker.failed, breaker.succeeded):
+    for report in (breaker.record_failure, breaker.record_success):
         clock.now += 10.0
         breaker.allows()
         report()
@@ -85,9 +85,9 @@ def test_within_one_rest_at_most_one_request_goes_out_once_it_has_opened(steps: 
                 if breaker.allows() and was_open:
                     allowed_at.append(clock.now)
             case "fail":
-                breaker.failed()
+                breaker.record_failure()
             case "succeed":
-                breaker.succeeded()
+                breaker.record_success()
                 allowed_at.clear()
             case "wait":
                 clock.now += 5.0

@@ -54,7 +54,7 @@ def person(service: Proxied, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv(name, key)
     for name in ("HOME", "APPDATA"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("MEMENTO_HOME", str(service.memento.home.path))
+    monkeypatch.setenv("MEMENTO_HOME", str(service.memento.datadir.path))
     monkeypatch.chdir(tmp_path)
     service.upstream.requests.clear()
     return tmp_path
@@ -143,7 +143,7 @@ def test_claude_desktop_starts_what_it_is_told_to_start_without_a_shell(service:
     assert [json.loads(one) for one in printed("claude-desktop")] == [json.loads(file)]
     assert Path(entry["command"]).is_absolute()
     assert has_tools(start)
-    assert service.memento.home.owner()
+    assert service.memento.datadir.owner()
 
 
 def test_codex(service: Proxied) -> None:

@@ -18,6 +18,7 @@ from doors import serving
 from memento.access import Access
 from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
+from memento.interfaces.notebook.display import show_manifest
 from memento.interfaces.web.app import create_app
 from memento.manifest.maps import draw_manifest
 from memento.model import Manifest
@@ -123,7 +124,7 @@ def test_the_same_memory_gives_the_same_map_and_picture(told: Memento) -> None:
     again = told.manifest()
 
     assert replace(again, at=first.at) == first
-    assert again._repr_html_() == first._repr_html_()
+    assert show_manifest(again) == show_manifest(first)
 
 
 def test_the_picture_is_well_formed_and_shows_regions_and_bridges_escaped(memento: Memento) -> None:
@@ -157,10 +158,10 @@ def test_an_empty_memory_has_a_map_that_says_how_to_begin(memento: Memento) -> N
 
 def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: str, **more: str) -> Result:
-        return CliRunner().invoke(main, ["--home", str(told.home.path), *words], prog_name="memento", **more)  # type: ignore[arg-type]
+        return CliRunner().invoke(main, ["--home", str(told.datadir.path), *words], prog_name="memento", **more)  # type: ignore[arg-type]
 
     with serving(told):
-        reached = open_memento(told.home.path)
+        reached = open_memento(told.datadir.path)
         assert isinstance(reached, Client)
         shown, evaluated = reached.manifest(), reached.evaluate('(recall "porto")')
         text, svg = run("manifest").stdout, run("manifest", "--svg").stdout

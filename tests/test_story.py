@@ -248,7 +248,7 @@ def test_a_note_over_the_limit_is_refused_and_one_below_it_is_kept_whole(memento
 
 def test_a_second_owner_is_told_who_the_first_is(memento: Memento) -> None:
     with pytest.raises(FolderInUse, match=r"in use by `open_memento` \(process \d+\)"):
-        open_memento(memento.home.path, configured=memento.settings)
+        open_memento(memento.datadir.path, configured=memento.settings)
 
 
 def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ Memento: a memory service for LLM agents whose memory is an RDF graph.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from memento.assets import VERSION as __version__
+
 __all__ = ["Memento", "__version__", "open_memento"]
 
 if TYPE_CHECKING:
@@ -25,7 +27,13 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext memento` does: gives the cell magic `%%sparql`."""
+    """Give the cell magic `%%sparql`: what `%load_ext memento` does."""
     from memento.interfaces.notebook.magic import load
 
     load(shell)
+
+
+if "IPython" in sys.modules:  # a notebook: what comes back shows as tables
+    from memento.interfaces.notebook.display import attach
+
+    attach()

@@ -1,4 +1,4 @@
-"""Reads the ontology and the queries, from the wheel or from a checkout, and the prompts."""
+"""What is shipped: the version, and the ontology, the queries and the prompts, from the wheel or from a checkout."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from memento.errors import MissingPart
+
+VERSION = "0.1.0"
+"""Of the package, as in `pyproject.toml`."""
 
 _INSIDE = Path(__file__).parent / "_assets"
 _CHECKOUT = Path(__file__).parents[2]

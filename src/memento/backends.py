@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 
 import faiss
 
-from memento.archive.backup import standing
-from memento.archive.backup.putting import finish
-from memento.archive.backup.taking import discard as discard_backups
-from memento.datadir import Home, cache_folder
+from memento.datadir import DataFolder, cache_folder
 from memento.errors import Damaged, GraphError
+from memento.graph.backups import (
+    discard_backups,
+    drop_fallback,
+    finish_restore,
+    raise_if_store_is_missing,
+    use_fallback,
+)
 from memento.graph.delta import Delta
 from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
@@ -50,7 +54,7 @@ class Backends:
     graph: Store
     embedder: Cached
     indexes: Indexes
-    home: Home
+    datadir: DataFolder
     snapshots: Snapshots
     inferences: Inferences
     degraded: Degraded | None = None
@@ -124,7 +128,7 @@ class Backends:
         if texts:
             self._begin_erasing()
         if touched and delta.removed:
-            cache.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
+            cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
         self.indexes.revise(touched, graphs)
         if texts:
@@ -155,9 +159,9 @@ class Backends:
             notify()
         if not self.caches:
             try:
-                self.home.delete_blocks()
+                self.datadir.delete_blocks()
             except OSError as error:
-                raise GraphError(f"{self.home.blocks} still holds what was to be forgotten: delete it") from error
+                raise GraphError(f"{self.datadir.blocks} still holds what was to be forgotten: delete it") from error
 
     def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
         """
@@ -174,15 +178,15 @@ class Backends:
     def erasing(self) -> None:
         """Text is about to be erased: the store's own files are rewritten at the next start, and no index of now is kept."""
         self._begin_erasing()
-        cache.discard(self.home.indexes, self.indexes)
+        cache.discard(self.datadir.indexes, self.indexes)
 
     def _begin_erasing(self) -> None:
-        self.home.erased.touch()
+        self.datadir.erasure_mark.touch()
         self._is_erased = True
         self.erasures += 1
         for notify in self.forget_listeners:
             notify()
-        discard_backups(self.home.checkpoints)
+        discard_backups(self.datadir.checkpoints)
 
     def close(self) -> None:
         """Keep the indexes for the next start and let go of files; calling it twice is harmless."""
@@ -193,17 +197,17 @@ class Backends:
             copies.close()
         try:
             if not self._is_erased:  # words of what was erased are still in them
-                _save_indexes(self.home, self.indexes)
+                _save_indexes(self.datadir, self.indexes)
         finally:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
-            cache.note_closed(self.indexes, cache.fingerprint_files(self.home.store))
+            cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
-            standing.stand_back(self.home)
+            drop_fallback(self.datadir)
 
 
-def open_backends(home: Home, settings: Settings) -> Backends:
+def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     """
     The embedded parts of a data folder that this process owns; indexes fit the graph when this returns.
 
@@ -218,17 +222,17 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     faiss.omp_set_num_threads(settings.embedding.threads)
     embedder = embedder_of(settings.embedding, cache_folder())
     delete_snapshots(
-        home.snapshots
+        datadir.snapshots
     )  # a kill leaves them; before the rewrite, which must leave nothing of the old files
-    standing.stand_back(home)  # a kill leaves a copy
-    finish(home)
+    drop_fallback(datadir)  # a kill leaves a copy
+    finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences = _open_store(home, settings, embedder)
+        graph, indexes, inferences = _open_store(datadir, settings, embedder)
     except Damaged as damage:
-        degraded = standing.stand_in(home, damage)
-        graph, indexes, inferences = _open_store(home, settings, embedder)
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
+        degraded = use_fallback(datadir, damage)
+        graph, indexes, inferences = _open_store(datadir, settings, embedder)
+    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -248,15 +252,15 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     parts.graph.close()
     parts.indexes.file.close()
     try:
-        wait_until_released(parts.home.store, wait_s=_PATIENCE_S)
+        wait_until_released(parts.datadir.store, wait_s=_PATIENCE_S)
         change()
         parts.harm = None
         if parts.degraded:
-            standing.stand_back(parts.home)
+            drop_fallback(parts.datadir)
             parts.degraded = None
     finally:
-        wait_until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        graph, parts.indexes, parts.inferences = _open_store(parts.home, settings, parts.embedder)
+        wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
+        graph, parts.indexes, parts.inferences = _open_store(parts.datadir, settings, parts.embedder)
         graph.count_from(writes + 1)
         parts.graph = graph
         parts.snapshots.switch_to(graph)
@@ -265,23 +269,23 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _open_store(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
+def _open_store(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
     """Store and indexes of a data folder, after whatever an earlier process left to be done."""
-    finish(home)
-    if home.erased.exists():
-        rewrite(home.store)
-        home.erased.unlink()
-    standing.look_for_store(home)
-    before = cache.fingerprint_files(home.store)
-    graph = Oxigraph(home.store)
+    finish_restore(datadir)
+    if datadir.erasure_mark.exists():
+        rewrite(datadir.store)
+        datadir.erasure_mark.unlink()
+    raise_if_store_is_missing(datadir)
+    before = cache.fingerprint_files(datadir.store)
+    graph = Oxigraph(datadir.store)
     try:
-        indexes = Indexes(graph, embedder, open_vector_file(home.vectors, embedder.fingerprint), settings.land.flat)
+        indexes = Indexes(graph, embedder, open_vector_file(datadir.vectors, embedder.fingerprint), settings.land.flat)
         is_ours = cache.note_opened(indexes, before)
         load_ontology(graph)
-        if not (is_ours and cache.load(home.indexes, graph, indexes)):
-            cache.discard(home.indexes, indexes)
+        if not (is_ours and cache.load(datadir.indexes, graph, indexes)):
+            cache.discard(datadir.indexes, indexes)
             indexes.reconcile()
-            _save_indexes(home, indexes)
+            _save_indexes(datadir, indexes)
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write
@@ -291,11 +295,11 @@ def _open_store(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigr
     return graph, indexes, inferences
 
 
-def _save_indexes(home: Home, indexes: Indexes) -> None:
+def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Keep the indexes when it is worth it; a disk without room for them is no reason to fail."""
     try:
-        cache.save_if_late(home.indexes, indexes)
+        cache.save_if_late(datadir.indexes, indexes)
     except OSError as error:
-        cache.discard(home.indexes, indexes)
+        cache.discard(datadir.indexes, indexes)
         # The next start reads the graph instead.
-        logger.warning("indexes.not-kept", extra={"folder": str(home.indexes), "error": error.strerror})
+        logger.warning("indexes.not-kept", extra={"folder": str(datadir.indexes), "error": error.strerror})

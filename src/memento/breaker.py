@@ -18,12 +18,12 @@ class Breaker:
 
     >>> now = 0.0
     >>> breaker = Breaker(failures=2, rest_s=30, clock=lambda: now)
-    >>> breaker.failed(), breaker.failed(), breaker.allows()
+    >>> breaker.record_failure(), breaker.record_failure(), breaker.allows()
     (None, None, False)
     >>> now = 30.0
     >>> breaker.state, breaker.allows(), breaker.allows()
     ('half-open', True, False)
-    >>> breaker.succeeded(), breaker.state
+    >>> breaker.record_success(), breaker.state
     (None, 'closed')
     """
 
@@ -54,7 +54,7 @@ class Breaker:
             return 0.0 if self._until is None else max(self._until - self._clock(), 0.0)
 
     def allows(self) -> bool:
-        """Whether a request may go out now; whoever is told yes reports how it went."""
+        """Tell whether a request may go out now; whoever is told yes reports how it went."""
         with self._lock:
             if self._until is None:
                 return True
@@ -65,14 +65,14 @@ class Breaker:
             self._until = now + self._rest_s
             return True
 
-    def succeeded(self) -> None:
-        """The service answered: closed, whatever it was."""
+    def record_success(self) -> None:
+        """Record that the service answered: closed, whatever it was."""
         with self._lock:
             self._in_a_row = 0
             self._until = None
 
-    def failed(self) -> None:
-        """The service did not answer; opens at the last of `failures` in a row, and at once when it was being tried."""
+    def record_failure(self) -> None:
+        """Record that the service did not answer; open at the last of `failures` in a row, and at once when it was being tried."""
         with self._lock:
             self._in_a_row += 1
             if self._until is not None or self._in_a_row >= self.failures:

@@ -14,17 +14,17 @@ T = TypeVar("T")
 
 
 def encode(obj: object) -> bytes:
-    """A noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z."""
+    """Encode a noun, or a tuple, list or dict of nouns, as JSON; times are ISO 8601 in UTC with a Z."""
     return msgspec.json.encode(obj, enc_hook=_to_plain)
 
 
 def plain(obj: object) -> Any:
-    """The same as dicts, lists, texts and numbers."""
+    """Convert it to dicts, lists, texts and numbers."""
     return msgspec.to_builtins(obj, enc_hook=_to_plain)
 
 
 def schema_of_iri(cls: type) -> dict[str, Any]:
-    """The `schema_hook` of msgspec: the JSON Schema of an IRI; raises `NotImplementedError` for any other class."""
+    """Return the JSON Schema of an IRI, as a `schema_hook` of msgspec; raise `NotImplementedError` for any other class."""
     if cls is IRI:
         return {"type": "string", "format": "iri"}
     raise NotImplementedError(f"{cls.__name__} has no form in JSON")
@@ -32,7 +32,7 @@ def schema_of_iri(cls: type) -> dict[str, Any]:
 
 def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> T:
     """
-    A noun from JSON, or from a dict that may hold times already; unknown fields are passed over.
+    Decode a noun from JSON, or from a dict that may hold times already; unknown fields are passed over.
 
     Args:
         lax: take numbers and truths that come as text.
@@ -53,7 +53,7 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or "the body"
-        what = re.sub(r"Expected (.*), got (.*)", r"must be \1, not \2", what)
+        what = re.sub(r"\AExpected (.*), got (.*)", r"must be \1, not \2", what)
         raise InputError(f"{field} {what}" if what.startswith("must") else f"{field}: {what}") from error
 
 

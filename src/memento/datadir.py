@@ -3,17 +3,17 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the truth
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
-    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, lock and owner of its own
+    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy put into conversations; may be deleted
     {home}/memento.toml   settings, if any
     {home}/tokens.json    digests of the tokens, if any
-    {home}/backups/       copies of the memory at some times, unless they lie elsewhere
-    {home}/checkpoints/   the same, made by a running service of its own accord; the latest few
+    {home}/backups/       copies of the memory at some times, unless another folder is named
+    {home}/checkpoints/   the same, made by a running service by itself; the latest few
     {home}/standing-in/   a copy of one of them, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… what was here before a backup was put in its place
-    {home}/erased         there when the store's files still hold text that was erased: written anew at the next start
+    {home}/erased         there when the store's files still hold text that was erased: rewritten at the next start
     {home}/memento.lock   held by the owner as long as it lives
     {home}/owner.json     who that is, and where its service answers
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def default_home() -> Path:
-    """The platform's user data folder for Memento."""
+    """Return the platform's user data folder for Memento."""
     from platformdirs import user_data_path
 
     return user_data_path("memento", appauthor=False)
 
 
 def cache_folder() -> Path:
-    """The platform's user cache folder for Memento; whoever writes there makes it."""
+    """Return the platform's user cache folder for Memento; whoever writes there makes it."""
     from platformdirs import user_cache_path
 
     return user_cache_path("memento", appauthor=False)
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that has a data folder open; `address` is set while it serves, and `token` opens every door there."""
+    """The process that has a data folder open; `address` is set while it serves, and `token` is good for everything there."""
 
     pid: int
     command: str
@@ -61,7 +61,7 @@ class Owner:
     token: str | None = field(default=None, repr=False)
 
 
-class Home:
+class DataFolder:
     """One data folder. As a context manager it is owned from entry to exit."""
 
     def __init__(self, path: Path) -> None:
@@ -85,12 +85,12 @@ class Home:
         return FileLock(self.path / "memento.lock", thread_local=False)
 
     @property
-    def standing_in(self) -> Path:
+    def fallback(self) -> Path:
         return self.path / "standing-in"
 
-    def stand_in(self, *, on: bool) -> None:
-        """Let store, vectors and indexes be those of the folder `standing_in` from now on, or again those of the folder itself."""
-        self._data = self.standing_in if on else self.path
+    def use_fallback(self, *, on: bool) -> None:
+        """Let store, vectors and indexes be those of the folder `fallback` from now on, or again those of the folder itself."""
+        self._data = self.fallback if on else self.path
 
     @property
     def store(self) -> Path:
@@ -126,7 +126,7 @@ class Home:
             self.blocks.with_name(self.blocks.name + suffix).unlink(missing_ok=True)
 
     @property
-    def erased(self) -> Path:
+    def erasure_mark(self) -> Path:
         return self._data / "erased"
 
     @property
@@ -162,7 +162,7 @@ class Home:
         try:
             self._lock.acquire(timeout=wait_s)
         except Timeout as error:
-            raise FolderInUse(f"{self.path} is in use by {self._named(self.owner())}") from error
+            raise FolderInUse(f"{self.path} is in use by {self._describe_owner(self.owner())}") from error
         except OSError as error:
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
@@ -178,19 +178,19 @@ class Home:
         fresh.replace(self.path / "owner.json")
 
     def owner(self) -> Owner | None:
-        """Who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
+        """Read who wrote `owner.json` last, or None when nobody did or it cannot be read; need not be alive."""
         try:
             return Owner(**json.loads((self.path / "owner.json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
 
     def serving_owner(self) -> Owner | None:
-        """The owner, if it is another live process that serves."""
+        """Return the owner, if it is another live process that serves."""
         owner = self.owner()
         return owner if owner and owner.address and self._is_locked() else None
 
     def _is_locked(self) -> bool:
-        """Whether a live process holds the lock. Looked up directly: importing the lock's library takes as long as the answer."""
+        """Tell whether a live process holds the lock, without the import of its library, which takes as long as the answer."""
         try:
             import fcntl
         except ImportError:
@@ -220,7 +220,7 @@ class Home:
                 (self.path / "owner.json").unlink(missing_ok=True)
             self._lock.release()
 
-    def __enter__(self) -> Home:
+    def __enter__(self) -> DataFolder:
         return self
 
     def __exit__(
@@ -229,7 +229,7 @@ class Home:
         self.release()
 
     @staticmethod
-    def _named(owner: Owner | None) -> str:
+    def _describe_owner(owner: Owner | None) -> str:
         if owner is None:
             return "another process"
         where = f" at {owner.address}" if owner.address else ""

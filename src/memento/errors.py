@@ -26,7 +26,7 @@ Every way Memento fails.
     ├── StaleIndex               an index does not fit the graph; answered by a rebuild
     └── MissingPart              something that must be installed is not; says how to get it
 
-`status` is the HTTP status a door answers with; `code` is the stable name that goes beside the message.
+`status` is the HTTP status an interface answers with; `code` is the stable name that goes beside the message.
 """
 
 from __future__ import annotations

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
 
+from memento.errors import InputError
+
 
 class IRI(str):
-    """A name in the graph. A class of its own, so that binding can tell it from text."""
+    """A name in the graph. A class, so that binding can tell it from text."""
 
     __slots__ = ()
 
@@ -64,25 +68,40 @@ CASES = "urn:memento:cases:"
 """How the name of every graph of cases begins."""
 
 
-def shortened(iri: str) -> str:
+def shorten(iri: str) -> str:
     """
-    An IRI with a prefix in the place of its beginning, where it has one of `PREFIXES`.
+    Shorten an IRI by a prefix in the place of its beginning, where it has one of `PREFIXES`.
 
-    >>> shortened("http://purl.org/memento/about"), shortened("urn:other:1")
+    >>> shorten("http://purl.org/memento/about"), shorten("urn:other:1")
     ('mem:about', 'urn:other:1')
     """
     found = (f"{prefix}:{iri[len(base) :]}" for prefix, base in PREFIXES.items() if iri.startswith(base))
     return next(found, iri)
 
 
+_IRI = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:(?:[^\s<>"{}|\\^`\[\]%]|%[0-9A-Fa-f]{2})+""")
+
+
+def parse_iri(iri: str) -> IRI:
+    """
+    Parse text as an IRI; raises `InputError` when it can be none.
+
+    >>> parse_iri("urn:memento:case:1")
+    'urn:memento:case:1'
+    """
+    if not _IRI.fullmatch(iri) or not iri.isprintable():
+        raise InputError(f"{iri[:80]!r} is no IRI: give one such as urn:memento:memory:0192d5a0-…")
+    return IRI(iri)
+
+
 def mint(kind: str) -> IRI:
-    """A new IRI `urn:memento:{kind}:{uuid7}`; later ones sort after earlier ones."""
+    """Mint a new IRI `urn:memento:{kind}:{uuid7}`; later ones sort after earlier ones."""
     return IRI(f"urn:memento:{kind}:{uuid7()}")
 
 
 def graph_iri(tenant: str, namespace: str) -> IRI:
     """
-    The named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
+    Return the IRI of the named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
 
     >>> graph_iri("local", "work: alpha")
     'urn:memento:graph:local:work%3A%20alpha'
@@ -92,7 +111,7 @@ def graph_iri(tenant: str, namespace: str) -> IRI:
 
 def data_iri(tenant: str, name: str) -> IRI:
     """
-    A named graph of the user's own, in which any RDF may stand.
+    Return the IRI of a named graph of the user's own, in which any RDF may stand.
 
     >>> data_iri("local", "my company")
     'urn:memento:data:local:my%20company'
@@ -101,23 +120,23 @@ def data_iri(tenant: str, name: str) -> IRI:
 
 
 def self_iri(tenant: str) -> IRI:
-    """The named graph that holds the tenant's one user."""
+    """Return the IRI of the named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
 def provenance_iri(tenant: str) -> IRI:
-    """The named graph that says which run of which agent made the tenant's memories."""
+    """Return the IRI of the named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
 
 
 def audit_iri(tenant: str) -> IRI:
-    """The named graph that says who changed the tenant's graphs by SPARQL, and who read and wrote cases, when."""
+    """Return the IRI of the named graph that says who changed the tenant's graphs by SPARQL, and who read and wrote cases, when."""
     return IRI(f"urn:memento:audit:{quote(tenant, safe='')}")
 
 
 def inferred_iri(tenant: str, namespace: str, *, alone: bool = False) -> IRI:
     """
-    The named graph of what follows from the graphs that a reader of a namespace sees.
+    Return the IRI of the named graph of what follows from the graphs that a reader of a namespace sees.
 
     Args:
         alone: for a reader who does not see `main`.
@@ -128,7 +147,7 @@ def inferred_iri(tenant: str, namespace: str, *, alone: bool = False) -> IRI:
 
 def cases_iri(tenant: str, domain: str) -> IRI:
     """
-    The named graph of the tenant's cases of one domain.
+    Return the IRI of the named graph of the tenant's cases of one domain.
 
     >>> cases_iri("local", "billing")
     'urn:memento:cases:local:billing'
@@ -138,7 +157,7 @@ def cases_iri(tenant: str, domain: str) -> IRI:
 
 def agent_iri(name: str) -> IRI:
     """
-    What understood a note; the same name is always the same agent.
+    Return the IRI of what understood a note; the same name is always the same agent.
 
     >>> agent_iri("openai:gpt-5-mini")
     'urn:memento:agent:openai%3Agpt-5-mini'
@@ -147,13 +166,13 @@ def agent_iri(name: str) -> IRI:
 
 
 def user_iri(tenant: str) -> IRI:
-    """The tenant's one user: what "I" in a note stands for."""
+    """Return the IRI of the tenant's one user: what "I" in a note stands for."""
     return IRI(f"urn:memento:user:{quote(tenant, safe='')}")
 
 
 def user_of(graph: str) -> IRI:
     """
-    The user whose memories lie in a graph.
+    Return the user whose memories are in a graph.
 
     >>> user_of("urn:memento:graph:local:work")
     'urn:memento:user:local'
@@ -162,18 +181,18 @@ def user_of(graph: str) -> IRI:
 
 
 def session_iri(graph: str, name: str) -> IRI:
-    """The session of that name in a graph; the same name is always the same session."""
+    """Return the IRI of the session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def policy_iri(graph: str, name: str) -> IRI:
-    """The policy of that name in a graph."""
+    """Return the IRI of the policy of that name in a graph."""
     return IRI(f"urn:memento:policy:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
 def tag_iri(name: str) -> IRI:
     """
-    The tag of that name, however it is spelled.
+    Return the IRI of the tag of that name, however it is spelled.
 
     >>> tag_iri("To do"), tag_iri("to do")
     ('urn:memento:tag:to%20do', 'urn:memento:tag:to%20do')
@@ -183,7 +202,7 @@ def tag_iri(name: str) -> IRI:
 
 def key_iri(anchor: str) -> IRI:
     """
-    The key of an entity or of the user: one name for it before and after it is written.
+    Return the IRI of the key of an entity or of the user: one name for it before and after it is written.
 
     >>> key_iri("urn:memento:entity:0192"), anchor_of("urn:memento:key:0192")
     ('urn:memento:key:0192', 'urn:memento:entity:0192')
@@ -194,7 +213,7 @@ def key_iri(anchor: str) -> IRI:
 
 
 def anchor_of(key: str) -> IRI | None:
-    """What a key denotes if it is the key of an anchor; whether there is such an anchor, only the graph says."""
+    """Return what a key denotes if it is the key of an anchor; whether there is such an anchor, only the graph says."""
     if not key.startswith(_KEY):
         return None
     named = unquote(key.removeprefix(_KEY))
@@ -203,7 +222,7 @@ def anchor_of(key: str) -> IRI | None:
 
 def phrase_iri(phrase: str) -> IRI:
     """
-    A phrase that leads from text to text without a key being written.
+    Return the IRI of a phrase that leads from text to text without a key being written.
 
     >>> phrase_iri("green tea"), phrase_of("urn:memento:phrase:green%20tea"), phrase_of("urn:x")
     ('urn:memento:phrase:green%20tea', 'green tea', None)
@@ -212,12 +231,12 @@ def phrase_iri(phrase: str) -> IRI:
 
 
 def phrase_of(iri: str) -> str | None:
-    """The phrase that an IRI stands for; None when it stands for none."""
+    """Return the phrase that an IRI stands for; None when it stands for none."""
     return unquote(iri.removeprefix(_PHRASE)) if iri.startswith(_PHRASE) else None
 
 
 def link_iri(key: str, memory: str) -> IRI:
-    """The link from a key to a memory; there is one at most."""
+    """Return the IRI of the link from a key to a memory; there is one at most."""
     return IRI(f"urn:memento:keylink:{uuid5(NAMESPACE_URL, f'{key} {memory}')}")
 
 
@@ -227,13 +246,13 @@ def learned_iri(key: str, phrase: str) -> IRI:
 
 
 def association_iri(source: str, relation: str, target: str) -> IRI:
-    """The association of that kind from one memory to another; there is one at most."""
+    """Return the IRI of the association of that kind from one memory to another; there is one at most."""
     return IRI(f"urn:memento:association:{uuid5(NAMESPACE_URL, f'{source} {relation} {target}')}")
 
 
 def relation_iri(name: str) -> IRI:
     """
-    A kind of association by its name; those of the ontology by their own.
+    Return the IRI of a kind of association by its name; those of the ontology by their own.
 
     >>> relation_iri("similar"), relation_iri("leads to")
     ('http://purl.org/memento/Similar', 'urn:memento:relation:leads%20to')
@@ -242,11 +261,11 @@ def relation_iri(name: str) -> IRI:
     return MEM[known] if known in _RELATIONS else IRI(f"urn:memento:relation:{quote(name.strip(), safe='')}")
 
 
-def relation_named(iri: str) -> str:
+def relation_name(iri: str) -> str:
     """
-    What a kind of association is called.
+    Return what a kind of association is called.
 
-    >>> relation_named("http://purl.org/memento/CoActivated"), relation_named(relation_iri("leads to"))
+    >>> relation_name("http://purl.org/memento/CoActivated"), relation_name(relation_iri("leads to"))
     ('co-activated', 'leads to')
     """
     name = iri.rsplit("/", 1)[-1]
@@ -262,13 +281,13 @@ _RELATIONS = {
 
 
 def fading_iri(graph: str, place: int) -> IRI:
-    """How far the energies of a graph have been let fade in one of its spans, by its place among them."""
+    """Return the IRI of one of the spans that the energies of a graph were let decay in, by its place among them."""
     return IRI(f"urn:memento:fading:{uuid5(NAMESPACE_URL, graph)}:{place}")
 
 
 def tenant_of(graph: str) -> str:
     """
-    The tenant that a named graph belongs to.
+    Return the tenant that a named graph belongs to.
 
     >>> tenant_of("urn:memento:graph:a%3Ab:work")
     'a:b'
@@ -278,9 +297,51 @@ def tenant_of(graph: str) -> str:
 
 def namespace_of(graph: str) -> str:
     """
-    The namespace that a memory graph belongs to.
+    Return the namespace that a memory graph belongs to.
 
     >>> namespace_of("urn:memento:graph:local:work%3A%20alpha")
     'work: alpha'
     """
     return unquote(graph.rsplit(":", 1)[-1])
+
+
+_GRAPH = re.compile(
+    r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphName:
+    """
+    What a graph is: `graph` (memories), `cases`, `data` (somebody's own RDF) and `inferred` have a name within their tenant; a
+    tenant has one each of `self`, `provenance` and `audit`.
+    """
+
+    kind: str
+    tenant: str
+    name: str = ""
+
+    @property
+    def iri(self) -> IRI:
+        parts = [self.kind, self.tenant, *([self.name] if self.name else [])]
+        return IRI("urn:memento:" + ":".join(quote(part, safe="") for part in parts))
+
+    def within(self, tenant: str) -> GraphName:
+        """Return the same of another tenant."""
+        return replace(self, tenant=tenant)
+
+
+def parse_graph_name(iri: str) -> GraphName | None:
+    """
+    Parse the name of a graph; None when it is none of those that a tenant has.
+
+    >>> parse_graph_name("urn:memento:graph:local:work%3A%20alpha")
+    GraphName(kind='graph', tenant='local', name='work: alpha')
+    >>> parse_graph_name("urn:memento:ontology") is None
+    True
+    """
+    found = _GRAPH.fullmatch(iri)
+    if not found:
+        return None
+    kind, tenant, name, single, owner = found.groups()
+    return GraphName(kind, unquote(tenant), unquote(name)) if kind else GraphName(single, unquote(owner))

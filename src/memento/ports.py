@@ -36,7 +36,7 @@ class Embedder(Protocol):
 
     def windows(self, text: str) -> list[str]:
         """
-        The text itself, or overlapping pieces that each fit the model, so that nothing is cut silently.
+        Return the text itself, or overlapping pieces that each fit the model, so that nothing is cut silently.
 
         Raises:
             EmbeddingError: the text is empty or blank.
@@ -45,7 +45,7 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """
-        (len(texts), dimensions) unit rows, in the order of `texts`; each text must fit the model (see `windows`).
+        Return (len(texts), dimensions) unit rows, in the order of `texts`; each text must fit the model (see `windows`).
 
         Raises:
             EmbeddingError: a text is empty or blank, or the model failed.
@@ -83,7 +83,7 @@ class Chat(Protocol):
         self, asked: Prompt, form: type[Form], complaint: Callable[[Form], str | None] | None = None
     ) -> Reply[Form]:
         """
-        The answer to one prompt.
+        Answer one prompt.
 
         Args:
             form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.

@@ -75,7 +75,7 @@ def count(event: str, by: int = 1) -> None:
 
 
 def exposition() -> str:
-    """The tally in the Prometheus text format."""
+    """Return the tally in the Prometheus text format."""
     with _lock:
         counts, seconds = dict(_counts), dict(_seconds)
     lines = ["# TYPE memento_events_total counter"]

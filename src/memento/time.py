@@ -17,18 +17,18 @@ _simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
 
 
 def now() -> datetime:
-    """The present instant."""
+    """Return the present instant."""
     return utc(_simulated.get() or datetime.now(UTC))
 
 
 @contextmanager
-def simulated(at: datetime) -> Iterator[None]:
+def simulate_time(at: datetime) -> Iterator[None]:
     """
     Let it be another time for what this thread asks of an open memory until the end of the block: for studies of how memories age.
 
     *But:* what runs in the background, and what a service does, keeps its own time.
 
-    >>> with simulated(datetime(2030, 1, 2, tzinfo=UTC)):
+    >>> with simulate_time(datetime(2030, 1, 2, tzinfo=UTC)):
     ...     now().isoformat()
     '2030-01-02T00:00:00+00:00'
     """
@@ -41,7 +41,7 @@ def simulated(at: datetime) -> Iterator[None]:
 
 def utc(at: datetime, zone: tzinfo = UTC) -> datetime:
     """
-    `at` in UTC, cut to the millisecond; a naive time is read in `zone`.
+    Return `at` in UTC, cut to the millisecond; a naive time is read in `zone`.
 
     >>> utc(datetime(2025, 1, 2, 3, 4, 5, 678912))
     datetime.datetime(2025, 1, 2, 3, 4, 5, 678000, tzinfo=datetime.timezone.utc)
@@ -51,9 +51,9 @@ def utc(at: datetime, zone: tzinfo = UTC) -> datetime:
     return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
 
 
-def parsed(text: str, name: str, zone: tzinfo = UTC) -> datetime:
+def parse_time(text: str, name: str, zone: tzinfo = UTC) -> datetime:
     """
-    An ISO 8601 date or time, as `2025-01-31` or `2025-01-31T09:00+01:00`, in UTC.
+    Parse an ISO 8601 date or time, as `2025-01-31` or `2025-01-31T09:00+01:00`, in UTC.
 
     Args:
         name: what the caller called it, for the error.
@@ -70,7 +70,7 @@ def parsed(text: str, name: str, zone: tzinfo = UTC) -> datetime:
 
 def instant(at: datetime | str, name: str, zone: tzinfo = UTC) -> datetime:
     """
-    A time as a caller gives it, in UTC.
+    Return a time as a caller gives it, in UTC.
 
     Raises:
         InputError: it is neither a time nor ISO 8601 text.
@@ -81,12 +81,14 @@ def instant(at: datetime | str, name: str, zone: tzinfo = UTC) -> datetime:
     if isinstance(at, datetime):
         return utc(at, zone)
     if isinstance(at, str):
-        return parsed(at, name, zone)
+        return parse_time(at, name, zone)
     raise InputError(f"{name} must be a datetime or ISO 8601 text, not {type(at).__name__}")
 
 
 def iso(at: datetime) -> str:
     """
+    Return a time as ISO 8601 text in UTC, with a Z.
+
     >>> iso(datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC))
     '2025-01-02T03:04:05Z'
     """

@@ -30,7 +30,7 @@ class Worker:
         return self._thread is not None and not self.stopping.is_set()
 
     def wake(self) -> None:
-        """There is something to do; starts the thread when it does not run yet. Harmless after `stop`."""
+        """Say that there is something to do; start the thread when it does not run yet. Harmless after `stop`."""
         with self._starting:
             if self._thread is None and not self.stopping.is_set():
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)

@@ -20,7 +20,7 @@ from unittest.mock import patch
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.consolidation.write import raise_if_invalid
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
 from memento.service import understanding
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     chosen = parser.parse_args(argv)
     script = Delayed()
     with TemporaryDirectory(prefix="memento-bench-") as name, ScriptedModel(script) as model:
-        home = Home(Path(name))
+        home = DataFolder(Path(name))
         with home:
             written(World(chosen.memories).quads(), home)
         with opened(home.path, model) as memento:

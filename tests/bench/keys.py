@@ -30,7 +30,7 @@ import numpy as np
 
 from measure import record, shown, spread, timed
 from memento import backends
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.evaluation import sets
 from memento.evaluation.report import Estimate, all_found, estimate, recall_at
 from memento.evaluation.sets import EvaluationSet, Question
@@ -248,7 +248,7 @@ def key_of(i: int) -> IRI:
 def speed(n: int, chosen: Namespace) -> dict[str, object]:
     """Milliseconds of each step of a walk among `n` memories, without embedding the question."""
     with tempfile.TemporaryDirectory(prefix="memento-keys-") as home:
-        count = written(keyed(n), Home(Path(home)))
+        count = written(keyed(n), DataFolder(Path(home)))
         with patch.object(backends, "embedder_of", lambda settings, cache: Cached(Bags(), None)):
             memento, start_s = timed(lambda: open_memento(home, configured=Settings()))
         assert isinstance(memento, Memento)

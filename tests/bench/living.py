@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record, shown, spread, timed
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.graph import mapping
 from memento.iris import IRI, association_iri, relation_iri
 from memento.model import Association, Memory, Note, Quad
@@ -48,7 +48,7 @@ def of_size(n: int, chosen: Namespace) -> dict[str, object]:
     """Milliseconds of each thing that is asked or told among `n` memories."""
     with TemporaryDirectory(prefix="memento-bench-") as name:
         world = World(n)
-        count = written(alive(world, plain=chosen.plain), Home(Path(name)))
+        count = written(alive(world, plain=chosen.plain), DataFolder(Path(name)))
         with opened(Path(name)) as memento:
             ms = {what: spread(of) for what, of in lived(memento, n, chosen.times).items()}
     if chosen.json:

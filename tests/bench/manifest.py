@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record, shown, spread, timed
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.iris import MEM
 from memento.manifest import maps
 from memento.manifest.structure import analyse_graph
@@ -53,7 +53,7 @@ def of_size(n: int, chosen: Namespace) -> dict[str, object]:
         folder = chosen.folder / f"manifest-{n}" if chosen.folder else Path(name)
         if not (folder / "store").exists():
             world = World(n)
-            written(short(world) if chosen.short else world.quads(), Home(folder))
+            written(short(world) if chosen.short else world.quads(), DataFolder(folder))
         with opened(folder) as memento:
             ms = {what: spread(of) for what, of in measured(memento, n, chosen.times, asks=not chosen.short).items()}
             layout = memento.manifest().layout

@@ -27,7 +27,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from measure import arguments, memory_in, record, shown, spread, timed
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from people import Life
 from startup import command, serving
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         with memory_in(folder, chosen.model) as owned:
             owned.import_notes(life.notes(chosen.notes), consolidate=False)
         with serving(folder, chosen.model):
-            owner = Home(folder).serving_owner()
+            owner = DataFolder(folder).serving_owner()
             assert owner is not None and owner.address is not None
             walls, own = anyio.run(_asked, folder, owner.address, list(life.questions(chosen.asked)))
             cold = [timed(lambda: _listed(folder))[1] for _ in range(chosen.runs)]

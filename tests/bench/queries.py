@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from measure import record, shown, spread
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Row
 from memento.iris import IRI, MEM
@@ -107,7 +107,7 @@ def measured(n: int, times: int) -> dict[str, object]:
     """p50 and p95 of each query, in milliseconds, and how many rows it has, over `n` memories."""
     world, known, spent = World(n), Known(), {}
     with TemporaryDirectory(prefix="memento-bench-") as folder:
-        home = Home(Path(folder))
+        home = DataFolder(Path(folder))
         print(f"{n:,} memories, {written(known.seen(world.quads()), home):,} quads", flush=True)
         graph = Oxigraph(home.store)
         for name, (file, slots) in known.queries().items():

@@ -31,7 +31,7 @@ import pyoxigraph as ox
 
 from measure import record, shown, spread, timed
 from memento import backends
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.graph.binding import bind_query
 from memento.graph.terms import to_term
 from memento.iris import IRI
@@ -89,7 +89,7 @@ def built_once(folder: Path, n: int) -> dict[str, object]:
 def built(folder: Path, n: int) -> dict[str, object]:
     """Write the graph in one piece, then make every index from it for the first time; seconds of processor time too."""
     cpu = [time.process_time()]
-    count, write_s = timed(lambda: written(World(n).quads(), Home(folder)))
+    count, write_s = timed(lambda: written(World(n).quads(), DataFolder(folder)))
     cpu.append(time.process_time())
     memento, index_s = timed(lambda: opened(folder))
     cpu.append(time.process_time())
@@ -107,7 +107,7 @@ def built(folder: Path, n: int) -> dict[str, object]:
     }
 
 
-def written(quads: Iterable[Quad], home: Home) -> int:
+def written(quads: Iterable[Quad], home: DataFolder) -> int:
     """How many quads were written, in one bulk load."""
     store, count = ox.Store(home.store), 0
     found = iter(quads)

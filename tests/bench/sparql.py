@@ -27,7 +27,7 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from measure import arguments, record, shown, spread
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from startup import free_port, serving
 from wire import Wire
 
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     people = max(chosen.triples // PER_PERSON, 10)
     with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
         folder = Path(name)
-        home = Home(folder / "home")
+        home = DataFolder(folder / "home")
         filled(home.store, people)
         ox.Store.read_only(str(home.store)).backup(str(folder / "copy"))
         running.enter_context(serving(home.path, "trigram"))

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from measure import record, shown, spread, timed
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.iris import data_iri
 from memento.python import Memento
 from memento.time import now
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
 
 def measured(folder: Path, n: int, count: int, places: int) -> dict[str, object]:
     """p50 and p95 of each way to ask, in milliseconds, over `n` memories."""
-    home = Home(folder)
+    home = DataFolder(folder)
     if not home.store.exists():
         print(f"{n:,} memories, {written(World(n).quads(), home):,} quads", flush=True)
     spent: Seconds = defaultdict(list)

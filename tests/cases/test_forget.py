@@ -61,8 +61,8 @@ def test_an_erased_case_leaves_no_word(memento: Memento) -> None:
     assert [one.iri for one in later.positives] == [case]
     assert SECRET not in said(memento)
     assert memento.service.stores.indexes.file.find(case) is None  # type: ignore[arg-type]
-    assert memento.home.erased.exists()
-    assert not weights_path(GRAPH, memento.home).exists()
+    assert memento.datadir.erasure_mark.exists()
+    assert not weights_path(GRAPH, memento.datadir).exists()
     assert memento.check() == ()
     with pytest.raises(NotFound):
         memento.get_case(case)

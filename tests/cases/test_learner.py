@@ -17,7 +17,7 @@ from conftest import OFFLINE
 from memento.backends import open_backends
 from memento.cases.bank import Bank, Entry, Pair, measure_form
 from memento.cases.learner import Learner, read_weights, weights_path, write_weights
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, cases_iri
 from memento.model import CaseRow, CasesFound, CaseStatus
@@ -74,7 +74,7 @@ class Lesson:
     def copied(self, path: Path) -> Path:
         """The weights of a copy of its data folder, in `path`."""
         shutil.copytree(self.home, path / "home")
-        return weights_path(cases_iri("local", "main"), Home(path / "home"))
+        return weights_path(cases_iri("local", "main"), DataFolder(path / "home"))
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_the_case_has_the_mean_of_what_q_said_of_it(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def learners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bank, type[Made]]]:
     """Makes learners over a bank of loud and quiet cases, without a graph."""
-    home = Home(tmp_path_factory.mktemp("learner"))
+    home = DataFolder(tmp_path_factory.mktemp("learner"))
     parts = open_backends(home, OFFLINE)
     rows = [*LOUD, *QUIET]
     vectors = parts.embedder.embed([row.task for row in rows])

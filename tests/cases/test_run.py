@@ -67,7 +67,7 @@ def test_a_run_is_taken_up_again_by_another_process(memento: Memento) -> None:
     run = memento.start_case("Which film came out first?")
     memento.record_step(run.iri, "Look up Brazil.", result="1985")
     memento.close()
-    with open_memento(memento.home.path, configured=OFFLINE) as again:
+    with open_memento(memento.datadir.path, configured=OFFLINE) as again:
         assert isinstance(again, Memento)
         told = again.record_step(run.iri, "Compare.", result="Brazil")
         done = again.complete_case(run.iri, "partial", score=1.0)

@@ -10,21 +10,22 @@ import sys
 from pathlib import Path
 
 from crash.writer import SETTINGS, deadly
-from memento.archive.backup import manifest, putting, taking
+from memento.archive import backup
+from memento.graph import backups
 from memento.python import Memento, open_memento
 from memento.python import restore_folder as restored
 from memento.search.vectors import Pinned
 
 TAKING: dict[str, tuple[object, str, bool]] = {
     "before the vectors are copied": (Pinned, "copy", True),
-    "before the backup is described": (manifest, "written", True),
-    "before the backup has its name": (taking, "put_on_disk", False),
+    "before the backup is described": (backup, "encode_manifest", True),
+    "before the backup has its name": (backup, "sync_to_disk", False),
 }
 PUTTING: dict[str, tuple[object, str, bool]] = {
-    "before the files lie ready": (putting, "put_on_disk", True),
-    "after the files lie ready": (putting, "put_on_disk", False),
-    "before the mark is set": (putting, "_mark", True),
-    "after the mark is set": (putting, "_mark", False),
+    "before the files lie ready": (backups, "sync_to_disk", True),
+    "after the files lie ready": (backups, "sync_to_disk", False),
+    "before the mark is set": (backups, "write_mark", True),
+    "after the mark is set": (backups, "write_mark", False),
     "before the old files are aside": (Path, "rename", True),
     "after one old file is aside": (Path, "rename", False),
     "before the mark is gone": (Path, "unlink", True),

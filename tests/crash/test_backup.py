@@ -10,7 +10,7 @@ import pytest
 
 from crash.restorer import PUTTING, TAKING
 from crash.writer import SETTINGS
-from memento.archive.backup.manifest import backups, verified
+from memento.graph.backups import list_backups, verify_backup
 from memento.python import Memento, open_memento
 
 RESTORER = Path(__file__).with_name("restorer.py")
@@ -49,16 +49,16 @@ def every(steps: dict[str, tuple[object, str, bool]]) -> list[object]:
 
 @pytest.mark.parametrize("step", every(TAKING))
 def test_a_kill_leaves_no_half_backup(step: str, home: Path, tmp_path: Path) -> None:
-    [before] = backups(tmp_path / "backups")
+    [before] = list_backups(tmp_path / "backups")
     killed(str(home), str(tmp_path / "backups"), step, "open")
-    assert backups(tmp_path / "backups") == [before]
+    assert list_backups(tmp_path / "backups") == [before]
     assert contents(home) == NEW
     with open_memento(home, configured=SETTINGS) as memento:
         made = memento.backup(tmp_path / "backups")
 
-    assert backups(tmp_path / "backups") == [before, Path(made.folder)]
+    assert list_backups(tmp_path / "backups") == [before, Path(made.folder)]
     assert sorted(path.name for path in (tmp_path / "backups").iterdir()) == [before.name, Path(made.folder).name]
-    verified(before)
+    verify_backup(before)
 
 
 @pytest.mark.parametrize("state", ["open", "closed"])

@@ -38,7 +38,7 @@ def model() -> Iterator[ScriptedModel]:
         yield scripted
 
 
-def chat(model: ScriptedModel, provider: str = "openai", **changes: Any) -> Chat:
+def chat(model: ScriptedModel, provider: Any = "openai", **changes: Any) -> Chat:
     url = model.address if provider in ("anthropic", "ollama") else model.openai
     known: dict[str, Any] = {"api_key": KEY, "model": "m", "retry_wait_s": 0.001, **changes}
     return chats_of(ModelSettings(provider=provider, base_url=url, **known))["hypothesise"]
@@ -231,7 +231,7 @@ def test_options_of_ollama_are_laid_into_its_own(model: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize(("provider", "suffix"), [("anthropic", "/v1"), ("ollama", "/api"), ("ollama", "/")])
-def test_a_base_url_may_have_the_part_that_the_protocol_adds(model: ScriptedModel, provider: str, suffix: str) -> None:
+def test_a_base_url_may_have_the_part_that_the_protocol_adds(model: ScriptedModel, provider: Any, suffix: str) -> None:
     settings = ModelSettings(provider=provider, base_url=model.address + suffix, model="m")
 
     assert chats_of(settings)["hypothesise"].answer(PROMPT, Drinks).value.drinks == ["tea"]

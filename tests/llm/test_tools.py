@@ -114,9 +114,9 @@ def test_a_server_that_is_none_is_named(servers: Json, told: str) -> None:
 
 
 def test_keys_of_servers_are_shown_nowhere() -> None:
-    from memento.settings import Settings, shown
+    from memento.settings import Settings, mask_secrets
 
     knobs = ExecutorSettings(servers='{"a": {"url": "http://x", "headers": {"Authorization": "Bearer canary"}}}')
 
     assert "canary" not in repr(knobs)
-    assert "canary" not in str(shown(Settings(executor=knobs)))
+    assert "canary" not in str(mask_secrets(Settings(executor=knobs)))

@@ -9,7 +9,7 @@ from shutil import copytree
 
 import pytest
 
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Change, Recollection
 from memento.python import Memento, open_memento
@@ -24,7 +24,7 @@ QUESTIONS = [*World(900, seed=3).questions(24), "Where do I work?", "What is my 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("worlds") / "whole"
-    graph = Oxigraph(Home(path).store)
+    graph = Oxigraph(DataFolder(path).store)
     graph.apply(Change(tuple(World(900).quads())))
     graph.close()
     with open_memento(path, configured=WHOLE) as memento:

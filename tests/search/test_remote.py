@@ -30,7 +30,7 @@ def model() -> Iterator[ScriptedModel]:
         yield scripted
 
 
-def settings(server: ScriptedModel, provider: str = "openai-compatible", **changes: Any) -> EmbeddingSettings:
+def settings(server: ScriptedModel, provider: Any = "openai-compatible", **changes: Any) -> EmbeddingSettings:
     url = server.address if provider == "ollama" else server.openai
     known: dict[str, Any] = {"model": "e", "dimensions": 256, "api_key": "sk-1", "retry_wait_s": 0.001, **changes}
     return EmbeddingSettings(provider=provider, base_url=url, **known)

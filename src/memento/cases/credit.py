@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.bank import Pair, Vector, load_vectors, measure_form
 from memento.cases.domain import Domain, Writer
 from memento.errors import BackendError, InputError, NotFound
 from memento.graph.mapping import quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, mint
+from memento.iris import IRI, MEM, mint, parse_iri
 from memento.model import (
     LEAST_REWARD,
     MOST_REWARD,
@@ -117,7 +116,7 @@ def require_retrieval(retrieval: str, domain: Domain, parts: Backends) -> None:
 
 def _load_retrieval(retrieval: str, domain: Domain, parts: Backends) -> list[Row]:
     """Load what is known of a look-up, and then the cases it showed; nothing when there is no such."""
-    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=named(retrieval))
+    rows = parts.graph.select("cases/retrieval", [domain.graph], retrieval=parse_iri(retrieval))
     return sorted(rows, key=lambda row: "task" not in row)
 
 

@@ -119,7 +119,7 @@ class Domains:
             self.invalidate(graph)
         # What was learned from a case that somebody erased goes with it.
         for graph in {quad[3] for quad in change.removes if quad[1] == TYPE and quad[2] == MEM.Case}:
-            weights_path(graph, self._parts.home).unlink(missing_ok=True)
+            weights_path(graph, self._parts.datadir).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from memento.backends import Backends
 from memento.cases.bank import FORM_WIDTH, Bank, Pair, Rows, Vector
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.iris import IRI
 from memento.settings import CasesSettings
 
@@ -75,7 +75,7 @@ class Weight:
     auc_cosine: float | None = None
 
 
-def weights_path(graph: IRI, home: Home) -> Path:
+def weights_path(graph: IRI, home: DataFolder) -> Path:
     """Return the file of what a domain's Q function has learned."""
     return home.weights / f"{sha256(graph.encode()).hexdigest()[:32]}.npz"
 
@@ -91,7 +91,7 @@ class Learner:
         """
         self._bank, self._knobs = bank, knobs
         self._fingerprint = parts.embedder.fingerprint
-        self._path = weights_path(bank.graph, parts.home)
+        self._path = weights_path(bank.graph, parts.datadir)
         self._trainer: Trainer | None = None
         self._centre: Vector = np.zeros(bank.dimensions, dtype=np.float32)
         self._seen = np.zeros((REPLAY, feature_width(bank.dimensions)), dtype=np.float32)

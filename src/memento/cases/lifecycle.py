@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases import runs
 from memento.cases.bank import Entry, embed_tasks
@@ -22,7 +21,7 @@ from memento.cases.runs import StoredRun
 from memento.errors import NotFound
 from memento.graph.mapping import quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, cases_iri, mint
+from memento.iris import IRI, MEM, cases_iri, mint, parse_iri
 from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
 from memento.model.cases import State
 from memento.search.vectors import digest
@@ -117,7 +116,7 @@ def save_cases(
 
 def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> CaseShown:
     """Describe one case in full, a forgotten one too; raises `NotFound`."""
-    cases = _load_cases([named(case)], domain, name, parts, steps=True)
+    cases = _load_cases([parse_iri(case)], domain, name, parts, steps=True)
     if not cases:
         raise NotFound(f"there is no case <{case}> in this domain")
     return cases[0]
@@ -183,7 +182,7 @@ _AT_ONCE = 200  # cases whose quads are read together
 
 def hide_case(case: str, domain: Domain, writer: Writer) -> IRI:
     """Hide a case from every retrieval from now on; raises `NotFound`. Doing it twice changes nothing."""
-    iri = named(case)
+    iri = parse_iri(case)
     rows = writer.parts.graph.select("cases/listed", [domain.graph], case=iri)
     if not rows:
         raise NotFound(f"there is no case <{case}> in this domain")

@@ -17,13 +17,12 @@ from typing import cast
 
 import numpy as np
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.bank import Bank, Rows, embed_tasks
 from memento.cases.domain import Domain, Writer
 from memento.cases.retrieve import Values, load_texts, order_best_first
 from memento.errors import NotFound
-from memento.iris import IRI, TYPE, ZPT, mint
+from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
 from memento.manifest.structure import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.rank.walks import Csr
@@ -210,7 +209,7 @@ def _load_seen_cases(previous: IRI | None, domain: Domain, parts: Backends) -> s
     """Load the cases that an earlier view showed."""
     if previous is None:
         return set()
-    rows = parts.graph.select("cases/view", [domain.graph], view=named(previous))
+    rows = parts.graph.select("cases/view", [domain.graph], view=parse_iri(previous))
     if not rows:
         raise NotFound(f"there is no view <{previous}> in this domain, or it was let go: the latest {VIEWS} are kept")
     return {cast(IRI, row["value"]) for row in rows if row["predicate"] == ZPT.selectedCorpuscle}

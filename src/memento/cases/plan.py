@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 SHOWN = 2000  # characters of a result or a plan in a question to a model
 
-_NUMBERED = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
+_NUMBERED = re.compile(r"\A\s*+(?:\d++[.)]|[-*])\s++")
 _BREAK = re.compile(r"\n+|(?<=[.!?;])\s+(?=\d+[.)]\s)")
-# What a task names: a quoted text, a path or file, a date or number, a name.
+# What a task names: a quoted text, a path or file, a date or number, a name. Each is tried once at the beginning of its run of
+# characters and never given back: a task of a hundred thousand dashes takes no longer than one of words.
 _VALUE = re.compile(
-    r"\"[^\"]+\"|'[^']+'|“[^”]+”|[\w./~-]*[\w~-][./][\w./~-]*\w|\d[\w:.,-]*\w|\d|\b[A-Z][\w'-]*(?:\s[A-Z][\w'-]*)*"
+    r"\"[^\"]++\"|'[^']++'|“[^“”]++”|(?<![\w./~-])[./]*+[\w~-]++[./][\w./~-]*\w|\d[\w:.,-]*\w|\d"
+    r"|\b[A-Z][\w'-]*+(?:\s[A-Z][\w'-]*+)*"
 )
 _QUOTES = "\"'“”"
 

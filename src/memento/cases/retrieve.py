@@ -22,13 +22,12 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.bank import Bank, Rows, Vector, embed_tasks, measure_form
 from memento.cases.domain import Domain
 from memento.cases.learner import Weight
 from memento.errors import InputError
-from memento.iris import IRI
+from memento.iris import IRI, parse_iri
 from memento.model import CaseFound, CasesFound, Scope, Section
 from memento.retrieval.question import named_entities
 from memento.settings import CasesSettings
@@ -212,7 +211,7 @@ def find_entities_each(
         are_names = bool(anchors.any())
         concerned = []
         for task, about in tasks:
-            given = tuple(dict.fromkeys(map(named, about)))
+            given = tuple(dict.fromkeys(map(parse_iri, about)))
             for iri in given:
                 node = indexes.nodes.find(iri)
                 if node is None or not anchors[node]:

@@ -15,13 +15,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from memento.archive.library import named
 from memento.backends import Backends
 from memento.cases.domain import Domain
 from memento.cases.retrieve import load_texts
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node, quads, statements
-from memento.iris import IRI, MEM, TYPE, mint
+from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
     Action,
     CaseFound,
@@ -75,7 +74,7 @@ class StoredRun:
 def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
     """Load one run; raises `NotFound`."""
     graph = domain.graph
-    iri = named(run)
+    iri = parse_iri(run)
     trajectories = _load_nodes(Trajectory, [iri], graph, parts)
     if not trajectories:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
@@ -92,7 +91,7 @@ def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
 
 def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
     """Find the case that came of a run, or None while it is under way."""
-    rows = parts.graph.select("cases/case_of", [domain.graph], run=named(run))
+    rows = parts.graph.select("cases/case_of", [domain.graph], run=parse_iri(run))
     return cast(IRI, rows[0]["case"]) if rows else None
 
 

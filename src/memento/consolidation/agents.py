@@ -24,6 +24,14 @@ USER = "USER"
 """How a memory spells the person whose memory this is."""
 
 
+class NotUnderstood(Exception):
+    """The agents give a note up: `reason` tells whoever wrote it why it is kept in its own words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
     """Something a note names, before it is known whether the graph has it. `aliases` are other names the note gives it."""
@@ -176,7 +184,7 @@ Decision = Add | Skip | Invalidate
 
 
 class Agents(Protocol):
-    """Who answers, for one note: rules, or a model. May be asked from two threads."""
+    """Who answers, for one note: rules, or a model. May be asked from two threads. Rules may raise `NotUnderstood`."""
 
     name: str
     """`rules`, or the model's provider and name: goes into the provenance of the memories."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import Account, Agents, Draft, Invalidate, Target
+from memento.consolidation.agents import Account, Agents, Draft, Invalidate, NotUnderstood, Resolution, Target
 from memento.consolidation.context import find_candidates, load_contents, load_statements
 from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
@@ -18,7 +18,7 @@ from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint
 from memento.keys.remember import KeyChanges, inherit_keys
 from memento.keys.settle import WriteContext
-from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
+from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
 from memento.search.records import content_hash
 
 _CANDIDATES = 5
@@ -52,12 +52,11 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
     user, user_is_new = load_user(scope, parts)
     note = Note(iri=mint("note"), content=content, at=now)
-    mentions = drop_user(rules.extract_entities(note, user).mentions, user)
-    offered = find_candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
-    resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
-    read = rules.extract_memories(note, mentions, user)
-    names = tuple(mention.name for mention in mentions)
-    draft = read[0] if len(read) == 1 else Draft(content=content.strip(), about=names)
+    unread = None
+    try:
+        draft, resolutions = _understand(note, user, scope, parts, rules)
+    except NotUnderstood as error:
+        draft, resolutions, unread = Draft(content=content.strip(), about=()), (), error.reason
     began = since or old.valid_at
     target = Target(memory=old.iri, reason=f"Corrected to: {draft.content.rstrip('.!')}", mode="correction")
     understood = Understanding(
@@ -66,11 +65,12 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
         account=Account(),
         began=now,
         ended=now,
-        resolutions=resolved.resolutions,
+        resolutions=resolutions,
         decisions=[Invalidate(draft=replace(draft, valid_at=began, corrects=True), targets=(target,))],
         user=user,
         user_is_new=user_is_new,
         retirable={old.iri: old},
+        unread=unread,
     )
     written, noted = build_change(understood)
     new = noted.memories[0]
@@ -123,6 +123,18 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         invalidator=gone.invalidator,
         contents={iri: str(statements[MEM.content][0]) for iri, statements in both.items()},
     )
+
+
+def _understand(
+    note: Note, user: User, scope: Scope, parts: Backends, rules: Agents
+) -> tuple[Draft, tuple[Resolution, ...]]:
+    """Return the one fact of the better text, and what it names; where there are several, the text as it is."""
+    mentions = drop_user(rules.extract_entities(note, user).mentions, user)
+    offered = find_candidates(mentions, scope, _CANDIDATES, parts, exact_only=True)
+    resolved = rules.resolve_entities(list(zip(mentions, offered, strict=True)), None, user)
+    read = rules.extract_memories(note, mentions, user)
+    names = tuple(mention.name for mention in mentions)
+    return (read[0] if len(read) == 1 else Draft(content=note.content.strip(), about=names)), resolved.resolutions
 
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -40,12 +40,12 @@ from memento.consolidation.agents import (
     Hypotheses,
     Invalidate,
     Mention,
+    NotUnderstood,
     Resolution,
     Resolved,
     Skip,
     Target,
 )
-from memento.consolidation.rules import RuleAgents
 from memento.consolidation.settle import is_user
 from memento.errors import ModelError
 from memento.iris import IRI
@@ -67,7 +67,7 @@ class ModelAgents:
 
     kind: AgentKind = "model"
 
-    def __init__(self, chats: Mapping[str, Chat], rules: RuleAgents, tokens: int = 0) -> None:
+    def __init__(self, chats: Mapping[str, Chat], rules: Agents, tokens: int = 0) -> None:
         """
         Args:
             chats: the model for each of `QUESTIONS`.
@@ -152,13 +152,13 @@ class ModelAgents:
 class Models:
     """Makes the agents of each note, all on the same connections."""
 
-    def __init__(self, settings: ModelSettings, rules: RuleAgents) -> None:
+    def __init__(self, settings: ModelSettings, rules: Callable[[], Agents]) -> None:
         self._chats = chats_of(settings)
         self._rules = rules
         self._tokens = settings.tokens_per_note
 
     def __call__(self) -> Agents:
-        return ModelAgents(self._chats, self._rules, self._tokens)
+        return ModelAgents(self._chats, self._rules(), self._tokens)
 
     def close(self) -> None:
         """Let go of the connections; calling it twice is harmless."""
@@ -532,9 +532,12 @@ def _find_repetition(draft: Draft, existing: Sequence[Existing], note: Note) -> 
     )
 
 
-def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: RuleAgents) -> Draft:
+def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User, rules: Agents) -> Draft:
     """Add to the draft the slot it fills, when rules read the one same fact in its words."""
-    read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
+    try:
+        read = rules.extract_memories(replace(note, content=draft.content), mentions, user)
+    except NotUnderstood:
+        return draft
     if len(read) != 1:
         return draft
     [draft_by_rules] = read
@@ -550,16 +553,19 @@ def add_slots(draft: Draft, note: Note, mentions: Sequence[Mention], user: User,
 
 
 def place_in_history(
-    decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: RuleAgents
+    decisions: Sequence[Decision], existing: Sequence[Existing], note: Note, rules: Agents
 ) -> list[Decision]:
     """Add to a decision about the past the memory that follows it in its slot, when the model has not named one."""
     return [_place_decision(decision, existing, note, rules) for decision in decisions]
 
 
-def _place_decision(decision: Decision, existing: Sequence[Existing], note: Note, rules: RuleAgents) -> Decision:
+def _place_decision(decision: Decision, existing: Sequence[Existing], note: Note, rules: Agents) -> Decision:
     if isinstance(decision, Skip) or not decision.draft.slot:
         return decision
-    [by_rules] = rules.resolve_memories([decision.draft], existing, note)
+    try:
+        [by_rules] = rules.resolve_memories([decision.draft], existing, note)
+    except NotUnderstood:
+        return decision
     if isinstance(by_rules, Skip) or by_rules.successor is None:
         return decision
     successor = decision.successor or by_rules.successor

@@ -30,6 +30,7 @@ from memento.consolidation.agents import (
     Existing,
     Extraction,
     Mention,
+    NotUnderstood,
     Resolution,
     Resolved,
     Skip,
@@ -92,7 +93,7 @@ class Branches:
 
 def understand(task: Task, means: Resources, extraction: Extraction | None = None) -> Understanding:
     """
-    Find out what a note says, and what it changes; nothing is written.
+    Find out what a note says, and what it changes; nothing is written. What cannot be understood is kept word for word.
 
     Args:
         extraction: what the note names, where it was extracted before.
@@ -100,12 +101,22 @@ def understand(task: Task, means: Resources, extraction: Extraction | None = Non
     Raises:
         BackendError: store, embedder or model failed.
     """
-    agents, parts, scope = means.agents, means.parts, task.scope
-    watch, began = Stopwatch("note"), now()
-    user, user_is_new = load_user(scope, parts)
-    if again := find_repetition(task, parts):
+    began = now()
+    user, user_is_new = load_user(task.scope, means.parts)
+    if again := find_repetition(task, means.parts):
         skip = Skip(draft=Draft(content=task.note.content, about=()), duplicate=again, reason="said before")
         return _conclude(task, means, began, user, user_is_new, decisions=[skip])
+    try:
+        return _understand_parts(task, means, extraction, began, user, user_is_new)
+    except NotUnderstood as error:
+        return _keep_verbatim(task, means, began, user, user_is_new, error.reason)
+
+
+def _understand_parts(
+    task: Task, means: Resources, extraction: Extraction | None, began: datetime, user: User, user_is_new: bool
+) -> Understanding:
+    agents, parts, scope = means.agents, means.parts, task.scope
+    watch = Stopwatch("note")
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
         context = branches.start(_find_context, task, means)
         with watch.phase("extract"):
@@ -145,10 +156,44 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
         parts.embedder.embed(windows)
 
 
-def list_texts(task: Task, extraction: Extraction, user: User, agents: Agents) -> list[str]:
-    """List every text that understanding the note by rules will embed."""
-    mentions = add_context_mentions(extraction.mentions, task, user)
-    return _collect_texts(_extract_drafts(task, mentions, user, agents, Stopwatch("anticipate")), mentions, task, user)
+def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
+    """Read ahead by rules: what the note names, if they can say, and every text that understanding it will embed."""
+    try:
+        extraction = agents.extract_entities(task.note, user, biography=not task.keep)
+        mentions = add_context_mentions(extraction.mentions, task, user)
+        drafts = _extract_drafts(task, mentions, user, agents, Stopwatch("anticipate"))
+        return extraction, _collect_texts(drafts, mentions, task, user)
+    except NotUnderstood:
+        return None, []
+
+
+def _keep_verbatim(
+    task: Task, means: Resources, began: datetime, user: User, user_is_new: bool, reason: str
+) -> Understanding:
+    """Keep the note as one memory in its own words, about who said it and its title; nobody reads it to know that much."""
+    mentions = add_context_mentions((), task, user)
+    offered = find_candidates(mentions, task.scope, means.knobs.entity_candidates, means.parts, exact_only=True)
+    known = [
+        next((one.entity.iri for one in some if one.entity.kind == mention.kind), None)
+        for mention, some in zip(mentions, offered, strict=True)
+    ]
+    about = (name_other_speaker(task, user) or USER, *([task.title] if task.title else []))
+    draft = Draft(content=task.note.content, about=about, subject=task.title if task.keep else None)
+    return _conclude(
+        task,
+        means,
+        began,
+        user,
+        user_is_new,
+        decisions=[Add(draft=draft, reason=reason)],
+        resolutions=[
+            Resolution(
+                mention=mention, entity=entity, reason="the same name" if entity else "nothing known has this name"
+            )
+            for mention, entity in zip(mentions, known, strict=True)
+        ],
+        unread=reason,
+    )
 
 
 def _find_context(task: Task, means: Resources) -> list[Scored[IRI]]:
@@ -223,6 +268,7 @@ def _conclude(
     resolutions: Sequence[Resolution] = (),
     description: str | None = None,
     known: Sequence[Existing] = (),
+    unread: str | None = None,
 ) -> Understanding:
     agents = means.agents
     return Understanding(
@@ -238,6 +284,7 @@ def _conclude(
         user_description=description,
         retirable=_select_retirable(known, task.scope, means.parts),
         longest_description=means.knobs.description_chars,
+        unread=unread,
     )
 
 

@@ -130,6 +130,7 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
         invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
         pending=state is not None,
         contents=contents_of(rows),
+        verbatim="it could not be read, so it is kept in its own words" if rows[0].get("verbatim") else None,
     )
 
 

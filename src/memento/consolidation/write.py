@@ -14,7 +14,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Account, Add, Decision, Draft, Invalidate, Resolution, Skip
+from memento.consolidation.agents import (
+    USER,
+    Account,
+    Add,
+    Decision,
+    Draft,
+    Invalidate,
+    NotUnderstood,
+    Resolution,
+    Skip,
+)
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
@@ -47,7 +57,8 @@ class Understanding:
     A note and what the agents made of it, before it is written.
 
     `retirable` are the memories that may be retired: shown to the agents, and in the graph that is written. `began` is when the
-    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI.
+    agents began. With `keeps_skipped` a pending note in which nothing is new stays, as its caller has its IRI. `unread` is why the
+    agents gave the note up, so that its own words are kept.
     """
 
     task: Task
@@ -63,6 +74,7 @@ class Understanding:
     retirable: Mapping[IRI, Memory]
     keeps_skipped: bool = False
     longest_description: int = 2000
+    unread: str | None = None
 
     @property
     def note(self) -> Note:
@@ -107,7 +119,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         + endings
         + _change_user_of(memories, understood)
     )
-    written += finish_run(understood, "done", [memory.iri for _, memory in memories])
+    written += finish_run(understood, "done", [memory.iri for _, memory in memories], understood.unread)
     against = dict.fromkeys(old for _, _, old, _ in contradicted[::2] if isinstance(old, IRI))
     noted = Noted(
         note=note.iri,
@@ -118,6 +130,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
             **{memory.iri: memory.content for _, memory in memories},
             **{iri: understood.retirable[iri].content for iri in (*ended, *against)},
         },
+        verbatim=understood.unread,
     )
     return written, noted
 
@@ -186,6 +199,7 @@ def _make_memory(draft: Draft, names: Mapping[str, IRI], understood: Understandi
         slot=draft.slot if subject else None,
         slot_value=draft.slot_value if subject else None,
         content_hash=content_hash(draft.content),
+        is_verbatim=True if understood.unread else None,
     )
 
 
@@ -277,7 +291,7 @@ def finish_run(understood: Understanding, state: State, generated: Sequence[IRI]
         prompts=account.prompts,
         tokens=account.tokens or None,
         attempts=earlier.attempts if earlier else None,
-        error=earlier.error if earlier else None,
+        error=NotUnderstood.__name__ if understood.unread else earlier.error if earlier else None,
         reason=reason or (earlier.reason if earlier else None),
         isolated=earlier.isolated if earlier else None,
     )

@@ -54,7 +54,7 @@ class Trial:
 
     def import_documents(self, consolidate: bool) -> None:
         """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
-        kept = self._memento.home.path / "documents.json"
+        kept = self._memento.datadir.path / "documents.json"
         if kept.exists():
             self._document, self.memories = json.loads(kept.read_text(encoding="utf-8"))
             self._memento.warm_up()

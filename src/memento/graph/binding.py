@@ -19,7 +19,7 @@ from memento.graph.terms import to_term
 from memento.model import Value
 
 # The samples are IRIs, numbers and quoted strings, none of which may hold a brace: that is tested for every file.
-_SLOT = re.compile(r"VALUES\s+(?P<head>\(\s*)?\?(?P<name>\w+)(?P<more>(?(head)[\s?\w]*\)))\s*\{[^{}]*\}")
+_SLOT = re.compile(r"VALUES\s+(?P<head>\(\s*)?\?(?P<name>\w++)(?P<more>(?(head)[\s?\w]*+\)))\s*+\{[^{}]*\}")
 
 SlotValues = Value | Sequence[Value] | Sequence[tuple[Value, ...]]
 """What fills a slot: a value, several, or rows of a table."""

@@ -64,7 +64,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "operations": "what one can ask, one declaration each",
     },
     {
-        "graph": "the store",
+        "graph": "the store and its backups",
         "search": "the derived indexes and the embedders",
         "llm": "language models",
         "access": "tokens and rights",
@@ -83,8 +83,9 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "archive": "exports, backups, forgetting",
     },
     {"sparql": "foreign SPARQL: guard, workers, updates"},
-    {"service": "the handlers of the operations, and what they share", "evaluation": "how good recall is"},
+    {"service": "the handlers of the operations, and what they share"},
     {"python": "`Memento` and `Client`: one method for each operation"},
+    {"evaluation": "how good recall is"},
     {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
 )
 """

@@ -49,14 +49,17 @@ def _thresholds(*values: float) -> Thresholds:
 
 
 BGE = "bge"
-CALIBRATED: dict[str, tuple[str, Thresholds]] = {
+CALIBRATED: dict[str, tuple[re.Pattern[str], Thresholds]] = {
     # key, content, link, merge, short, dedup, least, contradiction
-    "openai": (r"^openai-|text-embedding-(?:3|ada)", _thresholds(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85)),
-    "bge-m3": (r"bge-?_?m3", _thresholds(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
-    BGE: (r"bge", _thresholds(0.60, 0.50, 0.60, 0.85, 0.90, 0.90, 0.50, 0.85)),
-    "e5": (r"\be5\b|_e5|e5[-_]", _thresholds(0.85, 0.80, 0.93, 0.97, 0.98, 0.985, 0.80, 0.95)),
-    "minilm": (r"minilm", _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
-    "trigram": (r"^trigram", _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
+    "openai": (
+        re.compile(r"^openai-|text-embedding-(?:3|ada)"),
+        _thresholds(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85),
+    ),
+    "bge-m3": (re.compile(r"bge-?_?m3"), _thresholds(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
+    BGE: (re.compile(r"bge"), _thresholds(0.60, 0.50, 0.60, 0.85, 0.90, 0.90, 0.50, 0.85)),
+    "e5": (re.compile(r"\be5\b|_e5|e5[-_]"), _thresholds(0.85, 0.80, 0.93, 0.97, 0.98, 0.985, 0.80, 0.95)),
+    "minilm": (re.compile(r"minilm"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
+    "trigram": (re.compile(r"^trigram"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
 }
 """By family: what its fingerprints look like, first match, and its thresholds."""
 
@@ -70,7 +73,7 @@ def find_family(fingerprint: str) -> str | None:
     >>> find_family("all-MiniLM-L6-v2-512-53aa51172d14"), find_family("ollama-bge-m3-1024-localhost-1a2b"), find_family("x-1")
     ('minilm', 'bge-m3', None)
     """
-    return next((name for name, (like, _) in CALIBRATED.items() if re.search(like, fingerprint.lower())), None)
+    return next((name for name, (like, _) in CALIBRATED.items() if like.search(fingerprint.lower())), None)
 
 
 def choose_thresholds(fingerprint: str, settings: KeysSettings) -> Thresholds:

@@ -38,7 +38,7 @@ from memento.model import (
     ToRemember,
 )
 from memento.ports import Vectors
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.search.records import REMEMBERED, content_hash
 from memento.search.subjects import OPENERS
 
@@ -193,7 +193,7 @@ def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
     if not depth:
         return Change()
     return Change(
-        ((memory, MEM.depth, round(dynamics.corrected(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
+        ((memory, MEM.depth, round(laws.correct_depth(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
     )
 
 

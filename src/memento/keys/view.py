@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.model import KeyType, Scope
-from memento.rank import dynamics
+from memento.rank import laws as dynamics
 from memento.search.indexes import Indexes
 from memento.search.links import Joined, label_of, read_names
 from memento.search.nodes import Ids, Mask
@@ -65,6 +65,7 @@ _OTHER = STOP_WORDS | frozenset(
 )
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
 """How adverbs, many adjectives and most forms of verbs end."""
+_LETTER = re.compile(r"[^\W_]")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 
@@ -181,7 +182,9 @@ def _spell(label: str, text: str) -> str:
 
 
 def _label_pattern(label: str) -> re.Pattern[str]:
-    return re.compile(r"[\W_]+".join(map(re.escape, label.split())), re.IGNORECASE)
+    # A mark that stands alone in a label, as in "R & D", is part of what may stand between its words.
+    words = [word for word in label.split() if _LETTER.search(word)] or [label]
+    return re.compile(r"[\W_]+".join(map(re.escape, words)), re.IGNORECASE)
 
 
 Weights = NDArray[np.float64]

@@ -39,18 +39,18 @@ from memento.model import (
     RelatedMemory,
     Scope,
     Strength,
-    Trodden,
+    Traversed,
     TurnRow,
     Value,
 )
 from memento.ports import Vectors
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.strength.reinforcement import Reinforcement
 
 Statements = Mapping[IRI, Sequence[Value]]
 
 MOST_RELATED = 20
-_EXPLICIT = 1.0  # what a link that was drawn by hand counts, neighbours the rarity of each shared key
+_EXPLICIT = 1.0  # what a link that was drawn by hand counts, beside the rarity of each shared key
 _DAY_MS = 86_400_000
 
 
@@ -105,7 +105,7 @@ def list_page(entry: KeyEntry, page: PageRequest, traversal: Traversal, aliases:
             score=round(float(scores[place]), 6),
             weight=round(float(weights[place]), 6),
             depth=round(float(depths[place]), 6),
-            band=cast(Band, dynamics.band(float(depths[place]))),
+            band=cast(Band, laws.depth_band(float(depths[place]))),
             created_at=traversal.created_at(int(reached[place])),
             namespace=namespace_of(nodes.graph(int(reached[place]))),
         )
@@ -212,11 +212,11 @@ def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, State
     return noun(Memory, IRI(iri), said), graph, node, said
 
 
-def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, traversal: Traversal) -> Trodden:
+def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, traversal: Traversal) -> Traversed:
     """Return that somebody came to a memory over a key; a key that is not written yet goes where its entity is."""
     key = Key(iri=entry.iri, name=entry.name, type=entry.type, created_at=traversal.now, denotes=entry.denotes)
     own = graph if entry.node is None else traversal.view.indexes.nodes.graph(entry.node)
-    return Trodden(key=key, key_graph=own, memory=memory, graph=graph, at=traversal.now, weight=weight)
+    return Traversed(key=key, key_graph=own, memory=memory, graph=graph, at=traversal.now, weight=weight)
 
 
 def age_in_days(nodes: NDArray[np.integer], traversal: Traversal) -> NDArray[np.float64]:
@@ -244,8 +244,8 @@ def _score(
     relevance = np.ones(len(reached))
     if query is not None and len(reached):
         relevance = traversal.view.indexes.vectors["memory"].cosines(reached, query).astype(np.float64)
-    fading = dynamics.time_factor(age_in_days(reached, traversal), depths)
-    return np.asarray(relevance * weights * dynamics.depth_factor(depths) * fading)
+    fading = laws.time_factor(age_in_days(reached, traversal), depths)
+    return np.asarray(relevance * weights * laws.depth_factor(depths) * fading)
 
 
 def _find_traversed(via: str, node: int, traversal: Traversal) -> tuple[KeyEntry, float]:
@@ -265,7 +265,7 @@ def _describe_memory(
     memory, strength = shown.memory, traversal.strengths.strength(shown.memory.iri)
     if shown.is_traced:
         strength = Strength(
-            depth=dynamics.read(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
+            depth=laws.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
         )
     rows = traversal.graph.select("keys/linked", traversal.view.graphs, memory=memory.iri)
     related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
@@ -277,7 +277,7 @@ def _describe_memory(
         created_at=memory.created_at,
         valid_at=memory.valid_at,
         depth=round(strength.depth, 9),
-        band=cast(Band, dynamics.band(round(strength.depth, 9))),
+        band=cast(Band, laws.depth_band(round(strength.depth, 9))),
         access_count=strength.access_count,
         keys=tuple(sorted(keys, key=lambda one: (-one.weight, one.memory_count, one.name))),
         note=memory.extracted_from,
@@ -299,7 +299,7 @@ def _describe_key(
         key=entry.iri,
         name=entry.name,
         type=entry.type,
-        weight=round(dynamics.trodden(weight) if is_traversed and traced else weight, 9),
+        weight=round(laws.reinforce_link(weight) if is_traversed and traced else weight, 9),
         memory_count=len(traversal.view.list_visible(entry)),
         is_traversed=is_traversed,
     )

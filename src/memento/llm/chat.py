@@ -231,8 +231,9 @@ def _ask_again(answer: ChatResponse, wrong: str, form: type[Form]) -> tuple[Turn
     return Turn("assistant", answer.text.strip() or "(nothing)"), Turn("user", again)
 
 
-FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
-THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+FENCED = re.compile(r"```[a-zA-Z]*+[^\S\n]*+\n(.*?)```", re.DOTALL)
+# Up to the next tag of a thought, whichever: one that is never closed would be looked for to the end, from each that opens.
+THOUGHT = re.compile(r"<think(?:ing)?>[^<]*+(?:<(?!/?think(?:ing)?>)[^<]*+)*+</think(?:ing)?>")
 UNKNOWN = ("default", "title", "discriminator")
 BOUNDS = (
     "minLength",

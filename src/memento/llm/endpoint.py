@@ -150,7 +150,7 @@ class Endpoint:
         try:
             status, headers, text = self._send(path, body, until)
             reported = True
-            (self.breaker.failed if status >= 500 or status == 408 else self.breaker.succeeded)()
+            (self.breaker.record_failure if status >= 500 or status == 408 else self.breaker.record_success)()
         except httpx2.TimeoutException as error:
             return 0, {}, None, f"{type(error).__name__} after the time that its settings allow"
         except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, UnicodeEncodeError) as error:
@@ -162,7 +162,7 @@ class Endpoint:
             return 0, {}, None, f"{type(error).__name__}: {error}"
         finally:
             if not reported:
-                self.breaker.failed()
+                self.breaker.record_failure()
         try:
             parsed = json.loads(text)
         except (ValueError, RecursionError):

@@ -24,7 +24,7 @@ from memento.errors import MementoError
 from memento.iris import IRI, MEM
 from memento.manifest.structure import Community, Structure, analyse_graph
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
-from memento.rank import dynamics
+from memento.rank import laws
 from memento.rank.walks import Csr
 from memento.search.nodes import Ids
 from memento.settings import ManifestSettings
@@ -95,7 +95,7 @@ def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
     arcs = indexes.associations.among(visible)
     weights = np.zeros(len(arcs.source))
     for graph, of in indexes.nodes.by_graph(arcs.source):
-        weights[of] = dynamics.associations_at(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+        weights[of] = laws.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
     return MapData(
         memories=memories,
         size=indexes.nodes.size,
@@ -138,7 +138,7 @@ def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime
     )
     used, changed = np.fmax(data.created, data.read_at), np.fmax(data.created, data.judged_at)
     days = [(at.timestamp() - since) / 86_400 for since in (data.created, used, changed)]
-    season = dynamics.seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
+    season = laws.find_seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
     none = np.zeros(len(anchors))
     return World(
         nodes=nodes,
@@ -178,9 +178,7 @@ def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
     """Describe the structure with names and texts, of those places alone that are shown."""
     shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
-    seasons = {
-        name: _choose_of_season(world, found, code) for code, name in enumerate(dynamics.Season) if name != "other"
-    }
+    seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(laws.Season) if name != "other"}
     shown += [node for some in seasons.values() for node in some]
     shown += [int(node) for one in found.communities for node in one.nodes[: 2 * _SHOWN]]
     shown += [node for bridge in found.bridges for node in bridge.nodes]

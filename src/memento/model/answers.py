@@ -1,4 +1,4 @@
-"""What comes back from a question to the service."""
+"""What comes back from the service: answers to questions, what became of changes, rows that an import takes, and the map."""
 
 from __future__ import annotations
 
@@ -76,11 +76,6 @@ class Recalled:
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
 
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_recalled(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledEntity:
@@ -116,11 +111,6 @@ class Recollection:
     degraded: str | None = None
     """Why these are memories of an earlier time; None when all is well."""
 
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_recollection(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
@@ -134,11 +124,6 @@ class Listed:
     invalid_at: datetime | None = None
     expired_at: datetime | None = None
     archived_at: datetime | None = None
-
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_listed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,11 +145,6 @@ class Believed:
     successor: IRI | None = None
     reason: str | None = None
 
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_believed(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
@@ -181,11 +161,6 @@ class Timeline:
     earlier: int = 0
     sparql: str | None = None
 
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_timeline(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
@@ -196,11 +171,6 @@ class Described:
     namespace: str
     properties: tuple[tuple[str, str], ...]
     pointed_at_by: tuple[tuple[str, str], ...] = ()
-
-    def _repr_html_(self) -> str:
-        from memento.model import html
-
-        return html.of_described(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,3 +253,281 @@ class Difference:
     what: str
     iri: str
     detail: str
+
+
+NoteState = Literal["pending", "consolidated", "skipped", "failed"]
+"""How far a note has come: kept and waiting, understood, nothing new in it, or given up until `retry`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """
+    What became of a note: what was stored, what that retired, what it contradicts without retiring it.
+
+    A `pending` note is kept, but not yet understood: `memories` are still to come. `note` is None when it was `skipped`. `verbatim`
+    is why the note could not be read, where its one memory is the note word for word.
+    `contents` has the text of every memory that is named.
+    """
+
+    note: IRI | None
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    skipped: str | None = None
+    contradicts: tuple[IRI, ...] = ()
+    pending: bool = False
+    verbatim: str | None = None
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteStatus:
+    """
+    How far a note has come. `agent` understood it; `attempts` failed, the last one by `error`, which said `reason`.
+
+    For a skipped note `reason` says why nothing came of it; for a pending one `retry_at` is when it is tried again.
+    `contents` has the text of every memory that is named.
+    """
+
+    note: IRI
+    state: NoteState
+    memories: tuple[IRI, ...] = ()
+    invalidated: tuple[IRI, ...] = ()
+    agent: str | None = None
+    attempts: int = 0
+    error: str | None = None
+    reason: str | None = None
+    retry_at: datetime | None = None
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """
+    A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is.
+
+    `contents` has the text of both.
+    """
+
+    invalidation: IRI
+    restored: IRI
+    invalidator: IRI
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """
+    Where one memory comes from: the note, who said it, and what made the memory of it.
+
+    `agent` is "rules", a model by provider and name, or "" when the note was kept as it was; `agent_iri` can be given to `forget`.
+    """
+
+    memory: IRI
+    content: str
+    note: NoteRef
+    said_by: str
+    agent: str = ""
+    agent_iri: IRI | None = None
+    kind: str = ""
+    at: datetime | None = None
+    rules: tuple[str, ...] = ()
+    prompts: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """
+    What a forget did: the memories it hid, or also deleted together with notes nothing else derives from.
+
+    `still_told` are notes that still say what was erased, as other memories come from them. `cases` are those that had been made
+    with what was erased: they are erased as well, as their plans and results may tell of it.
+    """
+
+    memories: tuple[IRI, ...]
+    notes: tuple[IRI, ...] = ()
+    erased: bool = False
+    still_told: tuple[IRI, ...] = ()
+    cases: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """One row of an import, before it is a note. `position` is its place in the session, counted from 0."""
+
+    content: str
+    at: datetime | None = None
+    title: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+    position: int | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """
+    What an import did. `notes` has one entry for each row, in their order: its note, or None where it was skipped.
+
+    `pending` of them are kept and not yet understood, `verbatim` are kept word for word, as they could not be read.
+    """
+
+    notes: tuple[IRI | None, ...]
+    memories: int
+    invalidated: int
+    skipped: int = 0
+    pending: int = 0
+    verbatim: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What a change by SPARQL came to: quads that had not been there, quads that had, and the graphs it wrote to."""
+
+    added: int
+    removed: int
+    graphs: tuple[IRI, ...] = ()
+    is_new: bool = False
+    """Whether a graph came into being that was written to the graph store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """
+    What follows from the graphs that a namespace reads, and is written into `graph`.
+
+    `triples` are inferred, each in at least one way; `by_rule` counts the ways by the name of their rule. `contradictions` are
+    several values where there can be one. Nothing is inferred, and `is_complete` false, when more follows than `inference.most`.
+    """
+
+    namespace: str
+    graph: IRI
+    triples: int = 0
+    contradictions: int = 0
+    by_rule: Mapping[str, int] = field(default_factory=dict)
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A document that was written: where, in which format, and how long; `statements` are those beside vectors."""
+
+    file: str
+    form: str
+    statements: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """
+    What became of a document: the graphs that its statements went to, and how many of them were new.
+
+    `kept` are those that stayed as they were here, `passed_over` those of graphs that no import writes. `memories`, `notes` and
+    `cases` count those of which something was new; of their texts, `vectors` came with the document and `embedded` were made.
+    """
+
+    graphs: tuple[IRI, ...]
+    statements: int
+    added: int
+    kept: int = 0
+    passed_over: int = 0
+    memories: int = 0
+    notes: int = 0
+    cases: int = 0
+    vectors: int = 0
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """A backup that was made: its folder, how much it holds, and which earlier ones were let go of."""
+
+    folder: str
+    bytes: int
+    statements: int
+    vectors: int
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup that is the memory now: which one, how much it holds, and where what was here before is kept."""
+
+    folder: str
+    statements: int
+    vectors: int
+    aside: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A memory or an anchor on the map, by its IRI and what it says or is called; `score` is in 0..1."""
+
+    iri: IRI
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """
+    Memories and anchors that belong together: `label` names it, `size` counts its memories, `keywords` are its tags or else names.
+
+    `importance` is its share of all rank, `volatility` the share of it that was touched within a week; both in 0..1.
+    """
+
+    label: str
+    size: int
+    keywords: tuple[str, ...]
+    importance: float
+    volatility: float
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A link that joins two regions, `regions` by their places on the list of them, or -1 for one that is not listed."""
+
+    ends: tuple[Place, Place]
+    regions: tuple[int, int]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """
+    The graph of the map in numbers; the user is left out, as everything is about them.
+
+    `density`, `clustering` and `largest` (share of the largest component) are in 0..1, `modularity` in −½..1.
+    """
+
+    memories: int
+    anchors: int
+    links: int
+    average_degree: float
+    density: float
+    clustering: float
+    modularity: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """
+    The map of a namespace at a time: what belongs together, what it turns on, what is new and what fades, and what joins it.
+
+    `energy` is the mean of the memories, 0..100. `seasons` names some memories of each season, in the order emerging, active,
+    stable, decaying. `recent` says what was done last.
+    """
+
+    namespace: str
+    at: datetime
+    energy: float
+    layout: Layout
+    regions: tuple[Region, ...]
+    seasons: dict[str, tuple[Place, ...]]
+    keys: tuple[Place, ...]
+    crossings: tuple[Crossing, ...]
+    recent: str
+    text: str = ""
+    """The same for a model, in 2,000 characters at most."""

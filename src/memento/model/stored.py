@@ -1,19 +1,33 @@
 """
-What lies in the graph, and what goes into a write.
+What is in the graph, what goes into a write, and whose it is: the graphs of a scope, the dataset of a caller of SPARQL.
 
-Everything is frozen, keyword-only and compares by value. Times are aware and in UTC. A field that lies in the graph names its
-predicate right here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to turn nouns into quads and back.
+Everything is frozen, keyword-only and compares by value. Times are aware and in UTC. A field that is stored names its predicate
+right here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to turn nouns into quads and back.
 
-But: no vectors. An array has no useful equality; vectors live in `search/vectors.py`, keyed by IRI.
+*But:* no vectors. An array has no useful equality; vectors are in `search/vectors.py`, keyed by IRI.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
+from urllib.parse import quote, unquote
 
-from memento.iris import IRI, MEM, PROV, SKOS
+from memento.iris import (
+    IRI,
+    MEM,
+    ONTOLOGY,
+    PROV,
+    SKOS,
+    data_iri,
+    graph_iri,
+    inferred_iri,
+    provenance_iri,
+    self_iri,
+    user_iri,
+)
 
 Value = IRI | str | int | float | bool | datetime
 """What an object of a quad may be. A `str` is text; only an `IRI` is a name."""
@@ -38,7 +52,7 @@ T = TypeVar("T")
 
 
 def prop(predicate: IRI, default: Any = ...) -> Any:
-    """A dataclass field that lies in the graph under `predicate`; a tuple field is one triple for each element."""
+    """Declare a dataclass field that is stored under `predicate`; a tuple field is one triple for each element."""
     metadata = {"predicate": predicate}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
 
@@ -101,6 +115,7 @@ class Memory:
 
     It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
     `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.
+    `is_verbatim`: it is a note that nobody could read, word for word.
     """
 
     iri: IRI
@@ -118,6 +133,7 @@ class Memory:
     slot: str | None = prop(MEM.slot, None)
     slot_value: str | None = prop(MEM.slotValue, None)
     content_hash: str = prop(MEM.contentHash, "")
+    is_verbatim: bool | None = prop(MEM.isVerbatim, None)
     expires_at: datetime | None = prop(MEM.expiresAt, None)
     related_to: tuple[IRI, ...] = prop(MEM.relatedTo, ())
     depth: float | None = prop(MEM.depth, None)
@@ -262,3 +278,111 @@ class Scored(Generic[T]):
     item: T
     score: float
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory, and which part of it: decides the graph that is written and the graphs that may be read."""
+
+    tenant: str = "local"
+    namespace: str = "main"
+    with_main: bool = True  # whether reads cover `main` too
+
+    @property
+    def graph(self) -> IRI:
+        """The named graph that this scope writes to."""
+        return graph_iri(self.tenant, self.namespace)
+
+    @property
+    def memory_graphs(self) -> tuple[IRI, ...]:
+        """The graphs whose memories this scope may recall: its own, and mostly `main`."""
+        return tuple(dict.fromkeys((self.graph, graph_iri(self.tenant, "main")))) if self.with_main else (self.graph,)
+
+    @property
+    def readable(self) -> tuple[IRI, ...]:
+        """Every graph this scope may read: its memories, the tenant's user, the ontology."""
+        return (*self.memory_graphs, self.self_graph, ONTOLOGY)
+
+    @property
+    def self_graph(self) -> IRI:
+        """The named graph of the tenant's user."""
+        return self_iri(self.tenant)
+
+    @property
+    def provenance(self) -> IRI:
+        """The named graph of the tenant's runs: who made which memory of which note."""
+        return provenance_iri(self.tenant)
+
+    @property
+    def inferred(self) -> IRI:
+        """The named graph of what follows from the graphs that this scope reads."""
+        return inferred_iri(self.tenant, self.namespace, alone=not self.with_main and self.namespace != "main")
+
+    @property
+    def user(self) -> IRI:
+        """The one user of the tenant."""
+        return user_iri(self.tenant)
+
+
+_LONGEST = 200  # characters of a name, as of a namespace's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """
+    What one caller reads and writes: graphs by name, never by what is in them.
+
+    `default` is read where a pattern names no graph, `named` where it names one; None for both is a plain dataset, all of it.
+    Quads that name no graph are written `into` a graph; None is the default graph. A `tenant` writes the memories of its
+    `namespaces`, of all of them when there are none here, and its free graphs; None writes everywhere.
+    """
+
+    default: tuple[IRI, ...] | None = None
+    named: tuple[IRI, ...] | None = None
+    into: IRI | None = None
+    tenant: str | None = None
+    namespaces: tuple[str, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a dataset without owners: all of it may be read and written."""
+        return self.tenant is None
+
+    def holds_memories(self, graph: str) -> bool:
+        """Tell whether a graph is one of the memories that may be written here."""
+        name = self._name(graph, graph_iri)
+        return name is not None and (not self.namespaces or name in self.namespaces)
+
+    @property
+    def free(self) -> str:
+        """How the names of the tenant's free graphs begin; "" where there is no tenant."""
+        return data_iri(self.tenant, "") if self.tenant is not None else ""
+
+    def is_free(self, graph: str) -> bool:
+        """Tell whether a graph is one of the tenant's own, in which any RDF may stand."""
+        return self._name(graph, data_iri) is not None
+
+    def writes(self, graph: str) -> bool:
+        """Tell whether a graph may be written, whether it is there or not; "" is the default graph."""
+        return self.is_plain or self.holds_memories(graph) or self.is_free(graph)
+
+    def reads(self, graph: str) -> bool:
+        """Tell whether a graph may be read, whether it is there or not."""
+        return self.named is None or graph in self.named or graph in (self.default or ()) or self.writes(graph)
+
+    def among(self, graphs: Iterable[str]) -> tuple[IRI, ...]:
+        """Return those of some graphs that may be read; what is not there reads as empty."""
+        return tuple(IRI(graph) for graph in graphs if self.reads(graph))
+
+    def choosing(self, default: Iterable[str], named: Iterable[str]) -> Self:
+        """Narrow the choice of what is read, as FROM and USING make it."""
+        return replace(self, default=self.among(default), named=self.among(named))
+
+    def _name(self, graph: str, called: Callable[[str, str], IRI]) -> str | None:
+        """Return what a graph of this tenant is called, when it is of a kind and spelled in the one way that counts."""
+        if self.tenant is None:
+            return None
+        start = called(self.tenant, "")
+        name = unquote(graph.removeprefix(start)) if graph.startswith(start) else ""
+        is_name = bool(name.strip()) and len(name) <= _LONGEST and name.isprintable()
+        return name if is_name and graph == start + quote(name, safe="") else None

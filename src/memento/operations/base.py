@@ -196,6 +196,8 @@ def check_value(field: Field, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     least, most = field.least, field.most
+    if most is not None and most >= 2**31 - 1 and value <= most:
+        most = None  # what a number can be held in is no news
     if least is not None and most is not None and not least <= value <= most:
         raise InputError(f"{field.name} must be from {least:g} to {most:g}, not {value}")
     if least is not None and value < least:

@@ -20,7 +20,8 @@ class Note(Operation["model.Noted"], frozen=True):
     Remember a first-person note: extract its facts, skip what is known, retire what it replaces.
 
     All of it is one atomic write. Before a model is asked the note is kept as pending; when the model fails, the answer is a
-    pending note, which is tried again in the background. Rules answer at once, and keep nothing when they fail.
+    pending note, which is tried again in the background. Rules answer at once; what they cannot read in `consolidation.rules_s`
+    is kept word for word, and the answer says so.
 
     Raises:
         InputError: empty content.

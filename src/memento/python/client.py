@@ -147,6 +147,7 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             invalidated=done.invalidated + some.invalidated,
             skipped=done.skipped + some.skipped,
             pending=done.pending + some.pending,
+            verbatim=done.verbatim + some.verbatim,
         )
         if progress:
             progress(first + len(portion), len(rows))
@@ -155,7 +156,7 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
 
 def _export(operation: documents.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
-    from memento.archive.exchange.files import saved
+    from memento.archive.files import save_document
 
     parameters = {
         "format": operation.form or str(operation.file),
@@ -165,7 +166,7 @@ def _export(operation: documents.Export, transport: Transport, progress: Progres
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):
         form, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))
-        return saved(pieces, Path(operation.file), form, count, progress)
+        return save_document(pieces, Path(operation.file), form, count, progress)
 
 
 def _import_rdf(operation: documents.ImportRdf, transport: Transport, progress: Progress | None) -> Merged:

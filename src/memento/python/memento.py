@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memento import settings
 from memento.access import OWNER, Access, Tokens
-from memento.datadir import Home, default_home
+from memento.datadir import DataFolder, default_home
 from memento.errors import FolderInUse
 from memento.model import Degraded, Scope
 from memento.operations import Operation
@@ -54,7 +54,7 @@ class Memento(Memory):
         return self.service.tokens
 
     @property
-    def home(self) -> Home:
+    def datadir(self) -> DataFolder:
         """The data folder."""
         return self.service.datadir
 
@@ -112,9 +112,9 @@ def open_memento(
         SettingsError: an unusable folder or setting.
     """
     home_name, namespace_name = settings.home_and_namespace()
-    datadir = Home(Path(path or home_name or default_home()))
+    datadir = DataFolder(Path(path or home_name or default_home()))
     configured = configured or settings.load(datadir.settings, profile=profile)
-    scope = Scope(namespace=settings.namespace_called(namespace or namespace_name or configured.scope.namespace))
+    scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))
     if (serving := datadir.serving_owner()) and serving.address:
         return Client(serving.address, namespace=scope.namespace, token=serving.token)
     try:

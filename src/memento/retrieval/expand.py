@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memento.iris import MEM
 from memento.model import Anchor
-from memento.rank import dynamics, walks
+from memento.rank import laws, walks
 from memento.rank.walks import push
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
@@ -78,9 +78,9 @@ def rank_by_activation(seeds: Seeds, anchors: Sequence[Anchor], view: View, sett
     used = numbers.column(MEM.lastAccessedAt, nodes)
     used = np.where(np.isnan(used), known.creation_times(nodes) / 1000.0, used)
     important = numbers.column(MEM.importance, nodes)
-    important[np.isnan(important)] = dynamics.MIDDLING
+    important[np.isnan(important)] = laws.MIDDLING
     days = np.maximum(view.now.timestamp() - used, 0.0) / _DAY_S
-    return _keep_visible(nodes, dynamics.activated(active, days, important), view)
+    return _keep_visible(nodes, laws.score_activation(active, days, important), view)
 
 
 def rank_by_hops(seeds: Seeds, anchors: Sequence[Anchor], view: View, settings: ExpandSettings) -> Signal:

@@ -47,7 +47,7 @@ from memento.search.words import bm25 as bm25_scores
 from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
-from memento.settings.knob import knob
+from memento.settings.base import knob
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
     from memento.graph.inference.inferences import Kin

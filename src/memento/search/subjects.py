@@ -44,8 +44,8 @@ _END = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|Lt|vs))(?<!\b(?:Mrs|G
 _ASIDE = re.compile(r"\s*\(|\s*,(?=\s|$)|\s[–—]\s")
 _TWO = re.compile(rf"({_NAME.pattern}) and ({_NAME.pattern})")
 _ARTICLE = re.compile(r"(?:The|A|An)\s+(?=\S)")
-_QUOTED = re.compile(r"[\"“]\s*([^\"“”]{1,80}?)\s*[\"”]")
-_NICKNAME = re.compile(r"\s*[\"“'‘]\s*([^\"“”'‘’]{1,30}?)\s*[\"”'’]\s*")
+_QUOTED = re.compile(r"[\"“]\s*+([^\"“”]{1,80}?)\s*+[\"”]")
+_NICKNAME = re.compile(r"(?<!\s)\s*+[\"“'‘]\s*+([^\"“”'‘’]{1,30}?)\s*+[\"”'’]\s*+")
 _PARENTHESIS = re.compile(r"[^().]{0,25}\(([^()]{1,160})")
 _DATED = re.compile(r"(?<![\w-])\d{3,4}|\bborn\b|\bdied\b|\b[bdc]\.")
 _KNOWN_AS = re.compile(
@@ -113,7 +113,7 @@ def aliases(content: str, title: str | None) -> tuple[Alias, ...]:
     text = " ".join(unicodedata.normalize("NFKC", content[:LONGEST]).replace("``", '"').replace("''", '"').split())
     names = list(_guess_names(text))
     if title:
-        bare = re.sub(r"\s*\([^()]*\)\s*$", "", title)
+        bare = re.sub(r"(?<!\s)\s*+\([^()]*+\)\s*$", "", title)
         names = [(title, 1.0), (bare, 1.0), *((name, TITLED * min(weight, TITLED)) for name, weight in names)]
     return _best(names)
 
@@ -224,7 +224,7 @@ def _beside(head: str, rest: str) -> Iterator[Alias]:
     """Return the names a text gives its subject after naming it."""
     bare = _ARTICLE.sub("", head, count=1)
     # Without what stands in parentheses, so that a birth date parts no name from its title.
-    plain = re.sub(r"\s*\([^()]*\)", "", rest)
+    plain = re.sub(r"(?<!\s)\s*+\([^()]*+\)", "", rest)
     for rule in (_in_parenthesis, _known_as):
         yield from rule(rest[:300])
     for place, weight in (*_after_comma(plain), *_places(plain)):

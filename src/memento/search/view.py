@@ -11,7 +11,7 @@ import numpy as np
 from memento.iris import IRI
 from memento.model import Scored
 from memento.ports import Vectors
-from memento.rank.dynamics import associations_at
+from memento.rank.laws import decay_associations
 from memento.rank.walks import Csr
 from memento.search.indexes import Indexes
 from memento.search.links import Links
@@ -88,7 +88,7 @@ class View:
         arcs = self.indexes.associations.among(self.visible)
         weights = np.zeros(len(arcs.source))
         for graph, of in self.indexes.nodes.by_graph(arcs.source):
-            weights[of] = associations_at(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
+            weights[of] = decay_associations(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
         return self.indexes.associations.csr(arcs, weights, len(self.visible))
 
     def iris(self, nodes: Sequence[int]) -> list[IRI]:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from memento.access import OWNER, Access, Tokens
-from memento.datadir import Home, Owner
+from memento.datadir import DataFolder, Owner
 from memento.errors import Forbidden, InputError
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
@@ -35,7 +35,7 @@ from memento.sparql.worker.pool import Pool
 class Bare(Graphs):
     """The plain dataset of one data folder; a context manager. Methods may be called from many threads."""
 
-    def __init__(self, datadir: Home, settings: Settings, *, wait_s: float = 0.0) -> None:
+    def __init__(self, datadir: DataFolder, settings: Settings, *, wait_s: float = 0.0) -> None:
         """
         Open it, empty the first time.
 
@@ -47,7 +47,7 @@ class Bare(Graphs):
             FolderInUse: another process has it open.
             GraphError: the store cannot be opened.
         """
-        self.datadir = Home(datadir.bare)
+        self.datadir = DataFolder(datadir.bare)
         self.settings = settings
         self.tokens = Tokens(self.datadir.tokens)
         self.datadir.acquire("memento serve --bare", wait_s)

@@ -11,9 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
 
-from memento.archive.backup.manifest import backups, made_at
-from memento.archive.backup.taking import Taken, take
+from memento.archive.backup import BackupSource, make_backup
 from memento.errors import Damaged, MementoError
+from memento.graph.backups import list_backups, parse_backup_time
 from memento.model import BackedUp
 from memento.service.context import Service
 from memento.time import now
@@ -27,22 +27,22 @@ _APART_BYTES = 256 * 1024 * 1024
 """Up to here a checkpoint shares no file with the store."""
 
 
-def make_backup(folder: Path, keep: int | None, service: Service, *, apart_bytes: int = 0) -> BackedUp:
+def back_up(folder: Path, keep: int | None, service: Service, *, apart_bytes: int = 0) -> BackedUp:
     """
     Make a backup below a folder; what it finds of the store is known from then on. `service.importing` must be held.
 
     Raises:
         Damaged: the store's files cannot be read to their end; older backups stay.
     """
-    taken = Taken(
-        home=service.datadir,
+    source = BackupSource(
+        datadir=service.datadir,
         store=service.stores.graph,
         vectors=service.stores.indexes.file,
         fingerprint=service.stores.embedder.fingerprint,
         still=service.writing,
     )
     try:
-        made = take(folder, taken, now(), keep, apart_bytes=apart_bytes)
+        made = make_backup(folder, source, now(), keep, apart_bytes=apart_bytes)
     except Damaged as damage:
         service.stores.harm = str(damage).partition("the store is damaged: ")[2]
         raise
@@ -64,7 +64,7 @@ def work(service: Service) -> float | None:
         return _AGAIN_S
     try:
         writes, erasures = service.stores.graph.writes, service.stores.erasures
-        made = make_backup(folder, options.keep, service, apart_bytes=_APART_BYTES)
+        made = back_up(folder, options.keep, service, apart_bytes=_APART_BYTES)
         if service.stores.erasures != erasures:
             rmtree(made.folder)
             return _AGAIN_S
@@ -81,6 +81,6 @@ def work(service: Service) -> float | None:
 def _due_s(service: Service) -> float:
     """Return the seconds until a checkpoint may be made: not in the first minute of a process, nor sooner than the setting says."""
     beginning = service.opened_at + timedelta(seconds=_FIRST_S)
-    latest = backups(service.datadir.checkpoints)[-1:]
-    after = [made_at(one) + timedelta(hours=service.settings.checkpoints.hours) for one in latest]
+    latest = list_backups(service.datadir.checkpoints)[-1:]
+    after = [parse_backup_time(one) + timedelta(hours=service.settings.checkpoints.hours) for one in latest]
     return (max([beginning, *after]) - now()).total_seconds()

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -22,8 +23,8 @@ from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
-from memento.consolidation.rules import RuleAgents
-from memento.datadir import Home
+from memento.consolidation.bounded_rules import BoundedRules
+from memento.datadir import DataFolder
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
@@ -51,7 +52,7 @@ class Service:
 
     def __init__(
         self,
-        datadir: Home,
+        datadir: DataFolder,
         stores: Backends,
         scope: Scope,
         settings: Settings,
@@ -72,9 +73,10 @@ class Service:
         self.default_scope = scope
         self.tokens = Tokens(datadir.tokens)
         self.zone = ZoneInfo(settings.consolidation.time_zone)
-        self.rules = RuleAgents(settings.consolidation.time_zone)
-        self.models = None if agents else _open_models(settings, self.rules)
-        self.new_agents = agents or self.models or (lambda: self.rules)
+        self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
+        """Makes the rules that understand one note."""
+        self.models = None if agents else _open_models(settings, self.new_rules)
+        self.new_agents = agents or self.models or self.new_rules
         self.importing = threading.Lock()
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
         self.understanding = threading.Lock()
@@ -138,7 +140,7 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, settings.namespace_checked(chosen), with_main=self.access.sees("main"))
+        scope = Scope(self.access.tenant, settings.check_namespace(chosen), with_main=self.access.sees("main"))
         if right != "read":
             self.service.maps.count_write(scope)
         return scope
@@ -271,7 +273,7 @@ def _visible_graphs(
     return VisibleGraphs(default=default, named=(*default, *provenance, *audit))
 
 
-def _open_models(settings: Settings, rules: RuleAgents) -> Models | None:
+def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:
     """Return who makes the agents of each note, when that is a model."""
     if settings.model.provider == "none":
         return None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from memento.archive.backup import standing
-from memento.archive.backup.putting import finish, put, readied
 from memento.backends import open_backends
 from memento.consolidation.agents import Agents
-from memento.datadir import Home, Owner
-from memento.errors import NotFound
+from memento.consolidation.rule_process import PROCESSES
+from memento.datadir import DataFolder, Owner
+from memento.errors import BackendError, NotFound
+from memento.graph import backups
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.service import checkpoints, understanding
@@ -26,7 +27,7 @@ _FIRST_QUESTION = "What is known of me?"
 
 
 def open_service(
-    datadir: Home, scope: Scope, settings: Settings, *, agents: Callable[[], Agents] | None = None
+    datadir: DataFolder, scope: Scope, settings: Settings, *, agents: Callable[[], Agents] | None = None
 ) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
@@ -71,6 +72,8 @@ def warm_up(service: Service) -> None:
 def serve_at(service: Service, address: str) -> None:
     """Tell other processes where this one answers, and have workers ready for their queries."""
     service.workers.start()
+    with suppress(BackendError):  # the first note says so
+        PROCESSES.start()
     token = service.tokens.for_owner()
     service.datadir.publish(Owner(pid=os.getpid(), command="memento serve", address=address, token=token))
 
@@ -104,17 +107,19 @@ def restore_folder(path: str | Path, folder: str | Path | None = None, *, wait_s
         InputError: it is damaged, or newer than this version; everything is as it was.
         FolderInUse: somebody has the folder open: of a service ask `restore` itself.
     """
-    datadir = Home(Path(path))
+    datadir = DataFolder(Path(path))
     datadir.acquire("memento restore", wait_s)
     with datadir:
-        finish(datadir)  # of an earlier one that was killed
+        backups.finish_restore(datadir)  # of an earlier one that was killed
         try:
-            found = readied(Path(folder) if folder else standing.usual(datadir), datadir, now())
+            found = backups.prepare_restore(
+                Path(folder) if folder else backups.choose_usual_backup(datadir), datadir, now()
+            )
         except NotFound as error:
-            if not datadir.store.is_dir() or standing.is_sound(datadir):
+            if not datadir.store.is_dir() or backups.is_store_sound(datadir):
                 raise
             place = folder or datadir.path
             reason = f"{place} has no backup in it, and the store {datadir.store} cannot be opened to make one"
-            raise NotFound(f"{reason}. {standing.way_out(datadir)}") from error
-        put(datadir, found)
+            raise NotFound(f"{reason}. {backups.explain_way_out(datadir)}") from error
+        backups.begin_restore(datadir, found)
     return found

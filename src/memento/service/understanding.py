@@ -56,11 +56,14 @@ def take_batch(tasks: Sequence[Task], scope: Scope, service: Service) -> list[No
     if agents.kind == "model" and not any(task.keep for task in tasks):
         return [take_note(task, service, wait=False) for task in tasks]
     user, _ = load_user(scope, service.stores)
-    extractions = [service.rules.extract_entities(task.note, user, biography=not task.keep) for task in tasks]
-    pairs = list(zip(tasks, extractions, strict=True))
-    texts = [text for task, one in pairs for text in pipeline.list_texts(task, one, user, service.rules)]
-    pipeline.warm_embeddings(texts, service.stores)
-    return [consolidate(task, service.rules, service, one) or Noted(note=None) for task, one in pairs]
+    foreseen = []
+    for task in tasks:
+        rules = service.new_rules()
+        foreseen.append((task, rules, *pipeline.foresee(task, user, rules)))
+    pipeline.warm_embeddings([text for *_, texts in foreseen for text in texts], service.stores)
+    return [
+        consolidate(task, rules, service, extraction) or Noted(note=None) for task, rules, extraction, _ in foreseen
+    ]
 
 
 def accept(task: Task, service: Service) -> Task | Noted:
@@ -132,7 +135,7 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
         service.stores.commit(written, task.scope)
         service.put_off.add(task.note.iri)
     if by_rules:
-        return retry_note(task, service.rules, service)
+        return retry_note(task, service.new_rules(), service)
     return Noted(note=task.note.iri, pending=True)
 
 

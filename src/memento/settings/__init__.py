@@ -7,14 +7,22 @@ reads the environment.
 Functions receive their own group, never the whole.
 """
 
-from memento.settings.cases import CasesSettings
-from memento.settings.executor import ExecutorSettings
 from memento.settings.groups import (
+    ENGINES,
     AgentSettings,
+    AnchorSettings,
+    CasesSettings,
     CheckpointsSettings,
     ConsolidationSettings,
+    DistillSettings,
     EmbeddingSettings,
+    ExecutorSettings,
+    ExpandSettings,
+    FusionSettings,
+    GateSettings,
     InferenceSettings,
+    KeysSettings,
+    LandSettings,
     LimitsSettings,
     ManifestSettings,
     ModelSettings,
@@ -23,34 +31,24 @@ from memento.settings.groups import (
     ServerSettings,
     Settings,
     SexprSettings,
+    SignalsSettings,
     SparqlSettings,
+    StrengthSettings,
     TelemetrySettings,
+    WordsSettings,
 )
-from memento.settings.keys import KeysSettings
-from memento.settings.living import LivingSettings
-from memento.settings.loading import (
+from memento.settings.loader import (
+    PROFILES,
+    check,
+    check_namespace,
     home_and_namespace,
     load,
-    namespace_called,
-    namespace_checked,
+    resolve_namespace,
     tool_groups,
     with_engine,
     with_profile,
 )
-from memento.settings.page import TOOL_GROUPS, groups, shown, table
-from memento.settings.profiles import PROFILES
-from memento.settings.recall import (
-    ENGINES,
-    AnchorSettings,
-    DistillSettings,
-    ExpandSettings,
-    FusionSettings,
-    GateSettings,
-    LandSettings,
-    SignalsSettings,
-    WordsSettings,
-)
-from memento.settings.rules import check
+from memento.settings.registry import TOOL_GROUPS, groups, mask_secrets, table
 
 __all__ = [
     "ENGINES",
@@ -71,7 +69,6 @@ __all__ = [
     "KeysSettings",
     "LandSettings",
     "LimitsSettings",
-    "LivingSettings",
     "ManifestSettings",
     "ModelSettings",
     "ProxySettings",
@@ -81,15 +78,16 @@ __all__ = [
     "SexprSettings",
     "SignalsSettings",
     "SparqlSettings",
+    "StrengthSettings",
     "TelemetrySettings",
     "WordsSettings",
     "check",
+    "check_namespace",
     "groups",
     "home_and_namespace",
     "load",
-    "namespace_called",
-    "namespace_checked",
-    "shown",
+    "mask_secrets",
+    "resolve_namespace",
     "table",
     "tool_groups",
     "with_engine",

@@ -96,7 +96,7 @@ def test_a_description_says_what_the_thing_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "normalise_label"),
+    ("name", "normalised"),
     [
         ("machine learning", "Machine Learning"),
         ("AWS", "AWS"),

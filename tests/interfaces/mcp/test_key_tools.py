@@ -151,7 +151,7 @@ def test_the_group_has_twelve_tools_and_the_thirteenth_behind_its_flag(
 @pytest.mark.parametrize(("direct", "count"), [("false", 12), ("true", 13)])
 def test_the_shim_lists_what_the_service_would(memory: Memento, address: str, direct: str, count: int) -> None:
     async def names() -> list[str]:
-        start = shim_of(memory.home.path, MEMENTO_TOOLS="keys", MEMENTO_KEYS_DIRECT=direct)
+        start = shim_of(memory.datadir.path, MEMENTO_TOOLS="keys", MEMENTO_KEYS_DIRECT=direct)
         async with Client(stdio_client(start)) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
 

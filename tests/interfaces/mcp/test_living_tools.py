@@ -43,7 +43,7 @@ def test_what_use_and_time_make_of_memories_is_told_and_asked_by_tools(address: 
     assert traced["paths"][0]["relations"] == ["drunk from"]
     assert active["memories"][0]["activation"] == 1
     assert faded["half_life"] == 7
-    assert archived == {"memories": [], "dry_run": True}
+    assert archived == {"memories": [], "dry_run": True, "contents": {}}
     assert "tea" in json.dumps(recalled)
 
 

@@ -53,7 +53,7 @@ def test_the_description_has_the_verbs_and_the_map_over_http_and_stdio(served: t
     async def both() -> tuple[str, str]:
         async with (
             Client(f"{served[1]}/mcp") as there,
-            Client(stdio_client(shim_of(served[0].home.path, MEMENTO_TOOLS="sexpr"))) as here,
+            Client(stdio_client(shim_of(served[0].datadir.path, MEMENTO_TOOLS="sexpr"))) as here,
         ):
             return await description(there), await description(here)
 

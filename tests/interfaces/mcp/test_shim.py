@@ -20,7 +20,7 @@ from mcp.types import ElicitRequestParams, ElicitResult, TextResourceContents
 
 from conftest import OFFLINE
 from doors import serving, shim_of, text_of
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento, open_memento
 from memento.settings import TOOL_GROUPS
@@ -72,7 +72,7 @@ async def lists(client: Client) -> list[Json]:
 def test_the_shim_lists_what_the_service_lists(memory: Memento, address: str, era: Era) -> None:
     async def both() -> None:
         async with (
-            Client(stdio_client(shim_of(memory.home.path)), mode=era) as here,
+            Client(stdio_client(shim_of(memory.datadir.path)), mode=era) as here,
             Client(f"{address}/mcp", mode=era) as there,
         ):
             assert here.protocol_version == there.protocol_version
@@ -86,7 +86,7 @@ def test_the_shim_lists_what_the_service_lists(memory: Memento, address: str, er
 @eras
 def test_calls_resources_and_prompts_are_those_of_the_service(memory: Memento, address: str, era: Era) -> None:
     async def call() -> tuple[str, str, str, str]:
-        async with Client(stdio_client(shim_of(memory.home.path)), mode=era) as client:
+        async with Client(stdio_client(shim_of(memory.datadir.path)), mode=era) as client:
             note = {"content": f"My {era} car is a Škoda.", "confirmed": True}
             noted = text_of(await client.call_tool("memento_note", note))
             found = text_of(await client.call_tool("memento_recall", {"query": f"Which {era} car do I have?"}))
@@ -113,7 +113,7 @@ def test_the_user_is_asked_in_the_way_of_the_client(memory: Memento, address: st
             questions.append(params.message)
             return ElicitResult(action=answer, content={} if answer == "accept" else None)
 
-        shim = stdio_client(shim_of(memory.home.path))
+        shim = stdio_client(shim_of(memory.datadir.path))
         async with Client(shim, mode=era, elicitation_callback=callback) as client:
             arguments = {"content": f"I keep {era} bees.", "confirmed": False}
             return text_of(await client.call_tool("memento_note", arguments))
@@ -124,7 +124,7 @@ def test_the_user_is_asked_in_the_way_of_the_client(memory: Memento, address: st
 
 
 def test_nothing_but_json_rpc_reaches_standard_output(memory: Memento, address: str) -> None:
-    quiet = shim_of(memory.home.path)
+    quiet = shim_of(memory.datadir.path)
     noisy = quiet.model_copy(update={"args": [str(Path(__file__).with_name("noise.py"))]})
     answers = spoken(
         noisy, asked("initialize", **HELLO), asked("tools/list", 2), asked("tools/call", 3, name="memento_status")
@@ -137,7 +137,7 @@ def test_nothing_but_json_rpc_reaches_standard_output(memory: Memento, address: 
 def test_lines_that_are_no_requests_are_told_so(memory: Memento, address: str) -> None:
     unknown = {**MODERN, "io.modelcontextprotocol/protocolVersion": "2031-01-01"}
     answers = spoken(
-        shim_of(memory.home.path),
+        shim_of(memory.datadir.path),
         "this is not JSON",
         [asked("ping")],
         {"jsonrpc": "2.0", "id": 2, "params": {}},
@@ -163,7 +163,7 @@ def test_lines_that_are_no_requests_are_told_so(memory: Memento, address: str) -
 def test_the_revision_of_an_older_client_is_kept_where_it_is_known(
     memory: Memento, address: str, offered: str, agreed: str
 ) -> None:
-    [answer] = spoken(shim_of(memory.home.path), asked("initialize", **{**HELLO, "protocolVersion": offered}))
+    [answer] = spoken(shim_of(memory.datadir.path), asked("initialize", **{**HELLO, "protocolVersion": offered}))
 
     assert answer["result"]["protocolVersion"] == agreed
 
@@ -172,7 +172,7 @@ def test_the_revision_of_an_older_client_is_kept_where_it_is_known(
 def test_a_subscription_is_carried_until_it_is_cancelled_or_the_client_leaves(
     memory: Memento, address: str, cancelled: bool
 ) -> None:
-    shim = shim_of(memory.home.path)
+    shim = shim_of(memory.datadir.path)
     process = subprocess.Popen([shim.command, *shim.args], env=shim.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with process:
         assert process.stdin and process.stdout
@@ -241,7 +241,7 @@ def test_two_windows_start_one_service(tmp_path: Path) -> None:
 
     try:
         assert anyio.run(call) == ["Noted."] * 2
-        owner = Home(tmp_path).serving_owner()
+        owner = DataFolder(tmp_path).serving_owner()
         assert owner is not None
         assert owner.command == "memento serve"
         [later] = spoken(shim, asked("tools/call", name="memento_status"))
@@ -252,14 +252,14 @@ def test_two_windows_start_one_service(tmp_path: Path) -> None:
 
 def stop(home: Path) -> None:
     """End the service that a shim has started, which outlives it."""
-    owner = Home(home).serving_owner()
+    owner = DataFolder(home).serving_owner()
     assert owner is not None
     os.kill(owner.pid, signal.SIGTERM)
     until = time.monotonic() + 30
-    while Home(home).serving_owner() and time.monotonic() < until:
+    while DataFolder(home).serving_owner() and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(0.5)
-    assert Home(home).serving_owner() is None  # nobody waited for the folder to become free
+    assert DataFolder(home).serving_owner() is None  # nobody waited for the folder to become free
 
 
 def test_why_no_service_could_be_started_is_in_the_result(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_an_unknown_group_of_tools_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_the_shim_waits_for_no_heavy_library(memory: Memento, address: str) -> None:
-    shim = shim_of(memory.home.path, MEMENTO_TOOLS="full")
+    shim = shim_of(memory.datadir.path, MEMENTO_TOOLS="full")
     code = (
         "import sys; from memento.interfaces.cli import main\n"
         "try: main(['mcp'])\n"

@@ -60,7 +60,7 @@ def test_a_cell_asks_a_folder_a_service_or_the_usual_place(shell: Any, memento: 
     memento.note("I live in Lisbon.")
     with serving(memento) as address:
         assert asked(shell, f"--url {address}")["content"].tolist() == ["USER lives in Lisbon."]
-        assert asked(shell, f"--home {memento.home.path}")["content"].tolist() == ["USER lives in Lisbon."]
+        assert asked(shell, f"--home {memento.datadir.path}")["content"].tolist() == ["USER lives in Lisbon."]
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
         assert isinstance(other, Memento), "a cell lets go of the folder that it opened"
 

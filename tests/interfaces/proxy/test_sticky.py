@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import OFFLINE
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.interfaces.proxy.sticky import Block, Sticky
 from memento.python import Memento, open_memento
 from proxied import Proxied, in_front_of
@@ -35,8 +35,8 @@ def block(name: str, made: float = 1.0) -> Block:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+def home(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_block_goes_with_its_memory(living: Proxied, erase: bool) -> None:
     received(living, [ASKED])
     [memory] = [one for one in living.memento.list() if "Lisbon" in one.content]
     living.client.delete(f"{living.url}/memory/{memory.iri}", params={"erase": str(erase).lower()})
-    left = b"".join(file.read_bytes() for file in living.memento.home.path.glob("blocks.sqlite*"))
+    left = b"".join(file.read_bytes() for file in living.memento.datadir.path.glob("blocks.sqlite*"))
 
     assert b"Lisbon" not in left
     assert received(living, [ASKED, ANSWERED, NEXT])[0] == ASKED
@@ -147,16 +147,16 @@ def test_what_is_forgotten_while_no_proxy_runs_leaves_no_block_behind(provider: 
     with in_front_of(provider, tmp_path) as proxied:
         proxied.memento.note("I live in Lisbon.")
         received(proxied, [ASKED])
-        assert proxied.memento.home.blocks.exists()
+        assert proxied.memento.datadir.blocks.exists()
     memento = open_memento(tmp_path, configured=OFFLINE)
     assert isinstance(memento, Memento)
     with memento:
         memento.forget(memento.list()[0].iri, erase=True)
 
-        assert not memento.home.blocks.exists()
+        assert not memento.datadir.blocks.exists()
 
 
-def test_a_block_with_a_memory_that_was_forgotten_meanwhile_is_not_kept(home: Home) -> None:
+def test_a_block_with_a_memory_that_was_forgotten_meanwhile_is_not_kept(home: DataFolder) -> None:
     sticky = Sticky(home, 10)
     sticky.forget(["urn:a"])
     sticky.put(b"1", block("with a"), ["urn:a", "urn:b"])
@@ -166,7 +166,7 @@ def test_a_block_with_a_memory_that_was_forgotten_meanwhile_is_not_kept(home: Ho
     sticky.close()
 
 
-def test_the_longest_unused_blocks_go_first(home: Home) -> None:
+def test_the_longest_unused_blocks_go_first(home: DataFolder) -> None:
     sticky = Sticky(home, 20)
     for number in range(30):
         sticky.put(bytes([number]), block(str(number)), ["urn:a"])
@@ -180,7 +180,7 @@ def test_the_longest_unused_blocks_go_first(home: Home) -> None:
     db.close()
 
 
-def test_a_file_that_is_none_is_made_anew_and_one_that_cannot_be_is_done_without(home: Home) -> None:
+def test_a_file_that_is_none_is_made_anew_and_one_that_cannot_be_is_done_without(home: DataFolder) -> None:
     home.blocks.write_bytes(b"no database at all, but long enough to look like one" * 100)
     sticky = Sticky(home, 10)
     sticky.put(b"1", block("one"), [])
@@ -194,7 +194,7 @@ def test_a_file_that_is_none_is_made_anew_and_one_that_cannot_be_is_done_without
     assert broken.get([b"1"]) == {}
 
 
-def test_only_the_user_can_read_the_file(home: Home) -> None:
+def test_only_the_user_can_read_the_file(home: DataFolder) -> None:
     sticky = Sticky(home, 10)
     sticky.put(b"1", block("one"), [])
     sticky.close()

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import FolderInUse
 from memento.interfaces.cli import main
 from memento.interfaces.web.bare import create_bare_app
@@ -29,7 +29,7 @@ ALL = "SELECT ?g ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Iterator[Bare]:
-    with Bare(Home(tmp_path), Settings()) as bare:
+    with Bare(DataFolder(tmp_path), Settings()) as bare:
         yield bare
 
 
@@ -50,7 +50,7 @@ def test_it_is_empty_the_first_time_and_keeps_what_it_is_given(bare: Bare, tmp_p
     bare._graph.load(TURTLE, IRI("http://example.org/any"))
     bare.close()
 
-    with Bare(Home(tmp_path), Settings()) as again:
+    with Bare(DataFolder(tmp_path), Settings()) as again:
         assert b"any name" in read_whole(again.answer(QueryRequest(sparql=ALL, accept="text/csv"), namespace=None))[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bare"]
 
@@ -81,7 +81,7 @@ def test_nobody_else_gets_in(bare: Bare, web: FlaskClient) -> None:
     assert (elsewhere.status_code, rebound.status_code, page.status_code, namespace.status_code) == (401, 403, 403, 400)
     assert web.get("/memory/recall").status_code == 404
     with pytest.raises(FolderInUse, match="serve --bare"):
-        Bare(Home(bare.datadir.path.parent), Settings())
+        Bare(DataFolder(bare.datadir.path.parent), Settings())
 
 
 def test_the_command_serves_it_and_leaves_the_memories_alone(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.interfaces.web.bare import create_bare_app
 from memento.service.bare import Bare
 from memento.settings import Settings
@@ -20,7 +20,7 @@ HERE = "http://localhost/sparql"
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with (
-        Bare(Home(tmp_path_factory.mktemp("bare")), Settings()) as opened,
+        Bare(DataFolder(tmp_path_factory.mktemp("bare")), Settings()) as opened,
         create_bare_app(opened).test_client() as web,
     ):
         yield web
@@ -105,7 +105,7 @@ def test_a_graph_is_its_address_and_a_new_one_gets_one(web: Any) -> None:
 
 def test_what_is_not_a_namespace_is_refused_and_what_is_written_is_there_after_a_restart(tmp_path: Path) -> None:
     for expected in (0, 1):
-        with Bare(Home(tmp_path), Settings()) as opened, create_bare_app(opened).test_client() as web:
+        with Bare(DataFolder(tmp_path), Settings()) as opened, create_bare_app(opened).test_client() as web:
             assert len(everything(web)) == expected
             assert update(web, "INSERT DATA { <urn:a> <urn:b> 1 }", query_string={"namespace": "x"}).status_code == 400
             assert update(web, "INSERT DATA { <urn:a> <urn:b> 1 }").json["added"] == 1 - expected

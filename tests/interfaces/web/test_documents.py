@@ -13,10 +13,10 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from archive.exchange.test_exchange import everything
+from archive.test_rdf_import import everything
 from conftest import OFFLINE
 from doors import serving
-from memento.archive.exchange import leaving
+from memento.archive import rdf_export
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
 from memento.python import Client, Memento, open_memento
 from memento.time import now
@@ -93,7 +93,7 @@ def test_an_export_that_breaks_off_leaves_no_file(
         yield b"# begins\n" * 20_000
         raise GraphError("the disk is gone")
 
-    monkeypatch.setattr(leaving, "written", broken)
+    monkeypatch.setattr(rdf_export, "written", broken)
     with pytest.raises(Unreachable, match="in the middle"):
         client.export(tmp_path / "all.trig")
 
@@ -118,7 +118,7 @@ def test_far_away_nobody_names_a_folder_of_this_machine(client: Client, memento:
     token = memento.tokens.create("far", tenant="local", namespaces=[], right="admin", at=now())
     far = Client(client.address, token=token)
 
-    assert far.backup().folder.startswith(str(memento.home.backups))
+    assert far.backup().folder.startswith(str(memento.datadir.backups))
     with pytest.raises(Forbidden, match="sits at the machine"):
         far.backup(tmp_path / "here")
     assert client.backup(tmp_path / "here").statements > 0
@@ -136,8 +136,8 @@ def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: 
     connection.close()
     answer.close()
     deadline = time.monotonic() + 20
-    while list(memento.home.path.glob("export-*")) and time.monotonic() < deadline:
+    while list(memento.datadir.path.glob("export-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
 
     assert begun.startswith(b"# Memento export\n")
-    assert not list(memento.home.path.glob("export-*"))
+    assert not list(memento.datadir.path.glob("export-*"))

@@ -53,8 +53,8 @@ def test_energies_fade_and_what_has_none_is_archived_and_brought_back(web: Flask
     foreseen = web.post("/memory/archive", json={"dry_run": True}).get_json()
 
     assert faded["half_life"] == 14
-    assert foreseen == {"memories": [], "dry_run": True}
-    assert web.post("/memory/archive", json={}).get_json() == {"memories": [], "dry_run": False}
+    assert foreseen == {"memories": [], "dry_run": True, "contents": {}}
+    assert web.post("/memory/archive", json={}).get_json() == {"memories": [], "dry_run": False, "contents": {}}
     assert web.post(at(told[0], "unarchive"), json={}).status_code == 404
 
 

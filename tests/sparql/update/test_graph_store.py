@@ -384,7 +384,7 @@ def test_a_changed_memory_is_found_by_its_new_words_and_a_deleted_one_no_more(me
     )
 
     assert [one.iri for one in memento.recall("the botanical garden", k=1).memories] == [first]
-    assert memento.home.erased.exists()
+    assert memento.datadir.erasure_mark.exists()
     memento.update(f"DELETE WHERE {{ <{second}> ?p ?o }}")
     assert second not in {one.iri for one in memento.recall("Where do I live? Lisbon", gate=False).memories}
     assert not [quad for quad in everything(memento) if second in quad]

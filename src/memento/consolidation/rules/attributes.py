@@ -98,7 +98,7 @@ def slot_name(attribute: str) -> str:
     same = _SAME.get(plain, plain)
     if same in _KEEP_MAIN:
         return same
-    words = words if plain == words else re.sub(_PREFERRED, "main ", words)
+    words = words if plain == words else _PREFERRED.sub("main ", words)
     if words in _SAME:
         return _SAME[words]
     first, _, rest = words.partition(" ")

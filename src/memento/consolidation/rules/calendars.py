@@ -13,12 +13,12 @@ from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _FEASTS = (
-    (r"christmas\s+eve", (24, "december")),
-    (r"christmas", (25, "december")),
-    (r"boxing", (26, "december")),
-    (r"eve", (31, "december")),
-    (r"new\s+year", (1, "january")),
-    (r"halloween", (31, "october")),
+    (re.compile(r"christmas\s+eve"), (24, "december")),
+    (re.compile(r"christmas"), (25, "december")),
+    (re.compile(r"boxing"), (26, "december")),
+    (re.compile(r"eve"), (31, "december")),
+    (re.compile(r"new\s+year"), (1, "january")),
+    (re.compile(r"halloween"), (31, "october")),
 )
 """(words, (day, month)) of feasts that have a fixed day."""
 _BACK = ("last", "past", "previous", "this past")
@@ -112,7 +112,7 @@ class Clock:
         lowered = text.lower()
         near = next((word for word in ("last", "next") if lowered.startswith(word)), "")
         name = lowered.removeprefix(near)
-        day, month = next(found for words, found in _FEASTS if re.search(words, name))
+        day, month = next(found for words, found in _FEASTS if words.search(name))
         value = self.day(day, month, year)
         if year or not near or (near == "last") == (value <= self.now):
             return value
@@ -144,8 +144,8 @@ class Clock:
         middle = (size.after(begin) - begin) / (1.5 if edge == "late" else 2)
         return (begin + middle).replace(hour=0, minute=0, second=0, microsecond=0)
 
-    def _begin(self, group: dict[str, str | None], align: bool) -> tuple[datetime | None, Amount]:
-        """Where the span begins and how long it is; `align` starts a week on its Monday and a month on its first."""
+    def _begin(self, group: dict[str, str | None], aligned: bool) -> tuple[datetime | None, Amount]:
+        """Where the span begins and how long it is; `aligned` starts a week on its Monday and a month on its first."""
         if month := group["m3"] or group["m4"] or group["m5"]:
             return self._month(_month(month), group["y3"], _near(group["near1"])), Amount(months=1)
         if season := group["season"]:
@@ -154,9 +154,9 @@ class Clock:
             return self._quarter(int(quarter[1]), group["y6"]), Amount(months=3)
         if year := group["y5"]:
             return self._first(int(year), 1), Amount(months=12)
-        return self._near_span((group["span"] or "").lower(), _near(group["near2"]), align)
+        return self._near_span((group["span"] or "").lower(), _near(group["near2"]), aligned)
 
-    def _near_span(self, span: str, near: str, align: bool) -> tuple[datetime | None, Amount]:
+    def _near_span(self, span: str, near: str, aligned: bool) -> tuple[datetime | None, Amount]:
         sign = -1 if near in _BACK else 1 if near in _AHEAD else 0
         if span in _SEASONS:
             return self._season(_SEASONS[span], sign), Amount(months=3)
@@ -169,11 +169,11 @@ class Clock:
             "year": Amount(months=12),
         }
         size = sizes.get(span, Amount(months=120))
-        if not sign and not align:
+        if not sign and not aligned:
             # "this week" says no more than the note's own time does.
             return None, size
         moved = size.after(self.now, sign)
-        return (self._aligned(moved, span) if align else moved), size
+        return (self._aligned(moved, span) if aligned else moved), size
 
     def _aligned(self, moment: datetime, span: str) -> datetime:
         day = moment.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -194,12 +194,12 @@ AFTER: tuple[tuple[EntityKind, re.Pattern[str]], ...] = tuple(
             r"|\s+(?:hired|employs|acquired|employees|laid\s+off|headquarters"
             r"|office|offices|shares|has\s+\d+\s+employees|membership"
             r"|offered(?!\s+to\b)|announced|went\s+(?:public|bankrupt)|got\s+acquired|was\s+acquired"
-            r"|sponsors|fold_text)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
+            r"|sponsors|folded)\b|['’]s\s+(?:ceo|cto|headquarters|hq|employees|offices?|customers|board)\b",
         ),
         (
             "Person",
             r"\s+(?:(?:now|also|just|still|really|has|have|had|will|is|was|are"
-            r"|were|never|always|already|recently|finally|and\s+i)\s+)*(?:works?"
+            r"|were|never|always|already|recently|finally|and\s+i)\s+){0,4}(?:works?"
             r"|worked|working|lives?|lived|living|said|says|told"
             r"|likes?|loves?|hates?|thinks?|joined|moved|wants?|asked|helped"
             r"|knows|plays?|played|studies|studied|studying|teaches|taught|"

@@ -15,6 +15,7 @@ from datetime import timedelta
 from memento.consolidation.agents import Add, Decision, Draft, Existing, Invalidate, Skip, Successor, Target
 from memento.consolidation.rules.duplicates import says_the_same
 from memento.consolidation.rules.moods import reading
+from memento.consolidation.rules.sentences import is_readable
 from memento.consolidation.rules.succession import ended_by, succeeded_by
 from memento.iris import IRI
 from memento.model import Memory, Note
@@ -32,14 +33,16 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
     One decision for each draft, in their order.
 
     A successor in the same slot comes before a mere ending, so that "I left Google and joined Microsoft" names Microsoft as what
-    replaced Google; nothing is retired twice by one note.
+    replaced Google; nothing is retired twice by one note. What is too long to be read, or was too much for the rules before, tells
+    only whether the same was said already.
     """
     skips = [_skip(draft, drafts[:at], existing, note) for at, draft in enumerate(drafts)]
+    existing = [old for old in existing if is_readable(old.memory.content) and not old.memory.is_verbatim]
     retired: set[IRI] = set()
     targets: list[list[Target]] = [[] for _ in drafts]
     for find in (succeeded_by, ended_by):
         for at, draft in enumerate(drafts):
-            if skips[at] is not None:
+            if skips[at] is not None or not is_readable(draft.content):
                 continue
             for old in existing:
                 if old.memory.iri in retired or not _may_retire(draft, old, note):

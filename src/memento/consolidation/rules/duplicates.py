@@ -9,6 +9,7 @@ from memento.consolidation.agents import Draft, Existing
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.relations import normal, relations, stems
 from memento.consolidation.rules.reversals import stage
+from memento.consolidation.rules.sentences import is_readable
 from memento.consolidation.rules.values import same_value
 from memento.model import Note
 
@@ -31,6 +32,8 @@ def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
         return False
     if not _same_day(draft.event_at, memory.event_at):
         return False
+    if memory.is_verbatim or not (is_readable(draft.content) and is_readable(memory.content)):
+        return _spelled(draft.content) == _spelled(memory.content) and began >= memory.valid_at - _DAY
     if normal(draft.content) == normal(memory.content):
         return _same_time(draft, began, memory.valid_at)
     return _same_slot(draft, old) and _nothing_new(draft, memory.content) and began >= memory.valid_at - _DAY

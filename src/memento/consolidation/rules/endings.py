@@ -37,8 +37,8 @@ _RULES = (
     ),
     ("moved-out", r"\b(?:moved|moving)\s+out\b(?!\s+(?:of|to)\b)"),
     (
-        "fold_text",
-        r"\b(?:split\s+up|disbanded|fold_text|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
+        "folded",
+        r"\b(?:split\s+up|disbanded|folded|closed\s+down|shut\s+down|went\s+(?:bankrupt|bust|under)|dissolved"
         r"|closed\s+for\s+good|ceased|closed)\b(?!\s+(?:the|USER|an?)\b)(?!\s+with)",
     ),
     ("died", r"\b(?:died|passed\s+away)\b"),
@@ -68,6 +68,7 @@ _RULES = (
     ("never", r"\bnever\b"),
     ("negation", r"\b(?:not|\w+n['’]t)\b"),
 )
+_COMPILED = tuple((rule, re.compile(words, re.IGNORECASE)) for rule, words in _RULES)
 _AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
 _ROLE = re.compile(
     r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*"
@@ -83,7 +84,7 @@ _DISLIKES = re.compile(r"hates|dislikes|can|loathes")
 
 def rule_of(draft: Draft) -> str:
     """The name of the rule that the words of an ending follow."""
-    return next((rule for rule, words in _RULES if re.search(words, draft.content, re.IGNORECASE)), "used-to")
+    return next((rule for rule, words in _COMPILED if words.search(draft.content)), "used-to")
 
 
 def is_reversed(draft: Draft, old: Existing) -> bool:

@@ -68,8 +68,8 @@ _ENDS = tuple(
         ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?! of\b| to\b)"),
         ("left", rf"^(?:{USER} had )?(?:{USER}'s )?last day (?:at|with) (?:the )?(?P<v>{NAME})$"),
         ("died", rf"^(?:{USER}'s )?(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
-        ("fold_text",
-            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|fold_text|closed down|shut down"
+        ("folded",
+            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down"
             rf"|went bankrupt|gone bankrupt|went bust"
             rf"|gone bust|went under|dissolved|closed for good|ceased trading|closed(?=$| {DATE}|,))"),
         ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced"

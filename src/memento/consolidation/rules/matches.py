@@ -35,7 +35,7 @@ _FINISHED = re.compile(
     r"\b(?:finished|completed|submitted|shipped|delivered|wrapped\s+up|done\s+with|finished\s+with)\b", re.IGNORECASE
 )
 _UNDER_WAY = re.compile(r"\b(?:is|are)\s+(?:currently\s+|still\s+|also\s+)?\w+ing\b", re.IGNORECASE)
-_STATES_OF = ("returned", "fold_text", "recovered", "moved-out", "died")
+_STATES_OF = ("returned", "folded", "recovered", "moved-out", "died")
 _JOBS = ("job", "position", "role", "company")
 _DOES = re.compile(rf"\b{USER}(?:\s+and\s+others)?\s+(?:does|do|follows?|practi[sc]es?|swears\s+by)\b")
 _CEASES = re.compile(
@@ -63,7 +63,7 @@ def shares_subject(draft: Draft, old: Existing) -> bool:
     if known == USER and old.memory.slot and f"{USER}'s {old.memory.slot}" in draft.content:
         return True
     rule = rule_of(draft)
-    if rule in ("took-over", "moved-out", "died", "fold_text") or (
+    if rule in ("took-over", "moved-out", "died", "folded") or (
         rule == "parted" and USER in draft.about and known == USER
     ):
         return True
@@ -141,9 +141,14 @@ def _is_state_of(rule: str, phrase: str, old: Existing) -> bool:
     content = old.memory.content
     match rule:
         case "returned":
-            there = rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b"
-            return bool(re.search(there, content, re.IGNORECASE))
-        case "fold_text":
+            return bool(
+                re.search(
+                    rf"\b(?:is|are|['’]s)\b.*\b(?:in|at|on|to)\s+(?:the\s+|an?\s+)?{re.escape(phrase)}\b",
+                    content,
+                    re.IGNORECASE,
+                )
+            )
+        case "folded":
             return bool(relations(content, old.memory.slot) & (_BELONGS | {"play", "go"}))
         case "recovered":
             return bool(_AILS.search(content))

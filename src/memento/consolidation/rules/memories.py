@@ -16,7 +16,7 @@ from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.rules.moods import reading
 from memento.consolidation.rules.person import third_person
 from memento.consolidation.rules.relations import relations
-from memento.consolidation.rules.sentences import sentences
+from memento.consolidation.rules.sentences import is_readable, sentences
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Statement, statements
 from memento.model import Note, User
@@ -90,15 +90,14 @@ def _leans_on(statement: Statement, before: Draft) -> bool:
         and before.slot is None
         and not before.ends
         and not before.corrects
-        and bool(_ANAPHORIC.match(statement.content))
+        and bool(_ANAPHORIC.match(statement.content[:80]))
     )
 
 
 def _continued(
     before: Draft, statement: Statement, mentions: Sequence[Mention], pattern: re.Pattern[str] | None
 ) -> Draft:
-    text = before.content if TERMINAL.search(before.content) else f"{before.content}."
-    content = f"{text} {statement.content}"
+    content = f"{_with_end(before.content)} {statement.content}"
     return replace(before, content=content, about=_about(content, mentions, pattern))
 
 
@@ -121,8 +120,7 @@ def _told_together(found: Sequence[Draft]) -> list[Draft]:
     for draft in found:
         before = joined[-1] if joined else None
         if before is not None and _is_plain(before) and _is_plain(draft) and _one_time(before, draft):
-            text = before.content if TERMINAL.search(before.content) else f"{before.content}."
-            content = f"{text} {draft.content}"
+            content = f"{_with_end(before.content)} {draft.content}"
             about = tuple(dict.fromkeys((*before.about, *draft.about)))
             joined[-1] = replace(before, content=content, about=about)
         else:
@@ -130,10 +128,17 @@ def _told_together(found: Sequence[Draft]) -> list[Draft]:
     return joined
 
 
+def _with_end(content: str) -> str:
+    """The text with a full stop where it has no end: enough of it is looked at to see one."""
+    return content if TERMINAL.search(content[-80:]) else f"{content}."
+
+
 def _is_plain(draft: Draft) -> bool:
     """Whether a draft may share a memory: it fills and ends nothing, and is no state of something named that may end some day."""
     if draft.slot or draft.ends or draft.corrects or draft.user_name:
         return False
+    if not is_readable(draft.content):
+        return True
     how = reading(TERMINAL.sub("", draft.content))
     if how.mood != "fact" or how.tense == "past" or all(name == USER for name in draft.about):
         return True

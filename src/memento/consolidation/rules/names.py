@@ -21,7 +21,7 @@ from memento.consolidation.rules.first_names import FIRST_NAMES
 from memento.consolidation.rules.gazetteer import Known, lookup
 from memento.consolidation.rules.kinds import description, kind_of
 from memento.consolidation.rules.lexicon import FUNCTION_WORDS
-from memento.consolidation.rules.sentences import introduced, sentences
+from memento.consolidation.rules.sentences import introduced, is_readable, sentences
 from memento.consolidation.rules.spans import CONNECTORS, found_names
 from memento.model import User
 
@@ -95,10 +95,11 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]
     """
     text = text[:LONGEST]
-    own = _own_names(text, user)
+    said = [sentence for sentence in sentences(text) if is_readable(sentence)]
+    own = _own_names(said, user)
     elsewhere = _seen_inside(text)
     found: dict[str, Mention] = {}
-    for sentence in sentences(text):
+    for sentence in said:
         body, _ = introduced(sentence)
         for mention in _in_sentence(body, elsewhere):
             if mention.name.lower() in own or len(mention.name) > LONGEST_NAME or _HOLIDAY.search(mention.name):
@@ -122,9 +123,9 @@ def self_name(text: str) -> str | None:
     return match[1] if match and match[1] in FIRST_NAMES else None
 
 
-def _own_names(text: str, user: User) -> frozenset[str]:
+def _own_names(said: list[str], user: User) -> frozenset[str]:
     names = {"user"} | ({user.name.lower(), user.name.split()[0].lower()} if user.name and user.name.strip() else set())
-    if own := self_name(text):
+    for own in filter(None, map(self_name, said)):
         names |= {own.lower(), own.split()[0].lower()}
     return frozenset(names)
 

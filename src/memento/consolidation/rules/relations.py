@@ -62,8 +62,9 @@ _LEADING = re.compile(
     r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
     r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
     r"|unfortunately|sadly|luckily|(?:last|this|next)\s+\w+|(?:back\s+)?(?:in|on|since|as\s+of)\s+(?:\w+\s+){0,2}?\w+"
-    r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+)+(?=USER\b|it\b|that\b))"
+    r"|for\s+(?:\w+\s+)?\w+|at\s+(?:work|home|school|the\s+\w+)|(?:\w+\s+){1,3}?ago)\s+){1,4}(?=USER\b|it\b|that\b))"
 )
+"""What may stand before a subject, four times at most: one text can be cut into such parts in many ways, and each is tried."""
 _TURNS_OUT = re.compile(r"^turns\s+out\s+(?:that\s+)?", re.IGNORECASE)
 _KINSMAN = re.compile(
     rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+"

@@ -42,7 +42,10 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:(?:do|does|is|are|can|has|have)(?:n['’]t|\s+not)|cannot|no\s+longer|not)\b", re.IGNORECASE)
-_STAGES = (r"\bmarried\b", r"\bengaged\b", r"\b(?:dating|girlfriend|boyfriend|seeing)\b")
+_STAGES = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (r"\bmarried\b", r"\bengaged\b", r"\b(?:dating|girlfriend|boyfriend|seeing)\b")
+)
 _UNATTACHED = frozenset({"single", "divorced", "widowed", "separated"})
 _LOOSE = re.compile(
     r"\b(?:instead\s+of|rather\s+than|not)\b.*$|\b(?:now|nowadays|currently|just|recently|these\s+days"
@@ -203,7 +206,7 @@ def _plain(content: str) -> list[str]:
 
 def stage(content: str) -> int:
     """How far two people are: 1 seeing each other, 2 engaged, 3 married; 0 when nothing is said of it."""
-    return next((3 - at for at, words in enumerate(_STAGES) if re.search(words, content, re.IGNORECASE)), 0)
+    return next((3 - at for at, words in enumerate(_STAGES) if words.search(content)), 0)
 
 
 def changes_status(draft: Draft, old: Existing) -> bool:

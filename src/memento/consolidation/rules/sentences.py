@@ -11,10 +11,15 @@ import re
 from memento.consolidation.rules.lexicon import word_set
 from memento.consolidation.rules.verbs import base_of, is_past
 
+LONGEST_READ = 2_000
+"""Characters of a sentence, or of a memory, that rules read; what is longer stays as it was said."""
+
+_BLANKS = re.compile(r"\s{9,}")
 _ABBREVIATIONS = word_set(
     "mr mrs ms dr prof st jr sr vs etc e.g i.e eg ie approx no inc ltd corp co dept fig vol u.s u.k a.m p.m rev "
     "gen sen gov mt"
 )
+_LONGEST_ABBREVIATION = 40  # with what may stand before it
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
@@ -88,17 +93,42 @@ _CONTRACTED = re.compile(
 )
 
 
+def is_readable(text: str) -> bool:
+    """
+    Tell whether rules may read a text: their patterns take a bounded time on what is no longer than this.
+
+    *Because:* here is where every text enters: a note sentence by sentence, a memory whole.
+
+    >>> is_readable("USER lives in Oslo."), is_readable("x" * 2001), is_readable("a" + " " * 9)
+    (True, False, False)
+    """
+    return len(text) <= LONGEST_READ and not _BLANKS.search(text)
+
+
+def shorten_blanks(text: str) -> str:
+    """
+    Make one of many blanks, or one line break where a line ends among them: nobody means anything by so many.
+
+    >>> shorten_blanks("a" + " " * 100 + "b" + " " * 9 + "\\n" * 9 + "c")
+    'a b\\nc'
+    """
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
+
+
 def sentences(text: str) -> list[str]:
     """
-    The sentences of a text, trimmed; abbreviations and initials do not end one.
+    The sentences of a text, trimmed; abbreviations and initials do not end one. Which of them can be read `is_readable` tells.
 
     >>> sentences("I met Dr. Ruiz. She works at St. Mary's! - Second\\n* third")
     ['I met Dr. Ruiz.', "She works at St. Mary's!", 'Second', 'third']
     """
+    text = shorten_blanks(text)
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if "\n" not in end.group() and _is_abbreviation(text[start : end.start()]):
+        if "\n" not in end.group() and _is_abbreviation(
+            text[max(start, end.start() - _LONGEST_ABBREVIATION) : end.start()]
+        ):
             continue
         found.append(text[start : end.end()])
         start = end.end()

@@ -29,7 +29,7 @@ _SPOKEN = re.compile(
     r"\b(?:learn|learns|learning|learnt|learned|speak|speaks|speaking|spoke|study|studies|studying|studied"
     r"|fluent\s+in|language\s+is"
     r"|tongue\s+is|teaches|teach|teaching|understands?|picked\s+up|practi[sc]\w+)\s+(?:(?:\w+\s+){1,4}?and\s+"
-    r"|(?:[\w ]+,\s+)+(?:[\w ]+\s+)?(?:and\s+)?)?"
+    r"|(?:[\w ]+,\s++)+(?:[\w ]+\s+)?(?:and\s+)?)?"
     r"(?:(?:a\s+(?:bit|little)(?:\s+of)?|some|fluent|basic|broken|conversational|also)\s+)?$",
     re.IGNORECASE,
 )

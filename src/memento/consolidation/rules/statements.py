@@ -21,7 +21,7 @@ from memento.consolidation.rules.lexicon import MONTHS, WEEKDAYS
 from memento.consolidation.rules.moods import Reading, reading
 from memento.consolidation.rules.names import self_name
 from memento.consolidation.rules.person import third_person
-from memento.consolidation.rules.sentences import clauses, introduced, is_framing, sentences
+from memento.consolidation.rules.sentences import clauses, introduced, is_framing, is_readable, sentences
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, slot_of
 from memento.model import Note, User
@@ -99,6 +99,9 @@ def statements(note: Note, mentions: Sequence[Mention], user: User, zone: str = 
     """The clauses of a note that state something, wish for it or ask for it."""
     context = _Context(note, user, mentions, zone, mention_pattern(mentions))
     for sentence in sentences(note.content[:LONGEST]):
+        if not is_readable(sentence):
+            yield _unread(sentence)
+            continue
         if is_framing(sentence):
             continue
         body, corrects = introduced(sentence)
@@ -124,6 +127,9 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
         said = _POSSESSIVE.sub(f"{context.person}'s ", _PRONOUN.sub(rf"\g<1>{context.person}", said))
     if context.thing:
         said = _IT.sub(context.thing, _ITS.sub(f"{context.thing}'s ", said))
+    if not is_readable(said):  # "we" has become "USER and others"
+        yield _unread(piece)
+        return
     whole = _statement(said, piece, context, terminal, corrects)
     halves = _halves(said)
     if halves and whole.reading.mood not in ("possible", "question"):
@@ -133,6 +139,11 @@ def _understood(piece: str, context: _Context, terminal: str, corrects: bool) ->
             yield from (_remembered(part, context) for part in parts)
             return
     yield _remembered(whole, context)
+
+
+def _unread(said: str) -> Statement:
+    """What is too long to be read, as it was said: it fills and ends nothing."""
+    return Statement(content=said, reading=Reading("fact"), skeleton=Skeleton(said, (), ()), dates=())
 
 
 def _halves(said: str) -> list[str]:

@@ -23,7 +23,7 @@ from memento import __version__
 from memento.errors import InputError, MementoError, SettingsError
 
 if TYPE_CHECKING:
-    from memento.datadir import Home
+    from memento.datadir import DataFolder
     from memento.ports import Progress
     from memento.python import Client, Memento
     from memento.settings import Settings
@@ -44,10 +44,10 @@ class Chosen:
     """Whether somebody at the terminal knows that the memory is read-only, if it is."""
 
     @property
-    def folder(self) -> Home:
-        from memento.datadir import Home, default_home
+    def folder(self) -> DataFolder:
+        from memento.datadir import DataFolder, default_home
 
-        return Home(Path(self.home) if self.home else default_home())
+        return DataFolder(Path(self.home) if self.home else default_home())
 
     def settings(self) -> Settings:
         """The settings in force in the data folder."""
@@ -120,9 +120,9 @@ def namespace_of(chosen: Chosen) -> str:
     if name is None:
         name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
     if name == "project":
-        from memento.settings import namespace_called
+        from memento.settings import resolve_namespace
 
-        return namespace_called(name)
+        return resolve_namespace(name)
     return name
 
 

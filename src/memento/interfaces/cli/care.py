@@ -127,9 +127,9 @@ def config() -> None:
 @click.pass_obj
 def show(chosen: Chosen) -> None:
     """The settings in force, by group."""
-    from memento.settings import shown
+    from memento.settings import mask_secrets
 
-    values = shown(chosen.settings())
+    values = mask_secrets(chosen.settings())
     if chosen.as_json:
         click.echo(json.dumps(values))
         return

@@ -54,6 +54,7 @@ def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str
         lambda: (
             f"{len(answer['notes']):,} notes read: {answer['memories']:,} memories stored, "
             f"{answer['invalidated']:,} retired, {answer['skipped']:,} skipped"
+            + (f", {answer['verbatim']:,} kept word for word" if answer["verbatim"] else "")
             + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
         ),
     )

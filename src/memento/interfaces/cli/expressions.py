@@ -78,9 +78,9 @@ def manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
     """The map of the memory: what hangs together, what it turns on, what is new and what fades."""
     with opened(chosen, "manifest") as memento:
         if svg:
-            from memento.model.picture import pictured
+            from memento.interfaces.picture import draw_manifest
 
-            click.echo(pictured(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
+            click.echo(draw_manifest(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
             return
         answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
     printed(chosen, answer, lambda: "\n".join(map(views.clean, answer["text"].splitlines())))

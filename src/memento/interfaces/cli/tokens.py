@@ -22,13 +22,13 @@ def token() -> None:
 @click.pass_obj
 def create(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
     """Make a token and print it, this once: only its digest is kept."""
-    from memento.access import Tokens, right_called
-    from memento.settings import namespace_checked
+    from memento.access import Tokens, parse_right
+    from memento.settings import check_namespace
     from memento.time import now
 
-    wanted = [namespace_checked(one) for one in namespaces]
+    wanted = [check_namespace(one) for one in namespaces]
     made = Tokens(chosen.folder.tokens).create(
-        name, tenant=tenant, namespaces=wanted, right=right_called(scope), at=now()
+        name, tenant=tenant, namespaces=wanted, right=parse_right(scope), at=now()
     )
     click.echo(json.dumps({"name": name, "token": made}) if chosen.as_json else made)
 
@@ -40,7 +40,7 @@ def listed(chosen: Chosen) -> None:
     from memento.access import Tokens
     from memento.codec import plain
 
-    issued = Tokens(chosen.folder.tokens).issued()
+    issued = Tokens(chosen.folder.tokens).list_issued()
     if chosen.as_json:
         shown = ("name", "tenant", "namespaces", "right", "created_at")
         click.echo(json.dumps([{key: plain(one)[key] for key in shown} for one in issued]))

@@ -43,6 +43,8 @@ def show_noted(answer: Json) -> str:
     lines = [f"{click.style('Stored ', fg='green')}  {clean(contents[iri])}" for iri in answer["memories"]]
     lines += [f"{click.style('Retired', fg='yellow')}  {clean(contents[iri])}" for iri in answer["invalidated"]]
     lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
+    if answer["verbatim"]:
+        lines.append(f"{click.style('As said', fg='red')}  {clean(answer['verbatim'])}")
     return "\n".join(lines)
 
 
@@ -71,7 +73,8 @@ def show_statuses(found: Sequence[Json]) -> str:
     """A line for each note: what became of it, and why."""
     lines = []
     for one in found:
-        understood = one["state"] == "consolidated"  # the reason is then that of an earlier try
+        # The reason is otherwise that of an earlier try.
+        understood = one["state"] == "consolidated" and one["error"] != "NotUnderstood"
         why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
         lines.append(f"{one['state']:<12}  {one['note']}{why}")
     return "\n".join(lines) or "No note is waiting."

@@ -75,6 +75,8 @@ class Corrected:
     new_id: IRI
     superseded: IRI
     contradicts: tuple[IRI, ...] = ()
+    verbatim: str | None = None
+    """Why the text could not be read, where it is kept word for word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +186,14 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
         related_to=asked.related_to,
         namespace=asked.namespace or reach.namespace,
     )
-    told = Corrected(new_id=noted.memories[0], superseded=noted.invalidated[0], contradicts=noted.contradicts)
-    return Told(answer=told)
+    return Told(
+        answer=Corrected(
+            new_id=noted.memories[0],
+            superseded=noted.invalidated[0],
+            contradicts=noted.contradicts,
+            verbatim=noted.verbatim,
+        )
+    )
 
 
 def forget(reach: Reach, asked: MemoryArguments) -> Told:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from urllib.parse import urlencode, urlsplit
 
 from memento import settings
-from memento.datadir import Home, Owner
+from memento.datadir import DataFolder, Owner
 from memento.errors import MementoError, Unreachable
 
 PATIENCE_S = 60.0
@@ -30,7 +30,7 @@ MAP_S = 1.0
 class Service:
     """The service that owns a data folder; every call has a connection of its own."""
 
-    def __init__(self, home: Home, namespace: str) -> None:
+    def __init__(self, home: DataFolder, namespace: str) -> None:
         self._home = home
         self._namespace = namespace
         self._starting = threading.Lock()

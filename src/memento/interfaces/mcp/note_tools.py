@@ -107,8 +107,10 @@ def _stored(noted: Noted, status: Literal["noted", "corrected"], text: str) -> T
     if noted.skipped:
         return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
     state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
-    done = Change(status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated)
-    return Told(answer=done, text=text)
+    done = Change(
+        status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated, reason=noted.verbatim
+    )
+    return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
 
 
 def _unconfirmed(question: str, instead: str) -> Ask:

@@ -2,7 +2,7 @@
 MCP over Streamable HTTP: an ASGI application in which every request stands for itself, in both eras of the protocol.
 
 *Guarantees:* no session is kept. A tool that fails answers with an error that says what to do; an unexpected failure says nothing
-of the inside. Every request is admitted by itself, as at the other doors: `access.admission` says who is who.
+of the inside. Every request is admitted by itself, as at the other doors: `access` says who is who.
 
 *But:* a subscriber hears of what was written through this door, not of what came in through another.
 """
@@ -28,7 +28,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from memento import settings
-from memento.access import Caller, admitted
+from memento.access import Caller, admit
 from memento.errors import MementoError, Unauthorised
 from memento.interfaces.mcp import catalogue, prompts, resources
 from memento.interfaces.mcp.results import QUESTION, asked, can_ask, failed, result
@@ -267,9 +267,7 @@ def _admitted(memento: Memento, scope: Any, headers: Headers) -> Memento:
     """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
     address, _ = scope.get("client") or ("", 0)
     caller = Caller(address=address, method=scope["method"], headers=headers)
-    return memento.with_access(
-        admitted(caller, memento.service.tokens, required=memento.settings.server.token_required)
-    )
+    return memento.with_access(admit(caller, memento.service.tokens, required=memento.settings.server.token_required))
 
 
 async def _living(managers: tuple[StreamableHTTPSessionManager, ...], receive: Any, send: Any) -> None:

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from memento.errors import MissingPart, NotAcceptable
 from memento.graph.documents import form_called, read
 from memento.graph.terms import to_value
-from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shortened
+from memento.interfaces.notebook.display import show_table
+from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
 from memento.model import Value
-from memento.model.html import table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,9 @@ class Rows(Sequence[Mapping[str, Cell]]):
         more = (
             f"{len(self):,} rows, the first {_MOST_ROWS} of them" if len(self) > _MOST_ROWS else f"{len(self):,} rows"
         )
-        return table(self.columns, [[_show_cell(cell, True) for cell in row] for row in self.values[:_MOST_ROWS]], more)
+        return show_table(
+            self.columns, [[_show_cell(cell, True) for cell in row] for row in self.values[:_MOST_ROWS]], more
+        )
 
 
 def parse_rows(body: bytes) -> Rows | bool:
@@ -160,7 +162,7 @@ _PARSERS: Mapping[str, Callable[[str], Cell]] = {
 
 
 def _show_cell(cell: Cell, short: bool) -> Cell:
-    return shortened(cell) if short and isinstance(cell, IRI) else str(cell) if isinstance(cell, IRI) else cell
+    return shorten(cell) if short and isinstance(cell, IRI) else str(cell) if isinstance(cell, IRI) else cell
 
 
 def _to_series(column: list[Cell], pandas: Any) -> Any:
@@ -238,11 +240,10 @@ class Triples(Sequence[Triple]):
         if self._is_small:
             return draw_triples(self.values)
         cells = [
-            [shortened(one) if isinstance(one, IRI) else one for one in triple]
-            for triple in self.values[:_MOST_TRIPLES]
+            [shorten(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_MOST_TRIPLES]
         ]
         more = f", the first {_MOST_TRIPLES} of them" if len(self) > _MOST_TRIPLES else ""
-        return table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
+        return show_table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
 
 
 def parse_triples(data: bytes) -> Triples:
@@ -300,7 +301,7 @@ def draw_triples(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = Fal
         alone: not inside of a page but as an image, which has no colour around it: in a grey that is seen on light and dark.
     """
     found = list(triples)
-    links = [(s, _cut(shortened(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
+    links = [(s, _cut(shorten(p), 24), o) for s, p, o in found if isinstance(o, IRI) and p != TYPE]
     boxes = _make_boxes(found, links)
     _layer(boxes, links)
     _order(boxes, links)
@@ -327,21 +328,19 @@ def _make_boxes(triples: Sequence[tuple[IRI, IRI, Value]], links: Sequence[Link]
 def _make_box(iri: IRI, said: Sequence[tuple[IRI, Value]]) -> _Box:
     texts = {predicate: str(value) for predicate, value in reversed(said) if not isinstance(value, IRI)}
     title = next((predicate for predicate in _TITLES if predicate in texts), None)
-    kinds = [shortened(value) for predicate, value in said if predicate == TYPE and isinstance(value, IRI)]
+    kinds = [shorten(value) for predicate, value in said if predicate == TYPE and isinstance(value, IRI)]
     lines = [
-        _cut(f"{shortened(predicate).rsplit(':', 1)[-1]}: {_show_value(value)}", _CHARS)
+        _cut(f"{shorten(predicate).rsplit(':', 1)[-1]}: {_show_value(value)}", _CHARS)
         for predicate, value in said
         if not isinstance(value, IRI) and predicate != title
     ]
     return _Box(
         iri=iri,
-        head=_cut(texts[title] if title else shortened(iri), _CHARS),
+        head=_cut(texts[title] if title else shorten(iri), _CHARS),
         kind=_cut(", ".join(kinds), _CHARS),
         lines=lines[:_LINES] + ["…"] * (len(lines) > _LINES),
         is_over=MEM.invalidAt in texts or MEM.expiredAt in texts,
-        tip="\n".join(
-            [iri, *(_cut(f"{shortened(predicate)} {_show_value(value)}", _TIP) for predicate, value in said)]
-        ),
+        tip="\n".join([iri, *(_cut(f"{shorten(predicate)} {_show_value(value)}", _TIP) for predicate, value in said)]),
     )
 
 

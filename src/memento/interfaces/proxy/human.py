@@ -24,16 +24,17 @@ _VERBS = (
     r"(?:generate|write|create|reply with|respond with|provide|suggest|summari[sz]e|extract|produce|give|come up with)"
 )
 _CHAT = r"(?:chat|conversation|messages?|session|dialogue|thread|exchange)"
-_TITLE = rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]*)\s+(?:[\w,-]+\s+){{0,6}}title\b"
+_TITLE = rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]{{0,40}})\s++(?:[\w,-]++\s++){{0,6}}title\b"
 # "a short title for this chat": of the chat itself; "the title of the book", "a title for my post" are a person's wishes.
 _NAMES_CHAT = re.compile(
-    rf"{_TITLE}.{{0,80}}?\b(?:the|this|our|user's)\s+(?:[\w-]+\s+){{0,2}}{_CHAT}\b", re.DOTALL | re.IGNORECASE
+    rf"{_TITLE}.{{0,80}}?\b(?:the|this|our|user's)\s+(?:[\w-]++\s++){{0,2}}{_CHAT}\b", re.DOTALL | re.IGNORECASE
 )
 # A system prompt that is short and speaks of both is there for nothing else.
 _IS_FOR_NAMES = re.compile(rf"{_TITLE}|\binto an? (?:\w+ )?title\b", re.DOTALL | re.IGNORECASE)
 _SPEAKS_OF_CHAT = re.compile(rf"\b{_CHAT}\b", re.IGNORECASE)
 _TASK = re.compile(r"\A\s*### Task:.*(?:<chat_history>|### Chat History)", re.DOTALL | re.IGNORECASE)
-_UTILITY_CHARACTERS = 1500
+UTILITY_CHARACTERS = 1500
+"""Characters of a question and of a system prompt that may be for names."""
 
 
 def human(text: str) -> str:
@@ -86,7 +87,7 @@ def is_utility(question: str, system: str) -> bool:
     >>> is_utility("Please reply with a title for this chat in 3-4 words.", ""), is_utility("What was the title?", "")
     (True, False)
     """
-    if _TASK.match(question) or _NAMES_CHAT.search(question[:_UTILITY_CHARACTERS]):
+    if _TASK.match(question) or _NAMES_CHAT.search(question[:UTILITY_CHARACTERS]):
         return True
-    is_short = len(system) <= _UTILITY_CHARACTERS
+    is_short = len(system) <= UTILITY_CHARACTERS
     return is_short and bool(_IS_FOR_NAMES.search(system)) and bool(_SPEAKS_OF_CHAT.search(system))

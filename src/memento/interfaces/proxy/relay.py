@@ -18,8 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
 
-from memento.access import bearer
-from memento.access.tokens import PREFIX
+from memento.access import PREFIX, bearer
 from memento.errors import MementoError
 from memento.interfaces.proxy.upstreams import Upstream
 from memento.interfaces.web.departures import Presence

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memento.datadir import Home
+from memento.datadir import DataFolder
 from memento.errors import GraphError
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Block:
 class Sticky:
     """Key of a turn → its block, in one SQLite file. Safe to use from many threads."""
 
-    def __init__(self, home: Home, most: int) -> None:
+    def __init__(self, home: DataFolder, most: int) -> None:
         """
         Args:
             home: the data folder; its file is made when there is something to keep.

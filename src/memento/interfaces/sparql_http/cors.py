@@ -6,7 +6,7 @@ of ours: a browser sends one only when the page has it. So no page reads the mem
 in a browser here, where programs need no token; `*` opens the endpoint to tools anywhere, and to their users' tokens alone.
 
 *But:* a page that may read nothing can still make a browser that does not say so (`Sec-Fetch-Site`) send a simple request, which
-costs a worker for a moment. Nothing is changed by one: writing takes a token or an origin of this machine (`access.admission`).
+costs a worker for a moment. Nothing is changed by one: writing takes a token or an origin of this machine (`access`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 The Flask application over a service: every HTTP interface, and one translation of errors for all of them.
 
 *Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
-gets nothing, and a caller gets their own tenant's memory: `access.admission` says who is who.
+gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
 from memento import __version__
-from memento.access import Caller, admitted
+from memento.access import Caller, admit
 from memento.errors import Busy, MementoError, Unauthorised
+from memento.interfaces.picture import draw_manifest
 from memento.interfaces.proxy.door import BODY_BYTES, PROXIED, Proxy
 from memento.interfaces.sparql_http.description import Descriptions, described
 from memento.interfaces.sparql_http.graphs import Graphs
@@ -33,7 +34,6 @@ from memento.interfaces.web.requests import Parameters, namespace
 from memento.interfaces.web.requests import context as context_of_request
 from memento.interfaces.web.rest import respond
 from memento.interfaces.web.yasgui import FILES, Yasgui
-from memento.model.picture import pictured
 from memento.operations.recall import Manifest
 from memento.service import Context, Service, handle
 from memento.service.handlers.recall import health as health_of
@@ -143,7 +143,7 @@ def _add_pages(app: Flask, service: Service, proxy: Proxy) -> None:
         Parameters()
         drawn = handle(Manifest(namespace=namespace()), context_of_request())
         return render_template(
-            "map.html", manifest=drawn, picture=Markup(pictured(drawn)), notice=_notice(service)
+            "map.html", manifest=drawn, picture=Markup(draw_manifest(drawn)), notice=_notice(service)
         )  # which escapes what is shown
 
     @app.get("/health")
@@ -171,7 +171,7 @@ def _notice(service: Service) -> str | None:
 
 def _admit(service: Service) -> Context:
     """Return the memory as the caller may see it; raise `Unauthorised` or `Forbidden`."""
-    return service.context(admitted(caller(), service.tokens, required=service.settings.server.token_required))
+    return service.context(admit(caller(), service.tokens, required=service.settings.server.token_required))
 
 
 def caller() -> Caller:

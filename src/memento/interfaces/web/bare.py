@@ -2,14 +2,14 @@
 The plain dataset over HTTP: the SPARQL protocols and nothing else, for programs of this machine.
 
 *Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
-`access.admission` holds here as over memories.
+`access` holds here as over memories.
 """
 
 from __future__ import annotations
 
 from flask import Flask, Response, g, request
 
-from memento.access import admitted
+from memento.access import admit
 from memento.interfaces.sparql_http.cors import origins
 from memento.interfaces.sparql_http.description import Descriptions, described
 from memento.interfaces.sparql_http.graphs import Graphs
@@ -34,7 +34,7 @@ def create_bare_app(bare: Bare) -> Flask:
     def limited() -> None:
         if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
             may_ask = pages if request.path == SPARQL else ()
-            g.graphs = bare.admit(admitted(caller(), bare.tokens, required=False, pages=may_ask))
+            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
         request.max_content_length = most_bytes(request.path, bare.settings.limits)
 
     @app.get("/health")

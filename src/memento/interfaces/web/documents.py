@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 
 from memento import assets
-from memento.archive.exchange.files import spooled
+from memento.archive.files import spool
 from memento.errors import InputError
 from memento.interfaces.web.departures import Presence, presence_of
 from memento.interfaces.web.requests import Parameters, context, namespace
@@ -53,9 +53,7 @@ class Documents:
             raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
         held = context()
         most = held.settings.limits.document_bytes
-        with spooled(
-            request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most
-        ) as source:
+        with spool(request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most) as source:
             merged = take_in(
                 source,
                 name,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
@@ -21,9 +21,9 @@ from flask import Blueprint, Response, request
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake import Record, parse_note_row, parse_rows
+from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
-from memento.model.picture import pictured
 from memento.operations import TABLE, Operation, check_value, fields_of
 from memento.operations.base import Field, complete, route_of
 from memento.operations.expressions import Evaluate
@@ -69,7 +69,7 @@ def _show_recollection(recollection: Recollection, form: str) -> Response:
 
 def _show_manifest(manifest: Manifest, form: str) -> Response:
     if form == "svg":
-        return Response(pictured(manifest), mimetype="image/svg+xml")
+        return Response(draw_manifest(manifest), mimetype="image/svg+xml")
     return respond(manifest) if form == JSON else Response(manifest.text + "\n", mimetype="text/plain")
 
 
@@ -185,8 +185,10 @@ def _read_parameters(operation: type[Operation[Any]], declared: Mapping[str, Fie
 
 def _read_body(operation: type[Operation[Any]], declared: Mapping[str, Field]) -> Json:
     """Return the arguments in the JSON object of the body; none at all is an empty object, where nothing is needed."""
-    is_needed = any(field.is_required for field in declared.values())
-    if not is_needed and not request.get_data().strip():
+    needed = [name for name, field in declared.items() if field.is_required]
+    if not request.get_data().strip() and (not needed or request.is_json):
+        if needed:
+            raise InputError(f"send a JSON object with {', '.join(needed)}: the body is empty")
         return {}
     values = dict(read_object(*declared).fields)
     if operation is Note:
@@ -201,13 +203,18 @@ def _refuse_unknown_in_rows(field: Field, value: object) -> None:
         return
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         raise InputError(f"{field.name} must be a list of objects")
-    known = [one.name for one in fields(kind)]
+    hints, known = get_type_hints(kind), [one.name for one in fields(kind)]
     for number, row in enumerate(value, start=1):
-        for name in row:
+        for name, given in row.items():
             if name not in known:
-                raise InputError(
-                    f"{field.name}: row {number} has the unknown field {name[:80]!r}: it may have {', '.join(known)}"
-                )
+                raise InputError(f"row {number}: unknown field `{name[:80]}`: a row has {', '.join(known)}")
+            choices = [choice for one in (hints[name], *get_args(hints[name])) for choice in _choices_of(one)]
+            if choices and given is not None and given not in choices:
+                raise InputError(f"row {number}: {name} must be one of {', '.join(choices)}, not {str(given)[:80]!r}")
+
+
+def _choices_of(hint: Any) -> tuple[str, ...]:
+    return get_args(hint) if get_origin(hint) is Literal else ()
 
 
 def _read_note_rows() -> ImportNotes:

@@ -102,7 +102,7 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
         SettingsError: the host is not loopback and there is no token, or the port cannot be had.
         MementoError: the embedder cannot be loaded.
     """
-    with listening(host, port, has_tokens=bool(memento.tokens.issued())) as listener:
+    with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
         address = _address(host, listener.getsockname()[1])
         busy = Busy()
         server = uvicorn.Server(configuration(app(busy)))

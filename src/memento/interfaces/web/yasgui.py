@@ -156,7 +156,7 @@ def examples() -> tuple[Example, ...]:
 def prefixes() -> dict[str, str]:
     """The prefixes that the project's own files use, by name, and so those that a reader of this graph needs."""
     found = (
-        re.findall(r"^@prefix (\w+):\s+<([^>]+)> \.", assets.read(name).decode(), flags=re.M) for name in PREFIXES_OF
+        re.findall(r"^@prefix (\w+):\s+<([^>\s]++)> \.", assets.read(name).decode(), flags=re.M) for name in PREFIXES_OF
     )
     return dict(sorted(pair for pairs in found for pair in pairs))
 

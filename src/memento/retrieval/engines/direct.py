@@ -19,8 +19,8 @@ from memento.iris import IRI, MEM
 from memento.keys.match import Candidate, KeyQuery, Matches, match_keys, read_texts
 from memento.keys.view import KeyEntry
 from memento.keys.walk import Traversal, age_in_days, list_neighbours, record_traversal
-from memento.model import DirectMemory, Effect, Passed, Read
-from memento.rank import dynamics
+from memento.model import DirectMemory, Effect, Read, Skipped
+from memento.rank import laws as dynamics
 from memento.rank.fusion import rrf
 from memento.rank.walks import Csr, hops
 from memento.search.words import Postings, bm25_of_terms, tokens
@@ -301,7 +301,7 @@ def _list_effects(kept: Sequence[int], ranking: DirectRanking, traversal: Traver
             if kept and node == kept[0]:
                 effects.append(record_traversal(candidate.entry, nodes.iri(node), nodes.graph(node), weight, traversal))
             elif node not in kept and len(reached) <= _CROWD:
-                effects.append(Passed(key=candidate.entry.iri, memory=nodes.iri(node), graph=nodes.graph(node)))
+                effects.append(Skipped(key=candidate.entry.iri, memory=nodes.iri(node), graph=nodes.graph(node)))
     return effects
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from memento.access import OWNER
-from memento.archive import upkeep
-from memento.archive.backup.putting import put, readied
+from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
 from memento.backends import reopen
 from memento.errors import Forbidden, InputError
+from memento.graph.backups import begin_restore, prepare_restore
 from memento.model import BackedUp, Difference, Restored
 from memento.model import Status as Report
 from memento.operations import care as operations
-from memento.service.checkpoints import make_backup
+from memento.service.checkpoints import back_up
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.understanding import resume
@@ -22,7 +22,7 @@ from memento.time import now
 @handles(operations.Status)
 def status(operation: operations.Status, context: Context) -> Report:
     """Say how the memory stands."""
-    return upkeep.status(
+    return report_status(
         context.scope(operation.namespace),
         context.access,
         context.service.datadir,
@@ -36,9 +36,9 @@ def status(operation: operations.Status, context: Context) -> Report:
 def check(operation: operations.Check, context: Context) -> tuple[Difference, ...]:
     """Compare files, indexes and shapes with the graph."""
     context.require_owner()
-    harm = upkeep.read_whole(context.stores)  # before the lock: it takes long
+    harm = read_store_files(context.stores)  # before the lock: it takes long
     with context.service.writing:
-        return (*upkeep.check(context.stores), *(() if harm else context.service.domains.differences()))
+        return (*find_differences(context.stores), *(() if harm else context.service.domains.differences()))
 
 
 @handles(operations.Rebuild)
@@ -47,7 +47,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return upkeep.rebuild(context.stores, context.progress) + context.service.domains.rebuild()
+        return rebuild_indexes(context.stores, context.progress) + context.service.domains.rebuild()
 
 
 @handles(operations.Backup)
@@ -56,7 +56,7 @@ def backup(operation: operations.Backup, context: Context) -> BackedUp:
     folder = _folder_of(operation.folder, context) or context.service.datadir.backups
     context.require_writable()
     with context.service.importing:
-        return make_backup(folder, operation.keep, context.service)
+        return back_up(folder, operation.keep, context.service)
 
 
 @handles(operations.Restore)
@@ -66,9 +66,9 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
     usual = Path(degraded.backup) if degraded else service.datadir.backups
     folder = _folder_of(operation.folder, context) or usual
     with service.importing:
-        restored = readied(folder, service.datadir, now())
+        restored = prepare_restore(folder, service.datadir, now())
         with service.understanding, service.writing:
-            reopen(context.stores, service.settings, lambda: put(service.datadir, restored))
+            reopen(context.stores, service.settings, lambda: begin_restore(service.datadir, restored))
             service.put_off.clear()
     resume(service)
     return restored

@@ -42,7 +42,7 @@ def domain_of(
         Forbidden: the caller has no such right, or no access to the namespace or the domain.
     """
     scope = context.scope(namespace, right)
-    name = settings.namespace_checked(context.access.namespace(domain, scope.namespace))
+    name = settings.check_namespace(context.access.namespace(domain, scope.namespace))
     return scope, name, context.service.domains.open(cases_iri(scope.tenant, name))
 
 

@@ -10,9 +10,9 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from memento.archive.exchange.arriving import Arriving, poured, ready
-from memento.archive.exchange.files import saved, unpacked
-from memento.archive.exchange.leaving import Leaving, leaving
+from memento.archive.files import open_document, save_document
+from memento.archive.rdf_export import ExportDocument, export_document
+from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.errors import MementoError
 from memento.graph.documents import form_called
 from memento.model import Exported, Merged
@@ -29,19 +29,19 @@ _IN_MEMORY = 16 * 1024 * 1024
 def export(operation: operations.Export, context: Context) -> Exported:
     """Write the graphs into a file."""
     file = str(operation.file)
-    leaving_ = export_pieces(
+    document = export_pieces(
         operation.form or file,
         context,
         vectors=operation.vectors,
         audit=operation.audit,
         namespace=operation.namespace,
     )
-    return saved(leaving_.pieces, Path(file), leaving_.form.name, leaving_.statements, context.progress)
+    return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
 
 
 def export_pieces(
     form: str, context: Context, *, vectors: bool = False, audit: bool = False, namespace: str | None
-) -> Leaving:
+) -> ExportDocument:
     """
     Return an export a piece at a time; what is written after this call is not in it.
 
@@ -52,7 +52,7 @@ def export_pieces(
     if audit:
         context.access.needs("admin")
     with context.service.writing:
-        return leaving(
+        return export_document(
             form_called(form),
             scope,
             context.access,
@@ -67,7 +67,7 @@ def export_pieces(
 def import_rdf(operation: operations.ImportRdf, context: Context) -> Merged:
     """Take a file in."""
     file = Path(operation.file)
-    with unpacked(file, context.service.datadir.path) as source:
+    with open_document(file, context.service.datadir.path) as source:
         return take_in(
             source,
             file.name,
@@ -99,15 +99,15 @@ def take_in(
     if not check:
         context.access.needs("admin")
     with service.importing, _staging(source, context) as folder:
-        arriving = Arriving(
+        arriving = ImportDocument(
             source=source, form=form_called(form), name=name, only=namespace, data=data, check=check, folder=folder
         )
-        found = ready(arriving, scope, context.access, context.stores, context.progress)
+        found = prepare_import(arriving, scope, context.access, context.stores, context.progress)
         try:
             with service.writing:
-                merged = poured(found, scope, context.stores, context.access.name)
+                merged = write_import(found, scope, context.stores, context.access.name)
         except MementoError:
-            found.prepared.undo()
+            found.vectors.undo()
             raise
         if merged.notes:
             resume(service)

@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from memento.archive import policies as kept
-from memento.archive.library import named
 from memento.codec import plain
 from memento.errors import InputError, NotFound
-from memento.iris import IRI
+from memento.iris import IRI, parse_iri
 from memento.model import Evaluated, Item
 from memento.operations import Operation
 from memento.operations import expressions as operations
+from memento.retrieval.engines import activation
 from memento.service.context import Context
 from memento.service.dispatch import handle, handles
 from memento.service.handlers.documents import export_pieces, take_in
+from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form
 from memento.sexpr.spoken import Host
 from memento.sexpr.verbs import VERBS
-from memento.strength import activation
 from memento.time import now
 
 
@@ -47,14 +46,14 @@ def recall_items(operation: operations.RecallItems, context: Context) -> tuple[I
     """Find memories by activation."""
     context.require_text(operation.query, "query")
     scope, used = context.scope(operation.namespace), context.service.reinforcement
-    return activation.recalled(operation.query, operation.limit, scope, now(), context.stores, used)
+    return activation.recall_by_activation(operation.query, operation.limit, scope, now(), context.stores, used)
 
 
 @handles(operations.GetItem)
 def get_item(operation: operations.GetItem, context: Context) -> Item:
     """Look one memory up."""
     scope = context.scope(operation.namespace)
-    items = activation.items([named(operation.iri)], scope, context.stores)
+    items = activation.read_items([parse_iri(operation.iri)], scope, context.stores)
     if IRI(operation.iri) not in items:
         raise NotFound(f"there is no memory <{operation.iri[:200]}> in the namespace {scope.namespace!r}")
     return items[IRI(operation.iri)]
@@ -63,7 +62,7 @@ def get_item(operation: operations.GetItem, context: Context) -> Item:
 @handles(operations.Policies)
 def policies(operation: operations.Policies, context: Context) -> dict[str, str]:
     """Look the policies up."""
-    return kept.policies(context.scope(operation.namespace), context.stores)
+    return kept.read_policies(context.scope(operation.namespace), context.stores)
 
 
 @handles(operations.SetPolicy)
@@ -77,7 +76,7 @@ def set_policy(operation: operations.SetPolicy, context: Context) -> str:
     except InputError as error:
         raise InputError(f"in the policy: {error}") from error
     with context.service.writing:
-        kept.keep(operation.name, operation.expression, scope, context.stores)
+        kept.keep_policy(operation.name, operation.expression, scope, context.stores)
     return operation.expression
 
 

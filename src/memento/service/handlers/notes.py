@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memento.archive import forgetting, library
+from memento.archive.forget import forget_iri
+from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.task import make_task
 from memento.keys.remember import KeyChanges
@@ -83,6 +84,7 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
         invalidated=sum(len(one.invalidated) for one in noted),
         skipped=sum(one.note is None for one in noted),
         pending=sum(one.pending for one in noted),
+        verbatim=sum(one.verbatim is not None for one in noted),
     )
 
 
@@ -98,7 +100,7 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
         return amend.correct(
             amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
             context.write_context(scope, now()),
-            service.rules,
+            service.new_rules(),
         )
 
 
@@ -115,10 +117,10 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
     """Hide or erase."""
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
-        return forgetting.forget(operation.iri, scope, operation.erase, now(), context.stores)
+        return forget_iri(operation.iri, scope, operation.erase, now(), context.stores)
 
 
 @handles(notes.Sources)
 def sources(operation: notes.Sources, context: Context) -> tuple[Source, ...]:
     """Look up who told a memory."""
-    return tuple(library.sources(operation.iri, context.scope(operation.namespace), context.stores))
+    return tuple(list_sources(operation.iri, context.scope(operation.namespace), context.stores))

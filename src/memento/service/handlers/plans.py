@@ -6,14 +6,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from memento.archive.library import named
 from memento.cases import credit, runs
 from memento.cases import plan as plans
 from memento.cases.execute import ANSWER, Examples, Execution, RunResult
 from memento.cases.lifecycle import make_case_of_run, prune_cases, save_cases
 from memento.cases.retrieve import find_entities
 from memento.errors import Conflict, Forbidden, InputError
-from memento.iris import IRI, mint
+from memento.iris import IRI, mint, parse_iri
 from memento.llm.chat import chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
@@ -57,9 +56,9 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
             at=writer.at,
             progress="pending",
             action=mint("action") if operation.plan else None,
-            retrieval=named(operation.retrieval) if operation.retrieval else None,
+            retrieval=parse_iri(operation.retrieval) if operation.retrieval else None,
             about=find_entities(operation.task, operation.about, scope, context.stores),
-            derived_from=tuple(dict.fromkeys(map(named, operation.derived_from))),
+            derived_from=tuple(dict.fromkeys(map(parse_iri, operation.derived_from))),
         )
         change = runs.begin_run(operation.task, operation.plan, trajectory, domain.graph)
         writer.write(change, "cases.start", [trajectory.iri], operation.task)
@@ -92,7 +91,7 @@ def record_step(operation: operations.RecordStep, context: Context) -> TaskRun:
             result=operation.result or None,
             tools=tuple(operation.tools),
         )
-        change = runs.replace_step(kept, done, [named(one) for one in operation.derived_from], domain.graph)
+        change = runs.replace_step(kept, done, [parse_iri(one) for one in operation.derived_from], domain.graph)
         writer_of(scope, context).write(change, "cases.step", [kept.trajectory.iri])
         return runs.load_run(operation.run, domain, context.stores).to_task_run(name)
 

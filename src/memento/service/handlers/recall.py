@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memento import settings
-from memento.archive import library, upkeep
+from memento.archive import check, read
 from memento.errors import Forbidden, InputError
 from memento.model import (
     Described,
@@ -88,7 +88,7 @@ def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
 @handles(operations.Get)
 def get(operation: operations.Get, context: Context) -> Described:
     """Look up all that is said of an IRI."""
-    return library.described(operation.iri, context.scope(operation.namespace), context.stores)
+    return read.describe(operation.iri, context.scope(operation.namespace), context.stores)
 
 
 @handles(operations.List)
@@ -96,14 +96,14 @@ def list_page(operation: operations.List, context: Context) -> tuple[Listed, ...
     """Look up a page of memories."""
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
-    return tuple(library.listed(scope, operation.limit, operation.offset, operation.past, now(), context.stores))
+    return tuple(read.list_memories(scope, operation.limit, operation.offset, operation.past, now(), context.stores))
 
 
 @handles(operations.Entities)
 def entities(operation: operations.Entities, context: Context) -> tuple[RecalledEntity, ...]:
     """Look up the entities that most memories are about."""
     context.require_page(operation.limit)
-    return library.entities(context.scope(operation.namespace), operation.limit, context.stores)
+    return read.list_entities(context.scope(operation.namespace), operation.limit, context.stores)
 
 
 @handles(operations.Timeline)
@@ -112,7 +112,7 @@ def timeline(operation: operations.Timeline, context: Context) -> Timeline:
     context.require_text(operation.subject, "subject")
     context.require_page(operation.limit)
     zone = context.service.zone
-    return library.timeline(
+    return read.build_timeline(
         operation.subject,
         context.scope(operation.namespace),
         operation.limit,
@@ -152,4 +152,4 @@ def health(context: Context, upstreams: Mapping[str, str]) -> Health:
     Args:
         upstreams: the providers by protocol that a proxy in front of this memory serves.
     """
-    return upkeep.health(context.scope(None), context.access, upstreams, context.stores)
+    return check.report_health(context.scope(None), context.access, upstreams, context.stores)

@@ -26,7 +26,7 @@ from memento.errors import InputError
 from memento.iris import MEM, XSD
 from memento.sparql.query.guard import Reading, Service
 from memento.sparql.query.tokens import Token
-from memento.time import iso, parsed
+from memento.time import iso, parse_time
 
 SEARCH_FORM = 'SERVICE mem:search { ?memory mem:matches "question" ; mem:score ?score ; mem:limit 20 }'
 AS_OF_FORM = 'SERVICE mem:asOf { ?memory mem:validOn "2026-03-01T00:00:00Z"^^xsd:dateTime }'
@@ -290,7 +290,7 @@ def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> dat
     if constant.datatype not in _TIMES:
         _refuse(statement.token, "this takes a time", block.form)
     try:
-        return parsed(constant.value, "the time", zone)
+        return parse_time(constant.value, "the time", zone)
     except InputError as error:
         raise InputError(f"{statement.token.place}: {error}") from error
 

@@ -16,7 +16,7 @@ from typing import cast
 
 import pyoxigraph as ox
 
-from memento.archive.forgetting import undescribed
+from memento.archive.forget import remove_from_description
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
 from memento.graph import shapes
@@ -180,7 +180,7 @@ def _trim_description(after: GraphsAfter, tenant: str, parts: Backends) -> Chang
     """Return the user's description without what only memories have told that say something else now, or nothing."""
     reworded = subjects(after.removes, [MEM.content])
     said = [str(value) for value in values_of(after.removes, MEM.content)]
-    return undescribed(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
+    return remove_from_description(reworded, said, Scope(tenant=tenant), now(), parts) if reworded else Change()
 
 
 def _list_removed_texts(after: GraphsAfter, graphs: Sequence[IRI], parts: Backends) -> tuple[str, ...]:

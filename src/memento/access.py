@@ -1,0 +1,291 @@
+"""
+Who asks, and what they may do: tokens, each good for one tenant, for some of its namespaces and for some rights.
+
+*Guarantees:* only digests are kept, so that nobody can read a token from the file; a token that is created or revoked counts
+from the next request on, in every process. Digests are compared in constant time. Without a token nobody gets in from another
+machine, through a forwarder that says so, by a name that is not this machine's (DNS rebinding), or from the page of another
+origin that wants to write.
+
+*But:* a forwarder on this machine that hides where a request comes from looks like a program of this machine: set
+`server.token_required` behind one.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, Unauthorised
+
+Right = Literal["read", "write", "admin"]
+RIGHTS: tuple[Right, ...] = get_args(Right)
+
+PREFIX = "mem_"
+"""How every token begins, so that it can be told from the key of a model provider."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a caller may do. Without `namespaces` it is all of the tenant's; `admin` and `write` include what is less."""
+
+    tenant: str = "local"
+    namespaces: tuple[str, ...] = ()
+    right: Right = "read"
+    name: str = "owner"
+
+    @property
+    def caller(self) -> str:
+        """Who that is when shares are counted: programs of this machine without a token are one caller."""
+        return f"{self.tenant} {self.name}"
+
+    def may(self, right: Right) -> bool:
+        """Tell whether the caller may do what takes this right."""
+        return RIGHTS.index(right) <= RIGHTS.index(self.right)
+
+    def needs(self, right: Right) -> None:
+        """Raise `Forbidden` when the caller may not do what takes this right."""
+        if not self.may(right):
+            raise Forbidden(f"this takes the right to {right}; the token {self.name!r} may only {self.right}")
+
+    def namespace(self, wanted: str | None, usual: str) -> str:
+        """
+        Choose the namespace that a call works in: the wanted one, else the usual one, else the first of the caller's.
+
+        Raises:
+            Forbidden: the caller has no access to the wanted one; names those that it has.
+        """
+        if not self.namespaces:
+            return wanted or usual
+        if wanted is None:
+            return usual if usual in self.namespaces else self.namespaces[0]
+        if wanted not in self.namespaces:
+            raise Forbidden(f"no access to the namespace {wanted!r}: the token is for {', '.join(self.namespaces)}")
+        return wanted
+
+    def sees(self, namespace: str) -> bool:
+        """Tell whether the caller may read a namespace of its tenant."""
+        return not self.namespaces or namespace in self.namespaces
+
+
+OWNER = Access(right="admin")
+"""Whoever sits at the machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issued:
+    """A token as it is kept: who has it, and the digest that tells it."""
+
+    name: str
+    tenant: str
+    namespaces: tuple[str, ...]
+    right: Right
+    digest: str
+    created_at: str
+
+    @property
+    def access(self) -> Access:
+        return Access(tenant=self.tenant, namespaces=self.namespaces, right=self.right, name=self.name)
+
+
+class Tokens:
+    """The tokens of one data folder."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._owner = ""  # the digest of the token that is good as long as this process serves
+        self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
+
+    def create(self, name: str, *, tenant: str, namespaces: Sequence[str], right: Right, at: datetime) -> str:
+        """
+        Create a token, and return it this once.
+
+        Raises:
+            Conflict: there is a token of that name.
+            InputError: an empty name or tenant, or a right that is none.
+        """
+        if not name.strip() or not tenant.strip():
+            raise InputError("a token needs a name and a tenant")
+        if right not in RIGHTS:
+            raise InputError(f"the scope of a token must be one of {', '.join(RIGHTS)}, not {right!r}")
+        issued = self.list_issued()
+        if any(one.name == name for one in issued):
+            raise Conflict(f"there is a token {name!r} already: revoke it first, or choose another name")
+        token = f"{PREFIX}{secrets.token_urlsafe(32)}"
+        fresh = Issued(
+            name=name,
+            tenant=tenant,
+            namespaces=tuple(dict.fromkeys(namespaces)),
+            right=right,
+            digest=_digest(token),
+            created_at=at.isoformat(),
+        )
+        self._write([*issued, fresh])
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Make a token invalid from now on; raises `NotFound`."""
+        issued = self.list_issued()
+        left = [one for one in issued if one.name != name]
+        if len(left) == len(issued):
+            raise NotFound(f"there is no token {name!r}: `memento token list` names them")
+        self._write(left)
+
+    def list_issued(self) -> list[Issued]:
+        """
+        List every token that is good, oldest first.
+
+        Raises:
+            SettingsError: the file is damaged; nobody gets in by it.
+        """
+        try:
+            seen = self._file.stat()
+        except OSError:
+            return []
+        stamp = (seen.st_mtime_ns, seen.st_ino)
+        if self._read[0] != stamp:
+            self._read = (stamp, self._load())
+        return list(self._read[1])
+
+    def for_owner(self) -> str:
+        """Create a token with every right that is good until this process ends; one made earlier is good no more."""
+        token = f"{PREFIX}{secrets.token_urlsafe(32)}"
+        self._owner = _digest(token)
+        return token
+
+    def access(self, token: str) -> Access:
+        """
+        Return what a token is good for.
+
+        Raises:
+            Unauthorised: it is not known here.
+        """
+        digest = _digest(token)
+        if self._owner and compare_digest(digest, self._owner):
+            return OWNER
+        for one in self.list_issued():
+            if compare_digest(digest, one.digest):
+                return one.access
+        raise Unauthorised("this token is not known here: `memento token create` makes one")
+
+    def _load(self) -> list[Issued]:
+        try:
+            rows = json.loads(self._file.read_text(encoding="utf-8"))
+            return [Issued(**{**row, "namespaces": tuple(row["namespaces"])}) for row in rows]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise SettingsError(f"{self._file} is damaged: delete it and create the tokens again") from error
+
+    def _write(self, issued: Sequence[Issued]) -> None:
+        fresh = self._file.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps([asdict(one) for one in issued], indent=1), encoding="utf-8")
+        fresh.replace(self._file)
+
+
+def bearer(header: str | None) -> str | None:
+    """
+    Return the token of an Authorization header, or None when there is none.
+
+    >>> bearer("Bearer mem_abc"), bearer("bearer  mem_abc "), bearer("Basic abc"), bearer(None)
+    ('mem_abc', 'mem_abc', None, None)
+    """
+    kind, _, rest = (header or "").strip().partition(" ")
+    return rest.strip() or None if kind.lower() == "bearer" else None
+
+
+def parse_right(name: str) -> Right:
+    """Parse the name of a right; raises `InputError` for another word."""
+    if name not in RIGHTS:
+        raise InputError(f"a scope must be one of {', '.join(RIGHTS)}, not {name!r}")
+    return name
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_READS = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """What a request tells of who sent it. `headers` have names in lower case."""
+
+    address: str
+    method: str
+    headers: Mapping[str, str]
+    is_proxied: bool = False  # whether Authorization belongs to a model provider, unless it is a token of ours
+
+    @property
+    def token(self) -> str | None:
+        """Return the token of ours that came along; X-Memento-Token leaves Authorization to the provider."""
+        if own := self.headers.get("x-memento-token", "").strip():
+            return own
+        found = bearer(self.headers.get("authorization"))
+        return found if found and (not self.is_proxied or found.startswith(PREFIX)) else None
+
+
+def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[str] = ()) -> Access:
+    """
+    Decide what the sender of a request may do.
+
+    Args:
+        required: whether programs of this machine need a token too.
+        pages: origins whose pages may ask this without a token; `*` is any.
+
+    Raises:
+        Unauthorised: no token where one is needed, or one that is not known.
+        Forbidden: the Host header, or the Origin of anything but a read, names another machine, or the page of another site asks,
+            and no token came along.
+    """
+    if token := caller.token:
+        return tokens.access(token)
+    is_forwarded = any(name in caller.headers for name in _FORWARDED)
+    if required or is_forwarded or not is_loopback(caller.address):
+        raise Unauthorised("this takes a token: send `Authorization: Bearer mem_…`, made by `memento token create`")
+    host, origin = caller.headers.get("host", ""), caller.headers.get("origin")
+    if not is_loopback(_host_of(f"//{host}")):
+        raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
+    if origin and ("*" in pages or origin in pages):
+        return OWNER
+    if origin and caller.method not in _READS and not is_loopback(_host_of(origin)):
+        raise Forbidden(f"a page from {origin[:80]!r} may not write here")
+    if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):
+        raise Forbidden("a page of another site may not ask here without a token of its own")
+    return OWNER
+
+
+@lru_cache(256)
+def is_loopback(host: str) -> bool:
+    """
+    Tell whether a name or an address can only mean this machine.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
+    """Tell whether a browser says that a page of another site asks, and not the user by following a link."""
+    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

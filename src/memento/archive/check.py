@@ -1,0 +1,130 @@
+"""Reports how the service stands, finds where it is not as it should be, and rebuilds what is derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import chain
+from typing import Literal
+
+from memento.access import Access
+from memento.assets import VERSION
+from memento.backends import Backends
+from memento.datadir import DataFolder
+from memento.errors import BackendError
+from memento.graph import integrity, shapes
+from memento.iris import IRI, MEM, graph_iri, namespace_of
+from memento.model import Difference, Health, Scope, Status
+from memento.ports import Progress
+from memento.retrieval import gate
+from memento.settings import Settings
+
+
+def report_status(
+    scope: Scope, access: Access, datadir: DataFolder, now: datetime, parts: Backends, settings: Settings
+) -> Status:
+    """Report counts over the readable graphs of a scope, and how the service stands."""
+    inferred = parts.inferences.current(scope, now) if settings.inference.on else None
+    rows = parts.graph.select("library/counted", scope.memory_graphs)
+    counts = {str(row["type"]): int(str(row["count"])) for row in rows}
+    states = parts.graph.select("library/waiting", scope.memory_graphs)
+    waiting = {str(row["state"]): int(str(row["count"])) for row in states}
+    owner = datadir.owner()
+    with parts.indexes.lock:
+        current = int(parts.indexes.nodes.current(scope.memory_graphs, now=now).sum())
+        vectors = len(parts.indexes.nodes)
+    names = {namespace_of(graph) for graph in _graphs_of(scope.tenant, parts)}
+    return Status(
+        version=VERSION,
+        home=str(datadir.path),
+        namespace=scope.namespace,
+        namespaces=tuple(sorted(filter(access.sees, names))),
+        ready=parts.warm,
+        embedder=parts.embedder.fingerprint,
+        runtime=parts.embedder.runtime,
+        notes=counts.get(MEM.Note, 0),
+        memories=counts.get(MEM.Memory, 0),
+        current=current,
+        entities=counts.get(MEM.Entity, 0),
+        invalidations=counts.get(MEM.Invalidation, 0),
+        pending=waiting.get("pending", 0),
+        failed=waiting.get("failed", 0),
+        inferred=inferred.triples if inferred else 0,
+        contradictions=inferred.contradictions if inferred else 0,
+        vectors=vectors,
+        gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
+        address=owner.address if owner else None,
+        degraded=_explain_damage(parts),
+    )
+
+
+def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Backends) -> Health:
+    """Report how the service stands, in a few milliseconds however much it holds; a failing store is reported, not raised."""
+    harm = _explain_damage(parts)
+    store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
+    waiting: dict[str, int] = {}
+    try:
+        graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
+        rows = parts.graph.select("library/waiting", graphs or scope.memory_graphs)
+        waiting = {str(row["state"]): int(str(row["count"])) for row in rows}
+    except BackendError:
+        store = "failing"
+    return Health(
+        status="starting" if not parts.warm else "degraded" if harm else "ok",
+        version=VERSION,
+        embedder=parts.embedder.fingerprint,
+        runtime=parts.embedder.runtime,
+        store=store,
+        indexes=len(parts.indexes.nodes),
+        pending=waiting.get("pending", 0),
+        failed=waiting.get("failed", 0),
+        upstreams=upstreams,
+        degraded=harm,
+    )
+
+
+def read_store_files(parts: Backends) -> str | None:
+    """Read all of the store's files and say what is damaged; None for a store in memory, or a sound one."""
+    if not parts.graph.is_on_disk:
+        return None
+    with parts.snapshots.lease() as snapshot:
+        parts.harm = integrity.find_damage(snapshot)
+    return parts.harm
+
+
+def find_differences(parts: Backends) -> list[Difference]:
+    """Find where indexes differ from the graph, and where the graph breaks a shape; change nothing."""
+    found = [Difference(what="degraded", iri="", detail=str(parts.degraded))] if parts.degraded else []
+    if parts.harm:  # what is asked of a damaged store fails, or is told as a difference
+        return [*found, Difference(what=DAMAGED, iri="", detail=f"{parts.harm}. {_REMEDY}")]
+    found += parts.indexes.check()
+    # All graphs at once: a memory of one namespace may be about an entity of another.
+    names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
+    quads = chain.from_iterable(parts.graph.quads(name) for name in names)
+    return found + [
+        Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
+        for one in shapes.violations(quads)
+    ]
+
+
+def _explain_damage(parts: Backends) -> str | None:
+    if parts.degraded:
+        return str(parts.degraded)
+    return f"the store is damaged: {parts.harm}. {_REMEDY}" if parts.harm else None
+
+
+def rebuild_indexes(parts: Backends, progress: Progress | None) -> int:
+    """Make every index from the graph alone; return how many nodes were embedded."""
+    return parts.indexes.rebuild(progress)
+
+
+def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
+    return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
+
+
+DAMAGED = "damaged-store"
+"""The word of `find_differences` for files that cannot be read to their end."""
+_REMEDY = (
+    "`memento restore` puts a backup in its place; where there is none, `memento export` takes out what can be read"
+)
+_OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "provenance", "cases", "audit"))

@@ -1,0 +1,115 @@
+"""Documents as files: written whole or not at all, packed where their name ends in `.gz`, and unpacked."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, cast
+
+from memento.errors import InputError, TooLong
+from memento.model import Exported
+from memento.ports import Progress
+
+_PIECE = 1 << 20
+_IN_MEMORY = 8 * _PIECE
+_PACKED = b"\x1f\x8b"
+
+
+def save_document(
+    pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None
+) -> Exported:
+    """
+    Write a document's pieces into a file, which takes the place of what is there once it is whole.
+
+    Args:
+        progress: called with (statements, in all); the former is counted by lines, as most statements have one.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    fresh = file.with_name(f"{file.name}.part")
+    watched = _report_progress(pieces, statements, progress) if progress else pieces
+    try:
+        with fresh.open("wb") as target:
+            for piece in pack(watched) if file.suffix == ".gz" else watched:
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+            size = target.tell()
+        fresh.replace(file)
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}") from error
+    finally:
+        fresh.unlink(missing_ok=True)
+    return Exported(file=str(file), form=form, statements=statements, bytes=size)
+
+
+def _report_progress(pieces: Iterable[bytes], statements: int, progress: Progress) -> Iterator[bytes]:
+    done = 0
+    for piece in pieces:
+        yield piece
+        done += piece.count(b"\n")
+        progress(min(done, statements), statements)
+    progress(statements, statements)
+
+
+def pack(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pack pieces as those of a gzip file."""
+    packing = zlib.compressobj(6, zlib.DEFLATED, 31)
+    for piece in pieces:
+        yield packing.compress(piece)
+    yield packing.flush()
+
+
+@contextmanager
+def open_document(file: Path, folder: Path) -> Iterator[IO[bytes]]:
+    """
+    Open a file to be read from its beginning as often as is needed; a packed one is unpacked into `folder`, and gone afterwards.
+
+    Raises:
+        InputError: the file cannot be read, or not be unpacked.
+    """
+    try:
+        with file.open("rb") as source:
+            if source.read(2) != _PACKED:
+                source.seek(0)
+                yield source
+                return
+            source.seek(0)
+            with spool(source, file.name, folder, is_packed=True) as plain:
+                yield plain
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def spool(
+    source: IO[bytes], name: str, folder: Path, *, is_packed: bool, most: int | None = None
+) -> Iterator[IO[bytes]]:
+    """
+    Spool what comes in once, so that it can be read again; long ones are in `folder` meanwhile.
+
+    Args:
+        name: what errors call it.
+        most: bytes that it may have, unpacked.
+
+    Raises:
+        TooLong: it has more.
+        InputError: it is packed, and damaged.
+    """
+    with SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(folder)) as plain:
+        given = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_packed else source
+        try:
+            while piece := given.read(_PIECE):
+                plain.write(piece)
+                if most is not None and plain.tell() > most:
+                    raise TooLong(f"{name} must have at most {most} bytes, unpacked: see limits.document_bytes")
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise InputError(f"{name} cannot be unpacked: {error}") from error
+        plain.seek(0)
+        yield cast(IO[bytes], plain)

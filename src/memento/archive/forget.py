@@ -1,0 +1,192 @@
+"""
+What is forgotten is hidden, and stays in history; what is erased is gone, with every trace of it.
+
+The user's description is written by many notes and names none of them: of either it loses the sentences that tell what went.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import cast
+
+import numpy as np
+
+from memento.backends import Backends
+from memento.cases.lifecycle import drop_traces, find_derived_cases
+from memento.errors import NotFound
+from memento.graph.store import Row
+from memento.iris import IRI, MEM, graph_iri, parse_iri
+from memento.model import Change, Forgotten, Quad, Scope
+from memento.search.words import tokens
+
+_NOTHING = Change()
+
+
+def forget_iri(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
+    """
+    Expire a memory, or all memories of a note or an agent, from `now` on; with `erase` delete their text as well.
+
+    Raises:
+        NotFound: the namespace's own graph has no memory or note with that IRI, and nothing of such an agent.
+    """
+    rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
+    if not rows:
+        return _forget_note(iri, scope, erase, parts)
+    memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
+    if erase:
+        return _erase_memories(memories, rows, scope, now, parts)
+    shorter = remove_from_description(memories, [str(row["content"]) for row in rows], scope, now, parts)
+    copied = [*memories, *_subjects_of(shorter)]
+    parts.invalidate_copies(copied)
+    live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
+    change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + shorter
+    if change.adds or change.removes:
+        parts.commit(change, scope)
+        parts.invalidate_copies(copied)  # one that was made meanwhile
+    return Forgotten(memories=memories)
+
+
+def _erase_memories(
+    memories: Sequence[IRI], rows: Sequence[Row], scope: Scope, now: datetime, parts: Backends
+) -> Forgotten:
+    notes: list[IRI] = []
+    still: list[IRI] = []
+    for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
+        derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
+        (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
+    texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
+    said = parts.indexes.read(notes, [scope.graph]) if notes else []
+    stated = [str(row["content"]) for row in rows] + [one.first(MEM.content) for one in said]
+    shorter = remove_from_description(memories, stated, scope, now, parts)
+    if described := _subjects_of(shorter):
+        texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
+    keys = _find_idle_keys(memories, parts)
+    texts += [parts.indexes.name(key) for key in keys]
+    cases = _erase_nodes([*memories, *notes, *keys], texts, scope, parts, shorter)
+    return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
+
+
+def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
+    """Find the keys that lead to nothing but some memories: their very words may tell what was erased."""
+    indexes = parts.indexes
+    with indexes.lock:
+        gone = [node for node in map(indexes.nodes.find, memories) if node is not None]
+        keys = dict.fromkeys(key for node in gone for key in indexes.keys.links(node))
+        own = (key for key in keys if indexes.nodes.kind(key) == "key")
+        return [indexes.nodes.iri(key) for key in own if np.isin(indexes.keys.led_to(key)[0], gone).all()]
+
+
+def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
+    """Forget a note that waits to be understood, or of which nothing came: it is not tried again."""
+    rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
+    if not rows:
+        raise NotFound(f"there is no memory or note <{iri}> in the namespace {scope.namespace!r}")
+    note, state = cast(IRI, rows[0]["note"]), rows[0]["state"]
+    cases: tuple[IRI, ...] = ()
+    if erase:
+        cases = _erase_nodes([note], [], scope, parts)
+    elif state != "skipped":
+        ends = [(note, scope.graph), *((cast(IRI, row["run"]), scope.provenance) for row in rows if "run" in row)]
+        adds = [(node, MEM.state, "skipped", graph) for node, graph in ends]
+        adds += [(node, MEM.reason, "it was forgotten before it was understood", graph) for node, graph in ends[1:]]
+        said = parts.graph.select("search/statements", [scope.provenance], node=[node for node, _ in ends])
+        gone = [_to_statement(row) for row in said if row["predicate"] in (MEM.reason, MEM.retryAt)]
+        removes = [(node, MEM.state, state, graph) for node, graph in ends]
+        parts.commit(Change(tuple(adds), (*removes, *gone)), scope)
+    return Forgotten(memories=(), notes=(note,), erased=erase, cases=cases)
+
+
+def _erase_nodes(
+    nodes: Sequence[IRI], texts: Sequence[str], scope: Scope, parts: Backends, shorter: Change = _NOTHING
+) -> tuple[IRI, ...]:
+    """
+    Delete all that is said of some nodes or points at them; the texts of notes were embedded too, to be compared.
+
+    Returns:
+        the cases that went with them.
+    """
+    cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
+    copied = [*nodes, *_subjects_of(shorter)]
+    parts.invalidate_copies(copied)
+    found = [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
+    said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
+    gone = tuple(dict.fromkeys(found))
+    parts.erase(Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + shorter, scope, [*texts, *said])
+    drop_traces(theirs, parts)
+    parts.invalidate_copies(copied)  # one that was made meanwhile
+    return cases
+
+
+def remove_from_description(
+    memories: Sequence[IRI], texts: Sequence[str], scope: Scope, now: datetime, parts: Backends
+) -> Change:
+    """
+    Remove from the user's description the sentences that only memories which go have told; change nothing where there are none.
+
+    A sentence goes with a word of theirs that no other memory about the user has any more, or when all of its words are theirs
+    and no other memory has them together. A model words a description as it likes: it is words that are compared, not sentences.
+
+    Args:
+        texts: what the memories, and the notes that go with them, say.
+    """
+    indexes = parts.indexes
+    description = "".join(one.first(MEM.description) for one in indexes.read([scope.user], [scope.self_graph]))
+    if not description:
+        return _NOTHING
+    said = {stem for text in texts for stem in tokens(text)}
+    named = {*tokens("user"), *tokens(indexes.name(scope.user))}
+    with indexes.lock:
+        graphs = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
+        me, going = indexes.nodes.find(scope.user), [indexes.nodes.find(iri) for iri in memories]
+        if me is None:
+            return _NOTHING
+        about = indexes.adjacency.memories(me)
+        gone = [node for node in going if node is not None]
+        if not np.isin(about, gone).any():
+            return _NOTHING
+        left = np.setdiff1d(about[indexes.nodes.current(graphs, now=now)[about]], gone)
+        postings = indexes.words(graphs, "memory")
+
+        def tellers(stem: str) -> set[int]:
+            found = [one[0] for some in postings if (one := some.having(stem))]
+            return set(np.intersect1d(np.concatenate(found), left).tolist()) if found else set()
+
+        def is_gone(sentence: str) -> bool:
+            stems = set(tokens(sentence)) - named
+            theirs = stems & said
+            is_all = stems == theirs != set()
+            return any(not tellers(stem) for stem in theirs) or (is_all and not set.intersection(*map(tellers, stems)))
+
+        kept = " ".join(sentence for sentence in re.split(r"(?<=[.!?])\s+", description) if not is_gone(sentence))
+    if kept == description:
+        return _NOTHING
+    adds = ((scope.user, MEM.description, kept, scope.self_graph),) if kept else ()
+    return Change(adds, ((scope.user, MEM.description, description, scope.self_graph),))
+
+
+def _subjects_of(change: Change) -> list[IRI]:
+    return list(dict.fromkeys(quad[0] for quad in change.removes))
+
+
+def _close_gaps(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...]:
+    """Let the turns after erased ones follow what is left before those."""
+    before = {turn: cast(IRI, earlier) for turn, predicate, earlier, _ in gone if predicate == MEM.follows}
+    adds = []
+    for turn, predicate, earlier, graph in gone:
+        if predicate == MEM.follows and turn not in notes:
+            left = cast("IRI | None", earlier)
+            while left is not None and left in notes:
+                left = before.get(left)
+            if left:
+                adds.append((turn, MEM.follows, left, graph))
+    return tuple(adds)
+
+
+def _to_quad(row: Row) -> Quad:
+    return (cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))
+
+
+def _to_statement(row: Row) -> Quad:
+    return (cast(IRI, row["node"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))

@@ -1,0 +1,234 @@
+"""Reads memories as a collection: describes one, lists many, puts some in the order of their history, says where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from heapq import nlargest
+from typing import cast
+
+import numpy as np
+
+from memento.backends import Backends
+from memento.errors import NotFound
+from memento.graph.binding import bind_query
+from memento.graph.store import Row
+from memento.iris import IRI, TYPE, namespace_of, parse_iri
+from memento.model import Believed, Described, Listed, NoteRef, RecalledEntity, Scope, Source, Timeline, Value
+from memento.time import NEVER, iso
+
+
+def describe(iri: str, scope: Scope, parts: Backends) -> Described:
+    """Describe an IRI by everything that the readable graphs say of it; raise `NotFound` when that is nothing."""
+    rows = parts.graph.select("library/described", scope.readable, node=parse_iri(iri))
+    own = [row for row in rows if "subject" not in row]
+    if not own:
+        raise NotFound(f"nothing is known of <{iri}> in the namespace {scope.namespace!r}")
+    types = [str(row["value"]) for row in own if row["predicate"] == TYPE]
+    return Described(
+        iri=IRI(iri),
+        type=types[0].rsplit("/", 1)[-1] if types else "",
+        namespace=namespace_of(str(own[0]["graph"])),
+        properties=tuple((str(row["predicate"]), _as_text(row["value"])) for row in own),
+        pointed_at_by=tuple((str(row["subject"]), str(row["predicate"])) for row in rows if "subject" in row),
+    )
+
+
+def list_memories(scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends) -> list[Listed]:
+    """List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over."""
+    indexes = parts.indexes
+    with indexes.lock:
+        nodes = indexes.nodes
+        mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
+        iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
+    if not iris:
+        return []
+    rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=iris)}
+    return [_to_listed(rows[iri]) for iri in iris if iri in rows]
+
+
+def build_timeline(
+    subject: str,
+    scope: Scope,
+    limit: int,
+    parts: Backends,
+    *,
+    now: datetime,
+    as_of: datetime | None = None,
+    believed_at: datetime | None = None,
+) -> Timeline:
+    """
+    Build the history of what an entity, the user, a memory or a note stands for, oldest first; of more than `limit` the latest.
+
+    Args:
+        subject: an IRI, the name of an entity, or `me`.
+        as_of: only what was true then.
+        believed_at: as far as it was known then; what was forgotten since comes back.
+
+    Raises:
+        NotFound: nothing in the readable graphs goes by that name.
+    """
+    iris = _resolve_subject(subject, scope, parts)
+    indexes, graphs = parts.indexes, scope.memory_graphs
+    with indexes.lock:
+        nodes = indexes.nodes
+        if as_of is None:
+            visible = nodes.history(graphs, now=now, believed_at=believed_at)
+        else:
+            visible = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        ids = [node for node in _find_history(iris, scope, parts) if visible[node]]
+        days = nodes.days()
+        # In the order they became true; of the same day, in the order they were written.
+        ids.sort(key=lambda node: (int(days[node]), node))
+        chosen = [nodes.iri(node) for node in ids[-limit:]]
+        is_about = bool(_find_anchors(iris, scope, parts))
+    rows = parts.graph.select("library/timeline", scope.readable, memory=chosen) if chosen else []
+    # The first ending counts, as two may have been written.
+    ends = {row["memory"]: row for row in reversed(rows) if "retiredAt" in row}
+    memories = sorted(
+        (
+            _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now)
+            for row in rows
+            if "content" in row
+        ),
+        key=lambda one: (one.valid_at, one.iri),
+    )
+    return Timeline(
+        subject=subject,
+        namespace=scope.namespace,
+        iris=tuple(iris),
+        memories=tuple(memories),
+        earlier=max(len(ids) - limit, 0),
+        sparql=_explain_as_query(iris, as_of, believed_at) if is_about and as_of else None,
+    )
+
+
+def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
+    """List the entities that most memories of the readable graphs are about, past ones included; the most mentioned first."""
+    indexes = parts.indexes
+    with indexes.lock:
+        inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
+        counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
+    chosen = [iri for iri in nlargest(limit, counts, key=lambda iri: (counts[iri], iri)) if counts[iri]]
+    if not chosen:
+        return ()
+    rows = {row["entity"]: row for row in parts.graph.select("library/entities", scope.readable, entity=chosen)}
+    return tuple(
+        RecalledEntity(
+            iri=iri,
+            name=str(rows[iri]["name"]),
+            kind=str(rows[iri]["kind"]).rsplit("/", 1)[-1],
+            description=str(rows[iri].get("description", "")),
+            is_well_known=bool(rows[iri].get("isWellKnown", False)),
+            memory_count=counts[iri],
+        )
+        for iri in chosen
+        if iri in rows
+    )
+
+
+def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
+    """
+    List where a memory, or each memory of a note, comes from; a note without memories has none.
+
+    Raises:
+        NotFound: nothing is known of the IRI in the readable graphs.
+    """
+    rows = parts.graph.select("library/sources", [*scope.readable, scope.provenance], node=parse_iri(iri))
+    if not rows:
+        describe(iri, scope, parts)
+    grouped: dict[Value, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row["memory"], []).append(row)
+    return [_to_source(found) for found in grouped.values()]
+
+
+def _resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
+    """Resolve what a subject may mean: the IRI itself, or every anchor of that name."""
+    if subject.strip().lower() in ("me", "i", "myself", "user"):
+        return [scope.user]
+    with parts.indexes.lock:
+        found = parts.indexes.labels.find(subject, (*scope.memory_graphs, scope.self_graph))
+        if found:
+            return [parts.indexes.nodes.iri(node) for node in found]
+    if subject.startswith("urn:"):
+        return [parse_iri(subject)]
+    raise NotFound(
+        f"nothing in the namespace {scope.namespace!r} is called {subject[:80]!r}: "
+        "give the name of an entity as a recall shows it, an IRI, or `me`"
+    )
+
+
+def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """Find the ids of the memories about some anchors, or of those that succeed or precede a memory or come from a note."""
+    indexes = parts.indexes
+    if known := _find_anchors(iris, scope, parts):
+        return [int(node) for node in np.unique(np.concatenate([indexes.adjacency.memories(node) for node in known]))]
+    rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
+    if not rows and iris[0] != scope.user:
+        raise NotFound(f"there is no entity, memory or note <{iris[0]}> in the namespace {scope.namespace!r}")
+    ids = (indexes.nodes.find(cast(IRI, row["memory"])) for row in rows)
+    return [node for node in ids if node is not None]
+
+
+def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
+    """Find the ids of those that are entities or the user."""
+    nodes = parts.indexes.nodes
+    anchors = nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
+    return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
+
+
+def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:
+    """Return a query for what was true of something then; without `believed_at`, as far as is believed whenever it runs."""
+    return bind_query("library/as_of", {"about": about, "trueAt": true_at, "believedAt": believed_at or NEVER})
+
+
+def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
+    retired = cast("datetime | None", row.get("retiredAt"))
+    known = retired is None or retired <= believed_at
+    invalid = cast("datetime | None", row.get("invalidAt")) if known else None
+    corrected = known and row.get("mode") == "correction"
+    return Believed(
+        iri=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        note=cast(IRI, row["note"]),
+        valid_at=cast(datetime, row["validAt"]),
+        created_at=cast(datetime, row["createdAt"]),
+        state="corrected" if corrected else "ended" if invalid and invalid <= true_at else "holds",
+        invalid_at=invalid,
+        successor=cast("IRI | None", row.get("successor")) if known else None,
+        reason=str(row["reason"]) if known and "reason" in row else None,
+    )
+
+
+def _to_listed(row: Row) -> Listed:
+    return Listed(
+        iri=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        note=cast(IRI, row["note"]),
+        valid_at=cast(datetime, row["validAt"]),
+        created_at=cast(datetime, row["createdAt"]),
+        invalid_at=cast("datetime | None", row.get("invalidAt")),
+        expired_at=cast("datetime | None", row.get("expiredAt")),
+        archived_at=cast("datetime | None", row.get("archivedAt")),
+    )
+
+
+def _to_source(rows: Sequence[Row]) -> Source:
+    row = rows[0]
+    return Source(
+        memory=cast(IRI, row["memory"]),
+        content=str(row["content"]),
+        note=NoteRef(iri=cast(IRI, row["note"]), content=str(row["said"]), at=cast(datetime, row["at"])),
+        said_by=str(row.get("speaker", "USER")),
+        agent=str(row.get("agentName", "")),
+        agent_iri=cast("IRI | None", row.get("agent")),
+        kind=str(row.get("kind", "")),
+        at=cast("datetime | None", row.get("ended")),
+        rules=tuple(dict.fromkeys(str(one["rule"]) for one in rows if "rule" in one)),
+        prompts=str(row["prompts"]) if "prompts" in row else None,
+    )
+
+
+def _as_text(value: Value) -> str:
+    return iso(value) if isinstance(value, datetime) else str(value)

@@ -1,0 +1,338 @@
+"""
+Backups as folders on disk: what each says of itself, the way back from one, and one that is read while the store is damaged.
+
+A backup is FOLDER/TIME/{manifest.json, store/, vectors.sqlite, memento.toml}; `archive/backup.py` makes them.
+
+*Guarantees:* a backup is verified before anything is touched. A kill at any point of a restore leaves the memory as it was, or as
+it is to be: once the files are ready beside the old ones a mark says so, and whoever opens the folder next finishes what is
+marked. As a fallback a backup is copied aside and read there: nothing is written to what is damaged, nor to the backup.
+
+*Flow:* `prepare_restore` (verify, copy) → `begin_restore` (mark) → `finish_restore` (old ones aside, new ones in, mark away).
+`use_fallback` (the newest backup that is whole → {home}/standing-in) → `drop_fallback` (the folder itself again).
+
+*Because:* tokens are not in a backup. It may be where fewer eyes watch, and one that is put back must not let revoked tokens in
+again. Nor are the proxy's blocks, which are made again: an erased text would live on in them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from memento.datadir import DataFolder
+from memento.errors import Damaged, GraphError, InputError, NotFound
+from memento.graph.oxigraph import Oxigraph
+from memento.model import Degraded, Restored
+
+logger = logging.getLogger(__name__)
+
+FORMAT = 1
+"""Raise it when what is in a backup changes."""
+MANIFEST = "manifest.json"
+
+_TIME = re.compile(r"\d{8}T\d{6}\.\d{3}Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """
+    `memento` is the version that made it, `at` when. `statements` counts those of the store, `vectors` the nodes that have some,
+    by the embedder of the `fingerprint`. `files` has length and SHA-256 by path within the backup.
+    """
+
+    format: int
+    memento: str
+    at: str
+    statements: int
+    vectors: int
+    fingerprint: str
+    files: Mapping[str, tuple[int, str]]
+
+    @property
+    def bytes(self) -> int:
+        """How much room it takes where nothing is shared."""
+        return sum(length for length, _ in self.files.values())
+
+
+def parse_backup_time(backup: Path) -> datetime:
+    """
+    Parse when a backup was made from its name.
+
+    >>> parse_backup_time(Path("/mnt/20260301T090000.250Z")).isoformat()
+    '2026-03-01T09:00:00.250000+00:00'
+    """
+    return datetime.strptime(backup.name, "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC)
+
+
+def list_backups(folder: Path) -> list[Path]:
+    """List the whole backups in a folder, oldest first."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in found if _TIME.fullmatch(path.name) and (path / MANIFEST).is_file())
+
+
+def choose_backup(folder: Path) -> Path:
+    """
+    Choose the backup that a folder is, or the latest of those in it.
+
+    Raises:
+        NotFound: it is none and has none.
+    """
+    if (folder / MANIFEST).is_file():
+        return folder
+    found = list_backups(folder)
+    if not found:
+        raise NotFound(f"{folder} has no backup in it: `memento backup {folder}` makes one")
+    return found[-1]
+
+
+def checksum_files(files: Path) -> dict[str, tuple[int, str]]:
+    """Return length and checksum of every file below a folder, by its path within."""
+    found = {}
+    for path in sorted(files.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                found[path.relative_to(files).as_posix()] = (
+                    path.stat().st_size,
+                    file_digest(file, "sha256").hexdigest(),
+                )
+    return found
+
+
+def encode_manifest(manifest: Manifest) -> str:
+    """Encode `manifest.json`."""
+    return json.dumps(asdict(manifest), indent=1)
+
+
+def verify_backup(backup: Path) -> Manifest:
+    """
+    Read the manifest of a backup, and verify every file in it.
+
+    Raises:
+        InputError: it is damaged, or made by a version that is newer than this one; names the file.
+    """
+    try:
+        fields = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
+        made_by, newest = fields.get("format"), fields.get("memento")
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"the backup {backup} is damaged: {MANIFEST} cannot be read") from error
+    if not isinstance(made_by, int) or made_by > FORMAT:
+        raise InputError(
+            f"the backup {backup} was made by Memento {newest}, which is newer: install that version first"
+        )
+    try:
+        files = {str(name): (int(length), str(digest)) for name, (length, digest) in fields.pop("files").items()}
+        manifest = Manifest(**fields, files=files)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(f"the backup {backup} is damaged: {MANIFEST} does not say what it should") from error
+    found = checksum_files(backup)
+    found.pop(MANIFEST, None)
+    if wrong := sorted({name for name in found.keys() | files.keys() if found.get(name) != files.get(name)}):
+        raise InputError(
+            f"the backup {backup} is damaged: {wrong[0]} is not as it was ({len(wrong)} of {len(files)} files)"
+        )
+    return manifest
+
+
+_OLD = (
+    "store",
+    "indexes",
+    "erased",
+    *(f"{name}.sqlite{end}" for name in ("vectors", "blocks") for end in ("", "-wal", "-shm")),
+)
+"""What goes aside; settings and tokens stay."""
+_NEW = ("store", "vectors.sqlite", "memento.toml")
+_READY, _MARK = "restore.new", "restore.json"
+
+
+def prepare_restore(folder: Path, datadir: DataFolder, at: datetime) -> Restored:
+    """
+    Verify a backup, or the latest in a folder, and copy its files for `begin_restore`; nothing that is there is touched.
+
+    Raises:
+        NotFound: there is no backup.
+        InputError: it is damaged or newer than this version, or there is no room.
+    """
+    backup = choose_backup(folder)
+    manifest = verify_backup(backup)
+    ready, aside = datadir.path / _READY, datadir.path / f"before-restore-{at.strftime('%Y%m%dT%H%M%S.%f')[:-3]}Z"
+    try:
+        copy_backup(backup, ready)
+        if (backup / "memento.toml").is_file() and not datadir.settings.is_file():
+            shutil.copyfile(backup / "memento.toml", ready / "memento.toml")
+        sync_to_disk(ready)
+    except OSError as error:
+        shutil.rmtree(ready, ignore_errors=True)
+        raise InputError(f"{datadir.path} has no room for the backup: {error.strerror}") from error
+    return Restored(folder=str(backup), statements=manifest.statements, vectors=manifest.vectors, aside=str(aside))
+
+
+def copy_backup(backup: Path, folder: Path) -> None:
+    """Copy store and vectors of a backup into a folder, which holds nothing else afterwards; raises `OSError`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(backup / "store", folder / "store", copy_function=_link_or_copy)
+    shutil.copyfile(backup / "vectors.sqlite", folder / "vectors.sqlite")
+
+
+def begin_restore(datadir: DataFolder, restored: Restored) -> None:
+    """Put what is prepared in the place of what is there; nobody may have the store open."""
+    write_mark(datadir, {"aside": Path(str(restored.aside)).name, "is_aside": False})
+    finish_restore(datadir)
+
+
+def finish_restore(datadir: DataFolder) -> None:
+    """
+    Finish the restore that a mark says has begun; do nothing where there is none. Nobody may have the store open.
+
+    Raises:
+        GraphError: a file could not be moved; whoever opens the folder next tries again.
+    """
+    try:
+        mark = json.loads((datadir.path / _MARK).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    try:
+        _move_files(datadir, mark)
+    except OSError as error:
+        raise GraphError(f"{datadir.path}: the backup is not in its place yet: {error}") from error
+
+
+def _move_files(datadir: DataFolder, mark: dict[str, Any]) -> None:
+    ready, aside = datadir.path / _READY, datadir.path / mark["aside"]
+    if not mark["is_aside"]:
+        aside.mkdir(mode=0o700, exist_ok=True)
+        for name in _OLD:
+            if (datadir.path / name).exists():
+                (datadir.path / name).rename(aside / name)
+        write_mark(datadir, {**mark, "is_aside": True})
+    for name in _NEW:
+        if (ready / name).exists():
+            (ready / name).rename(datadir.path / name)
+    shutil.rmtree(ready, ignore_errors=True)
+    (datadir.path / _MARK).unlink()
+    sync_to_disk(datadir.path, deep=False)
+
+
+def write_mark(datadir: DataFolder, mark: dict[str, object]) -> None:
+    """Write down how far a restore has come, on disk before this returns."""
+    fresh = datadir.path / f"{_MARK}.new"
+    fresh.write_text(json.dumps(mark), encoding="utf-8")
+    sync_to_disk(fresh, deep=False)
+    fresh.replace(datadir.path / _MARK)
+    sync_to_disk(datadir.path, deep=False)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """Link a table of the store, which never changes once it is written; copy the other files, which are appended to."""
+    try:
+        if not source.endswith(".sst"):
+            raise OSError
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def raise_if_store_is_missing(datadir: DataFolder) -> None:
+    """Raise `Damaged` when a folder has backups of a store, and no store: an empty one in its place would hide the loss."""
+    is_there = datadir.store.is_dir() and any(datadir.store.iterdir())
+    if not is_there and (found := _list_all_backups(datadir)):
+        raise Damaged(
+            f"the store {datadir.store} is not there, but {found[0]} is a backup of it; "
+            f"move {datadir.checkpoints} and {datadir.backups} away to begin with an empty memory"
+        )
+
+
+def use_fallback(datadir: DataFolder, damage: Damaged) -> Degraded:
+    """
+    Read the newest whole backup of the folder in the place of the store.
+
+    Raises:
+        Damaged: there is none.
+    """
+    unfit = []
+    for backup in _list_all_backups(datadir):
+        try:
+            manifest = verify_backup(backup)
+            copy_backup(backup, datadir.fallback)
+        except (InputError, OSError) as error:
+            logger.warning("backup.unfit", extra={"folder": str(backup), "error": type(error).__name__})
+            unfit.append(str(error))
+            continue
+        datadir.use_fallback(on=True)
+        logger.error("store.damaged", extra={"stands-in": str(backup)})
+        return Degraded(reason=str(damage), backup=str(backup), at=manifest.at)
+    none = f"no backup of it is in {datadir.path}"
+    why = f"none of the {len(unfit)} in {datadir.path} fits: {'; '.join(unfit)}" if unfit else none
+    raise Damaged(f"{damage}, and {why}. {explain_way_out(datadir)}") from damage
+
+
+def explain_way_out(datadir: DataFolder) -> str:
+    """Say what can be done where neither the store nor a backup in the folder can be read."""
+    return (
+        "Put a backup of another disk or machine in its place with `memento restore FOLDER`; or move "
+        f"{datadir.path} away to begin with an empty memory, into which `memento import` brings an export"
+    )
+
+
+def drop_fallback(datadir: DataFolder) -> None:
+    """Turn to the folder itself again, and delete the copy; nobody may have it open. Harmless when there is none."""
+    datadir.use_fallback(on=False)
+    shutil.rmtree(datadir.fallback, ignore_errors=True)
+
+
+def choose_usual_backup(datadir: DataFolder) -> Path:
+    """
+    Choose the backup that is meant where none is named: the fallback of a store that cannot be opened; else the latest that
+    somebody made, or the latest checkpoint.
+    """
+    found = _list_all_backups(datadir)
+    if not found or (is_store_sound(datadir) and list_backups(datadir.backups)):
+        return datadir.backups
+    return found[0]
+
+
+def is_store_sound(datadir: DataFolder) -> bool:
+    """Tell whether the store of a folder that nobody has open can be opened."""
+    try:
+        Oxigraph.read_only(datadir.path / "store")
+    except GraphError:
+        return False
+    return True
+
+
+def _list_all_backups(datadir: DataFolder) -> list[Path]:
+    """List the backups in a data folder, newest first, whoever made them."""
+    found = [*list_backups(datadir.backups), *list_backups(datadir.checkpoints)]
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def sync_to_disk(folder: Path, *, deep: bool = True) -> None:
+    """Make sure that a folder, and what is in it, would survive a power cut."""
+    for path in [*(folder.rglob("*") if deep else ()), folder]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def discard_backups(folder: Path) -> None:
+    """
+    Delete every whole backup in a folder.
+
+    Raises:
+        GraphError: one could not be deleted.
+    """
+    try:
+        for path in list_backups(folder):
+            shutil.rmtree(path)
+    except OSError as error:
+        raise GraphError(f"{folder} still holds what was to be erased: delete it") from error

@@ -1,0 +1,142 @@
+"""
+The map of a memory as SVG: a circle for each region, its best known places as dots, lines where regions are joined.
+
+*Guarantees:* every text is escaped; nothing is fetched and nothing runs; drawn in the colour of the text around it, so that it is
+seen on light and dark. The same map gives the same picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from memento.iris import IRI
+from memento.model.answers import Crossing, Manifest, Place, Region
+
+MOST = 14
+"""Regions that are drawn, the largest."""
+
+_LEAST, _MORE, _GAP, _EDGE = 34.0, 62.0, 20.0, 14.0  # pixels
+_CHARS = 26
+_HUES = (205, 28, 140, 275, 350, 95, 180, 50, 310, 235, 15, 160, 255, 75)
+
+
+@dataclass(frozen=True, slots=True)
+class _Circle:
+    region: Region
+    x: float
+    y: float
+    r: float
+
+
+def draw_manifest(manifest: Manifest) -> str:
+    """
+    Draw a map as an `<svg>` element.
+
+    A region has a colour; a full one was touched lately, and a ring marks what the map turns on.
+    """
+    circles = _place_regions(manifest.regions[:MOST])
+    if not circles:
+        return _frame(0.0, 0.0, 320.0, 40.0, ['<text x="12" y="24">Nothing hangs together yet.</text>'], manifest)
+    points = {place.iri: at for one in circles for place, at in _place_dots(one)}
+    turning = {place.iri for place in manifest.keys}
+    parts = [
+        *(line for crossing in manifest.crossings if (line := _draw_crossing(crossing, circles, points))),
+        *(_draw_region(one, number, turning) for number, one in enumerate(circles)),
+    ]
+    left, top = min(one.x - one.r for one in circles) - _EDGE, min(one.y - one.r for one in circles) - _EDGE
+    right, bottom = max(one.x + one.r for one in circles) + _EDGE, max(one.y + one.r for one in circles) + _EDGE
+    return _frame(left, top, right - left, bottom - top, parts, manifest)
+
+
+def _place_regions(regions: tuple[Region, ...]) -> list[_Circle]:
+    """Place each region on a spiral from the middle, at the first place where it touches none that is there."""
+    most = max((one.size for one in regions), default=1) or 1
+    found: list[_Circle] = []
+    for region in regions:
+        r = _LEAST + _MORE * math.sqrt(region.size / most)
+        for step in range(4_000):
+            angle, far = step * 0.35, 1.6 * step
+            x, y = 1.5 * far * math.cos(angle), far * math.sin(angle)  # wider than high, as pages are
+            if all(math.hypot(x - one.x, y - one.y) >= r + one.r + _GAP for one in found):
+                break
+        found.append(_Circle(region, round(x, 1), round(y, 1), round(r, 1)))
+    return found
+
+
+def _place_dots(circle: _Circle) -> Iterator[tuple[Place, tuple[float, float]]]:
+    count = len(circle.region.places)
+    for number, place in enumerate(circle.region.places):
+        angle = 2 * math.pi * number / count - math.pi / 2
+        far = 0.78 * circle.r
+        yield place, (round(circle.x + far * math.cos(angle), 1), round(circle.y + far * math.sin(angle), 1))
+
+
+def _draw_region(circle: _Circle, number: int, turning: set[IRI]) -> str:
+    region, hue = circle.region, _HUES[number % len(_HUES)]
+    lately = f"{region.volatility:.0%} touched in a week"
+    said = f"{region.label}: {region.size:,} memories, {region.importance:.0%} of all rank, {lately}"
+    fill = 0.10 + 0.30 * region.volatility
+    parts = [
+        f'<circle cx="{circle.x}" cy="{circle.y}" r="{circle.r}" fill="hsl({hue} 60% 50%)" fill-opacity="{fill:.2f}" '
+        f'stroke="hsl({hue} 60% 50%)"><title>{escape(said)}</title></circle>'
+    ]
+    for place, (x, y) in _place_dots(circle):
+        ring = f'<circle cx="{x}" cy="{y}" r="8" fill="none" stroke="currentColor"/>' if place.iri in turning else ""
+        parts.append(
+            f'<g><circle cx="{x}" cy="{y}" r="{2.5 + 3 * place.score:.1f}" fill="hsl({hue} 65% 45%)"/>{ring}'
+            f"<title>{escape(place.text)}</title></g>"
+        )
+    for line, name in enumerate(_label_lines(region.label)):
+        parts.append(
+            f'<text x="{circle.x}" y="{circle.y + 14 * line - 3:.1f}" text-anchor="middle">{escape(name)}</text>'
+        )
+    under = circle.y + 14 * len(_label_lines(region.label)) - 3
+    parts.append(
+        f'<text x="{circle.x}" y="{under:.1f}" text-anchor="middle" font-size="10" opacity=".7">{region.size:,}</text>'
+    )
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _draw_crossing(crossing: Crossing, circles: list[_Circle], points: dict[IRI, tuple[float, float]]) -> str:
+    """Draw a line from dot to dot, or to the edge of a region whose dot is not drawn; none where a region is not."""
+    if not all(0 <= region < len(circles) for region in crossing.regions):
+        return ""
+    first, second = (circles[region] for region in crossing.regions)
+    begin, end = (points.get(place.iri) for place in crossing.ends)
+    x1, y1 = begin or _edge_point(first, end or (second.x, second.y))
+    x2, y2 = end or _edge_point(second, begin or (first.x, first.y))
+    said = f"{crossing.ends[0].text} ↔ {crossing.ends[1].text} ({crossing.weight:.2f})"
+    return (
+        f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" opacity=".45" '
+        f'stroke-width="{min(1 + crossing.weight, 5):.1f}"><title>{escape(said)}</title></line>'
+    )
+
+
+def _edge_point(circle: _Circle, towards: tuple[float, float]) -> tuple[float, float]:
+    """Return the point of a circle nearest to another point outside."""
+    far = math.hypot(towards[0] - circle.x, towards[1] - circle.y) or 1.0
+    return (
+        round(circle.x + circle.r * (towards[0] - circle.x) / far, 1),
+        round(circle.y + circle.r * (towards[1] - circle.y) / far, 1),
+    )
+
+
+def _label_lines(label: str) -> list[str]:
+    """Split a label on two lines at most, each short enough for its circle."""
+    return [name if len(name) <= _CHARS else f"{name[: _CHARS - 1]}…" for name in label.split("/")[:2]]
+
+
+def _frame(left: float, top: float, width: float, height: float, parts: list[str], manifest: Manifest) -> str:
+    layout = manifest.layout
+    said = (
+        f"Map of {manifest.namespace}: {layout.memories:,} memories, {layout.anchors:,} anchors, {layout.links:,} links, "
+        f"{len(manifest.regions)} regions"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" '
+        f'style="max-width:100%;width:{width:.0f}px;color:inherit" font-family="system-ui,sans-serif" font-size="11" '
+        f'fill="currentColor"><title>{escape(said)}</title>{"".join(parts)}</svg>'
+    )
