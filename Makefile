@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash docs yasgui clean
+.PHONY: run test install format lint types unit wheel bench crash coverage docs release yasgui clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -44,9 +44,18 @@ bench: $(VENV)/.installed
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest -m crash
 
+# Tracing makes tests a third slower, so that CI's `make test` goes without it; this prints the table and writes docs/coverage.md.
+coverage: $(VENV)/.installed
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-report=json:.coverage.json
+	$(BIN)/python tests/coverage_page.py .coverage.json docs/coverage.md
+
 # Every generated page: references, settings, terms, queries, the map of the rooms. `make test` fails when one is stale.
 docs: $(VENV)/.installed
 	$(BIN)/memento docs .
+
+# Builds, checks and tags what `VERSION=` says, where pyproject.toml and CHANGELOG.md say the same and nothing is uncommitted.
+release: $(VENV)/.installed
+	PYTHON=$(BIN)/python VERSION=$(VERSION) sh tests/release.sh
 
 # Needs npm and the network; what it fetches is committed.
 yasgui:

@@ -27,6 +27,7 @@ import sparql_search
 import startup
 import subjects
 import typos
+import walk
 import weights
 from memento.graph.shapes import violations
 from people import Life
@@ -53,6 +54,16 @@ def test_note_and_recall_prints_both_spreads(tmp_path: Path, capsys: pytest.Capt
     assert "12 memories" in printed
     assert all(name in printed for name in ("note by rules", "embedding of its text", "recall", "  embed", "  trace"))
     assert len(lines(tmp_path, "note_and_recall")) == 1
+
+
+def test_the_walks_name_the_files_of_handlers_and_pipelines(capsys: pytest.CaptureFixture[str]) -> None:
+    walk.main(["--list"])
+
+    note, recall = capsys.readouterr().out.split("\nrecall")
+    assert note.startswith("note ")
+    assert "service/handlers/notes.py" in note and "consolidation/pipeline.py" in note
+    assert "service/handlers/recall.py" in recall and "retrieval/pipeline.py" in recall
+    assert "consolidation" not in recall
 
 
 def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import argparse
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -59,11 +59,11 @@ def trace_walks() -> dict[str, list[str]]:
             }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the counts, and the files where they are wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="name the files")
-    asks_list = parser.parse_args().list
+    asks_list = parser.parse_args(arguments).list
     for name, files in trace_walks().items():
         print(f"{name:8}{len(files):4} files (target {TARGETS[name]})")
         if asks_list:

@@ -84,6 +84,19 @@ def test_the_address_of_an_operation_is_served_and_refuses_what_it_does_not_know
         assert (answer.status_code, "'nonsense'" in answer.text) == (400, True), answer.text
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in TABLE if set(places_of(TABLE[name])) & {"iri", "case", "run", "retrieval"}]
+)
+def test_what_can_be_no_iri_is_refused_as_the_callers_mistake(name: str, rest: FlaskClient) -> None:
+    verb, path = route_of(TABLE[name])
+    needed = {"content": "USER lives in Rome.", "helped": True, "reward": 1.0, "task": "Pack."}
+    body = {key: value for key, value in needed.items() if key in fields_of(TABLE[name])}
+    for iri in ("urn:x%1B", "urn:x%20y", "urn:%3C%3E", "nothing"):
+        how: dict[str, Any] = {"json": body} if verb == "POST" else {}
+        answer = rest.open(path.replace(f"{{{places_of(TABLE[name])[0]}}}", iri), method=verb, **how)
+        assert answer.status_code in (400, 404), (iri, answer.text)
+
+
 @by_name
 def test_openapi_describes_every_argument_of_an_operation(name: str) -> None:
     operation = TABLE[name]

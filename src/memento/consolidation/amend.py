@@ -15,7 +15,7 @@ from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, TYPE, agent_iri, mint
+from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri
 from memento.keys.remember import KeyChanges, inherit_keys
 from memento.keys.settle import WriteContext
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
@@ -90,7 +90,7 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     Raises:
         NotFound: the namespace has no such invalidation, and no memory that one has retired.
     """
-    rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=IRI(iri)) if ":" in iri else []
+    rows = parts.graph.select("consolidation/invalidation", [scope.graph], node=parse_iri(iri)) if ":" in iri else []
     if not rows:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
     gone = _to_invalidation(rows[0])
@@ -141,7 +141,7 @@ def _understand(
 
 def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     """Load a believed memory of the namespace's own graph."""
-    records = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
+    records = parts.indexes.read([parse_iri(iri)], [scope.graph]) if ":" in iri else []
     if not records or MEM.Memory not in records[0].statements.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
     memory = node(Memory, records[0].iri, records[0].statements)

@@ -21,7 +21,7 @@ from memento.consolidation.context import load_statements
 from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
 from memento.graph.mapping import attribute_note, node, quads
-from memento.iris import IRI, MEM, TYPE, mint, namespace_of, tenant_of
+from memento.iris import IRI, MEM, TYPE, mint, namespace_of, parse_iri, tenant_of
 from memento.model import (
     Change,
     Consolidation,
@@ -152,7 +152,7 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     Raises:
         NotFound: the namespace has no such note.
     """
-    note = IRI(iri)
+    note = parse_iri(iri) if ":" in iri else IRI(iri)
     statements = load_statements([note], scope, parts).get(note, {}) if ":" in iri else {}
     run, agent = _load_run(note, scope, parts) if statements else (None, None)
     if MEM.Note not in statements.get(TYPE, ()):

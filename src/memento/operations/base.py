@@ -163,7 +163,10 @@ def answer_type(operation: type[Operation[Any]]) -> Any:
     text = getattr(declared, "__forward_arg__", declared)
     if not isinstance(text, str):
         return text
-    return eval(text, {**vars(sys.modules[operation.__module__]), "model": model})
+    named = type("Answer", (), {"__annotations__": {"answer": text}})
+    return get_type_hints(named, {**vars(sys.modules[operation.__module__]), "model": model}, include_extras=True)[
+        "answer"
+    ]
 
 
 def complete(operation: type[Operation[Any]]) -> None:
