@@ -52,7 +52,7 @@ docs: $(VENV)/.installed
 
 # Needs npm and the network; what it fetches is committed.
 yasgui:
-	sh tests/web/yasgui.sh
+	sh tests/interfaces/web/yasgui.sh
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

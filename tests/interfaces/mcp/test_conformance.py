@@ -1,7 +1,7 @@
 """
 The protocol's own conformance package against a real service: every server scenario that needs no tools made for the purpose.
 
-Needs npm and fetches the package: `pytest -m live -s tests/mcp/test_conformance.py` prints the table.
+Needs npm and fetches the package: `pytest -m live -s tests/interfaces/mcp/test_conformance.py` prints the table.
 
 *But:* most scenarios of the package ask for tools, prompts and resources of fixed names (`test_simple_text` …) or for capabilities
 that we do not announce (logging, completion, sampling, subscriptions of the older era), or check nothing where there are no

@@ -12,8 +12,8 @@ from typing import Any
 
 import pyoxigraph as ox
 import pytest
-from exchange.test_exchange import everything
 
+from archive.exchange.test_exchange import everything
 from conftest import OFFLINE
 from doors import serving
 from memento.archive.exchange import leaving

@@ -18,7 +18,7 @@ from memento.interfaces.web.app import create_app
 from memento.service import Memento, open_memento
 from memento.sparql.examples import EXAMPLES as OF_MEMORY
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 ELSEWHERE = {"REMOTE_ADDR": "10.0.0.7"}
 

@@ -2,7 +2,7 @@
 # them from. Run by hand for another version (`make yasgui`); the digests that it prints belong into NOTICE, where a test looks for them.
 set -eu
 version=${1:-4.6.2}
-to=$(cd "$(dirname "$0")/../.." && pwd)/src/memento/web/static/sparql
+to=$(cd "$(dirname "$0")/../.." && pwd)/src/memento/interfaces/web/static/sparql
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
