@@ -87,7 +87,7 @@ def recall(asked: Asked, parts: Backends, settings: Settings) -> Recollection:
         heard = Heard(question, stripped, vectors, asked.view(parts, moment), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
         when = asked.as_of or timely.asked_time(asked.question, moment) or moment
-        chosen = [] if is_closed else _in_time(found.chosen, when, asked, parts)
+        chosen = [] if is_closed else _in_time(found.chosen, when, asked, parts, settings)
         named = _named(chosen, parts)
         reasons = _reasons(chosen, heard, found, settings) if asked.explained else {}
     with watch.phase("trace"):
@@ -116,7 +116,7 @@ def ranked(asked: Asked, parts: Backends, settings: Settings) -> list[Scored[IRI
         heard = Heard(question, stripped, vectors, asked.view(parts, parts.clock()), kin)
         found, is_closed = _chosen(heard, asked, parts, settings, watch)
         when = asked.as_of or timely.asked_time(asked.question, parts.clock()) or parts.clock()
-        named = _named([] if is_closed else _in_time(found.chosen, when, asked, parts), parts)
+        named = _named([] if is_closed else _in_time(found.chosen, when, asked, parts, settings), parts)
     return [Scored(one.item, round(min(max(one.score, 0.0), 1.0), 6), one.source) for one in named]
 
 
@@ -148,8 +148,12 @@ def _chosen(heard: Heard, asked: Asked, parts: Backends, settings: Settings, wat
     return found, limits is not None and _is_closed(heard, found, limits, watch)
 
 
-def _in_time(chosen: list[Scored[int]], when: datetime, asked: Asked, parts: Backends) -> list[Scored[int]]:
-    """The best `k` memories, rivals among them in the order of time."""
+def _in_time(
+    chosen: list[Scored[int]], when: datetime, asked: Asked, parts: Backends, settings: Settings
+) -> list[Scored[int]]:
+    """The best `k` memories, rivals among them in the order of time, except as published."""
+    if settings.land.engine == "published":
+        return chosen[: asked.k]
     ordered = timely.order_by_time(_named(chosen, parts), when, parts.graph, asked.scope.readable)
     ids = {parts.indexes.nodes.iri(one.item): one.item for one in chosen}
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: asked.k]]
