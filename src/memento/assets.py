@@ -54,5 +54,7 @@ def lexicon(name: str) -> list[str]:
     """
     path = Path(__file__).parent / "text" / "lexicon" / f"{name}.txt"
     if not path.is_file():
-        raise MissingPart(f"the word list {name!r} is not part of this installation: install Memento again from its wheel")
+        raise MissingPart(
+            f"the word list {name!r} is not part of this installation: install Memento again from its wheel"
+        )
     return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]

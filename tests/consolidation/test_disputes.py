@@ -27,7 +27,6 @@ def memento() -> Iterator[Memento]:
         yield opened
 
 
-
 def test_likely_rivals_both_stay_and_are_listed(memento: Memento) -> None:
     memento.note("Backups are kept in the Oslo vault.", at="2026-01-05")
     memento.note("Backups moved to the Bergen vault.", at="2026-02-05")
@@ -97,5 +96,3 @@ def test_a_clock_says_when_a_thing_was_believed(tmp_path: Path) -> None:
         assert [one.content for one in believed] == ["USER lives in Rome."]
         known = memento.recall("Where did I live in May 2021?", gate=False).memories
         assert known[0].content == "USER moved to Oslo in March 2021."
-
-

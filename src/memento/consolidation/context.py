@@ -162,8 +162,7 @@ def _compared(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backend
         columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in asked] if placed else []
     of_node = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
     return [
-        replace(one, likeness=of_node[node] if node is not None else ())
-        for one, node in zip(known, nodes, strict=True)
+        replace(one, likeness=of_node[node] if node is not None else ()) for one, node in zip(known, nodes, strict=True)
     ]
 
 

@@ -85,7 +85,11 @@ def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored
     for at in order:
         place = places[at]
         for other in moved[: moved.index(at)]:
-            if other in place.rivals and _is_timelier(place, places[other], asked) and chosen[at].score >= CLOSE * chosen[other].score:
+            if (
+                other in place.rivals
+                and _is_timelier(place, places[other], asked)
+                and chosen[at].score >= CLOSE * chosen[other].score
+            ):
                 moved.remove(at)
                 moved.insert(moved.index(other), at)
                 break

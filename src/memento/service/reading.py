@@ -138,7 +138,9 @@ class Reading(Questions):
 
     def status(self, *, namespace: str | None = None) -> Status:
         """What the namespace holds and how the service stands."""
-        return upkeep.status(self._in(namespace), self._access, self.home, self._parts.clock(), self._parts, self.settings)
+        return upkeep.status(
+            self._in(namespace), self._access, self.home, self._parts.clock(), self._parts, self.settings
+        )
 
     def health(self, upstreams: Mapping[str, str]) -> Health:
         """

@@ -34,11 +34,15 @@ _ITEM = re.compile(r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+\S")
 _ROW = re.compile(r"^[^|\n]*\|[^|\n]*\||^[^\t\n]*\t[^\t\n]*\t")
 _COMMAND = re.compile(r"^\s*(?:`[^`]+`\.?|\$ \S.*|>>> .*|(?:ERROR|WARN|INFO|DEBUG)\b.*)$")
 _MINUTES = re.compile(
-    r"^\W*(?:\w+\s+){0,2}(?:minutes|meeting\s+notes|protocol|protokoll|retro(?:spective)?\s+notes|agenda)\b", re.IGNORECASE
+    r"^\W*(?:\w+\s+){0,2}(?:minutes|meeting\s+notes|protocol|protokoll|retro(?:spective)?\s+notes|agenda)\b",
+    re.IGNORECASE,
 )
-_PRESENT = re.compile(r"^\W*(?:present|attendees|attending|participants|in\s+the\s+room)\s*:", re.IGNORECASE | re.MULTILINE)
+_PRESENT = re.compile(
+    r"^\W*(?:present|attendees|attending|participants|in\s+the\s+room)\s*:", re.IGNORECASE | re.MULTILINE
+)
 _SUBJECT = re.compile(
-    r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
+    r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+"
+    r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

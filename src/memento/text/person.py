@@ -32,7 +32,9 @@ USER = "USER"
 
 OTHERS = f"{USER} and others"
 
-_TOKEN = re.compile(r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"[\"“][^\"“”]*[\"”]|(?<![\w'’])['‘](?!s\b)[^'‘’\n]{2,}['’](?!\w)|[^\W_]+(?:['’-][^\W_]+)*|\s+|.", re.DOTALL
+)
 _PLAIN = {
     "me": USER,
     "my": f"{USER}'s",

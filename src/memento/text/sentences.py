@@ -183,12 +183,32 @@ def _goes_on(before: str, after: str) -> bool:
     if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i"):
         return upper or len(word) > 1 or word != "d"
     if word in _ABBREVIATIONS:
-        return not upper or word in ("no", "nr", "vs", "e.g", "i.e", "eg", "ie", "mt", "fig", "vol", "approx", "ca", "cf")
+        return not upper or word in (
+            "no",
+            "nr",
+            "vs",
+            "e.g",
+            "i.e",
+            "eg",
+            "ie",
+            "mt",
+            "fig",
+            "vol",
+            "approx",
+            "ca",
+            "cf",
+        )
     # A numbered line ("2. Tomasz reported …") is no sentence of one figure.
     if re.fullmatch(r"\d{1,2}", word) and (before.strip(" .") == word or "\n" in before[-len(word) - 2 :]):
         return True
     # A short word before a small letter or a figure is cut short: "3 mths. trial", "del. Thursday".
-    return bool(after) and not upper and len(word) <= 4 and (after[0].islower() or after[0].isdigit()) and not _is_word(word)
+    return (
+        bool(after)
+        and not upper
+        and len(word) <= 4
+        and (after[0].islower() or after[0].isdigit())
+        and not _is_word(word)
+    )
 
 
 def _is_word(text: str) -> bool:
@@ -198,8 +218,7 @@ def _is_word(text: str) -> bool:
         or bool(base_of(text))
         or is_past(text)
         or text in _SHORT
-        or (not re.search(r"[aeiouy]", text)
-        and text.isdigit())
+        or (not re.search(r"[aeiouy]", text) and text.isdigit())
         or any(letter.isdigit() for letter in text)
     )
 

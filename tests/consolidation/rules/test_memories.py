@@ -186,7 +186,10 @@ def test_a_job_at_a_company_states_an_employer_and_a_title() -> None:
     [draft] = drafts("I'm a data scientist at Google.")
 
     assert (draft.slot, draft.slot_value) == ("employer", "Google")
-    assert [(one.relation, one.value) for one in draft.states] == [("employer", "Google"), ("job title", "data scientist")]
+    assert [(one.relation, one.value) for one in draft.states] == [
+        ("employer", "Google"),
+        ("job title", "data scientist"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ def test_a_holder_follows_another_and_is_told_late() -> None:
 
 
 def test_a_mention_in_passing_ends_nothing() -> None:
-    life = Life("Ilse Brandt is treasurer of Orbital Choir.", "Milo Vance, the treasurer of Orbital Choir, sang a solo.")
+    life = Life(
+        "Ilse Brandt is treasurer of Orbital Choir.", "Milo Vance, the treasurer of Orbital Choir, sang a solo."
+    )
 
     assert len(life.believed) == 2

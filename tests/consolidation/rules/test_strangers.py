@@ -77,7 +77,11 @@ def test_a_strangers_notes_are_understood_without_harm(life: dict[str, Any], mem
 def rivals_of(noted: Noted, memento: Memento, namespace: str) -> set[str]:
     found: set[str] = set()
     for iri in noted.memories:
-        rivalries = [subject for subject, predicate in memento.get(iri, namespace=namespace).pointed_at_by if predicate == MEM.rival]
+        rivalries = [
+            subject
+            for subject, predicate in memento.get(iri, namespace=namespace).pointed_at_by
+            if predicate == MEM.rival
+        ]
         for rivalry in rivalries:
             said = memento.get(rivalry, namespace=namespace).properties
             found |= {str(value) for predicate, value in said if predicate == MEM.rival}

@@ -37,13 +37,17 @@ def test_a_memory_is_a_sentence_and_what_leans_on_it(text: str, contents: list[s
     assert [draft.content for draft in drafts(text)] == contents
 
 
-@pytest.mark.parametrize("sentence", ["Hi there!", "Good evening, everyone", "Thanks a million!", "ok", "👍", "Is it open?"])
+@pytest.mark.parametrize(
+    "sentence", ["Hi there!", "Good evening, everyone", "Thanks a million!", "ok", "👍", "Is it open?"]
+)
 def test_noise_says_what_it_is(sentence: str) -> None:
     assert noise(sentence)
     assert [draft.noise for draft in drafts(sentence)] == [noise(sentence)]
 
 
-@pytest.mark.parametrize("sentence", ["Good evening classes start on Monday.", "Thanks to Ann I got the job.", "Ok is a town in Norway."])
+@pytest.mark.parametrize(
+    "sentence", ["Good evening classes start on Monday.", "Thanks to Ann I got the job.", "Ok is a town in Norway."]
+)
 def test_what_only_begins_like_noise_is_kept(sentence: str) -> None:
     assert noise(sentence) == ""
 

@@ -63,7 +63,8 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
     return [
-        _with_rivals(replace(decision, draft=draft), at, known) for at, (decision, draft) in enumerate(zip(decisions, said, strict=True))
+        _with_rivals(replace(decision, draft=draft), at, known)
+        for at, (decision, draft) in enumerate(zip(decisions, said, strict=True))
     ]
 
 

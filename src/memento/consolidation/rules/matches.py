@@ -171,7 +171,9 @@ def _one_relation(phrase: str, draft: Draft, old: Existing, in_slot: bool) -> bo
         place = (found := lookup(phrase)) is not None and found.kind == "Location"
         kept = known & _KEEPS or re.search(r"\b(?:user|fan|customer)\b", old.memory.content)
         return bool(kept) if not place else "live" in known
-    if rule == "left" and (known & _BELONGS or re.search(rf"\b(?:in|at|with|for)\s+(?:the\s+)?{re.escape(phrase)}\b", old.memory.content)):
+    if rule == "left" and (
+        known & _BELONGS or re.search(rf"\b(?:in|at|with|for)\s+(?:the\s+)?{re.escape(phrase)}\b", old.memory.content)
+    ):
         return True
     if _GIVES_AWAY.search(draft.content) and known & _HAS:
         return True

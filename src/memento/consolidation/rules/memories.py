@@ -105,7 +105,11 @@ def _draft(
         valid_at=valid_at,
         event_at=event_at,
         until=until,
-        ends=tuple(dict.fromkeys(phrase for one in (beside if words != statement.words else (statement,)) for phrase in one.ends)),
+        ends=tuple(
+            dict.fromkeys(
+                phrase for one in (beside if words != statement.words else (statement,)) for phrase in one.ends
+            )
+        ),
         corrects=statement.corrects,
         user_name=statement.user_name,
         reads=statement.content,
@@ -247,14 +251,14 @@ def _is_bound(one: Dated, statement: Statement) -> bool:
 
 def _is_second(one: Dated, statement: Statement) -> bool:
     return any(
-        other.end <= one.start and one.start - other.end <= 2 and statement.content[other.start : other.end].lower().startswith("from ")
+        other.end <= one.start
+        and one.start - other.end <= 2
+        and statement.content[other.start : other.end].lower().startswith("from ")
         for other in statement.dates
     )
 
 
-def _about(
-    content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User
-) -> tuple[str, ...]:
+def _about(content: str, mentions: Sequence[Mention], pattern: re.Pattern[str] | None, user: User) -> tuple[str, ...]:
     """The user if the memory speaks of them, and each named thing in order; the user alone when nothing is named."""
     named = [mentions[at].name for _, _, at in found_mentions(content, mentions, pattern)]
     called = user.name and user.name.strip() and re.search(rf"(?<!\w){re.escape(user.name.split()[0])}(?!\w)", content)

@@ -142,7 +142,11 @@ def mask(sentence: str) -> Masked:
     def name_sign(match: re.Match[str]) -> str:
         name = match.group()
         rest = ""
-        if name.endswith(".") and match.end() >= len(text.rstrip()) and not re.search(r"\b(?:[A-Z]\.[A-Z]|[JS]r)\.$", name):
+        if (
+            name.endswith(".")
+            and match.end() >= len(text.rstrip())
+            and not re.search(r"\b(?:[A-Z]\.[A-Z]|[JS]r)\.$", name)
+        ):
             name, rest = name[:-1], "."
         genitive = re.search(r"['’]s?$", name)
         if genitive:

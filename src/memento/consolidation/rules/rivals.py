@@ -1,8 +1,8 @@
 """
 Which memories likely cannot hold together with a draft, though no table knows the relation: the second of the three degrees.
 
-Two sentences are rivals when they say different things of one topic ("Standup is at 9:30", "Standup was dropped"), or say nearly the
-same of one named subject with another name or number. Both stay; recall lets time decide between them.
+Two sentences are rivals when they say different things of one topic ("Standup is at 9:30", "Standup was dropped"), or say
+nearly the same of one named subject with another name or number. Both stay; recall lets time decide between them.
 
 *But:* what merely happened (a walk, a talk, a purchase) is no rival of anything, and neither is what adds to what is known.
 """
@@ -42,7 +42,9 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"^[€$£]?\d")
-_MODIFIERS = word_set("new old current former next last latest main usual own all whole other same our my their its his her the std")
+_MODIFIERS = word_set(
+    "new old current former next last latest main usual own all whole other same our my their its his her the std"
+)
 _KIN = {
     "mum": "mother", "mom": "mother", "mama": "mother", "dad": "father", "papa": "father", "wife": "spouse", "husband": "spouse",
     "boss": "manager", "weans": "children", "kids": "children", "hrs": "hours", "tel": "phone", "std": "standard", "mths": "months",
@@ -110,8 +112,10 @@ def _is_verb(plain: str, token: str, subject: list[str]) -> bool:
     """Whether a word behind a subject is its verb; a capital says that it is a name."""
     if token[:1].isupper() or not subject or subject[-1] in DETERMINERS:
         return False
-    return is_past(plain) or (plain.endswith("s") and base_of(plain) is not None and plain not in BASES) or (
-        plain in BASES and subject[-1].endswith("s")
+    return (
+        is_past(plain)
+        or (plain.endswith("s") and base_of(plain) is not None and plain not in BASES)
+        or (plain in BASES and subject[-1].endswith("s"))
     )
 
 

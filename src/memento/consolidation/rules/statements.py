@@ -100,7 +100,9 @@ GENDERS = dict.fromkeys(
 )  # fmt: skip
 _KIN_WORDS = "|".join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))
 _KIN_OF = re.compile(rf"\b({_KIN_WORDS}),?\s+([A-Z][\w-]*)", re.IGNORECASE)
-_KIN_ALONE = re.compile(rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE)
+_KIN_ALONE = re.compile(
+    rf"\b(?:USER['’]s\s+|(?<!['’]s\s)(?=(?-i:[A-Z])))({_KIN_WORDS})\b(?!,?\s+(?-i:[A-Z]))", re.IGNORECASE
+)
 _IS_CALLED = re.compile(r"(?:['’]s|\s+is)?(?:\s+(?:called|named))?,?\s+((?-i:[A-Z])[\w-]*)")
 _LEADS = re.compile(r"^(?:[Tt]urns\s+out(?:\s+that)?\s+)?(he|she|his|her)(?:['’]\w+)?\s", re.IGNORECASE)
 _ABOUT_USER = re.compile(
@@ -161,7 +163,9 @@ class _Context:
                 if known:
                     self.people[known] = GENDERS.get(word, "")
                     continue
-            self.people.setdefault(f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, ""))
+            self.people.setdefault(
+                f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, "")
+            )
 
     def antecedent(self, piece: str) -> str | None:
         """The one person that the pronoun at the beginning of a clause can mean; None where more than one fits."""
@@ -348,7 +352,9 @@ def _is_attribute(one: Dated, content: str, lasting: bool) -> bool:
     """Whether a year tells how old a thing is, and not when something was so: "a van from 2019", "a 2016 estate"."""
     words = content[one.start : one.end].split()
     if one.role == "for":
-        return not lasting or bool(re.search(r"\b(?:a|per|each|every)\s+(?:week|month|year|day)\s*$", content[: one.start]))
+        return not lasting or bool(
+            re.search(r"\b(?:a|per|each|every)\s+(?:week|month|year|day)\s*$", content[: one.start])
+        )
     bare = re.fullmatch(r"(?:19|20)\d\d", words[-1].strip(",.")) and len(words) <= 2
     if not bare or words[0].lower() not in ("from", "of", words[-1].lower()):
         return False
@@ -410,7 +416,9 @@ def _begun(words: str, sentence: str) -> str:
 
 
 def _capitalised(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z.]|\S+[_/]", text) else text
+    return (
+        f"{text[:1].upper()}{text[1:]}" if text[:1].islower() and not re.match(r"[a-z]+[A-Z.]|\S+[_/]", text) else text
+    )
 
 
 def _sentence(said: str, terminal: str) -> str:

@@ -53,8 +53,12 @@ _PRONOUN = re.compile(
     r"|same|latter|former|first|second|rest))\b(?!\s+(?:are|is|was|were)\s+(?:an?\s+)?\w+\s+(?:in|at|on)\b(?<=there))",
     re.IGNORECASE,
 )
-_ELLIPTIC = word_set("still also back never always only just not no until till since from for at on in with by after before")
-_CONJUNCTION = re.compile(r"^(?:and|but|so|then|because|since|though|although|which|who|or|plus|hence|therefore|otherwise)\b", re.IGNORECASE)
+_ELLIPTIC = word_set(
+    "still also back never always only just not no until till since from for at on in with by after before"
+)
+_CONJUNCTION = re.compile(
+    r"^(?:and|but|so|then|because|since|though|although|which|who|or|plus|hence|therefore|otherwise)\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[\w'’]+")
 _RELATIVE = re.compile(
     r"\b(?:yesterday|tomorrow|tonight|last\s+night|the\s+(?:day\s+before\s+yesterday|day\s+after\s+tomorrow|other\s+day)"
@@ -120,7 +124,9 @@ def leans(piece: str) -> bool:
         return True
     words = _WORD.findall(piece)
     first = words[0].lower() if words else ""
-    if (is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _ELLIPTIC) and len(words) > 1:
+    if (
+        is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _ELLIPTIC
+    ) and len(words) > 1:
         return words[1][0].islower() or not has_verb(words[1:])
     return len(words) <= 4 and not has_verb(words) and not re.search(r"\d|[:=]", piece)
 
@@ -148,7 +154,13 @@ def with_dates(content: str, dates: Sequence[Dated], zone: tzinfo) -> str:
         if not _RELATIVE.search(phrase) or content[one.end :].lstrip().startswith("["):
             continue
         day = one.value.astimezone(zone)
-        stamp = f" [{day:%Y}]" if "year" in phrase.lower() else f" [{day:%Y-%m}]" if _COARSE.search(phrase) else f" [{day:%Y-%m-%d}]"
+        stamp = (
+            f" [{day:%Y}]"
+            if "year" in phrase.lower()
+            else f" [{day:%Y-%m}]"
+            if _COARSE.search(phrase)
+            else f" [{day:%Y-%m-%d}]"
+        )
         at = one.end + shift
         text, shift = f"{text[:at]}{stamp}{text[at:]}", shift + len(stamp)
     return text
