@@ -11,7 +11,7 @@ from memento.consolidation.resolve import said_of
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
 from memento.iris import IRI, MEM, TYPE, mint
-from memento.model import Change, Invalidation, Memory, Scope
+from memento.model import Change, Invalidation, Memory, Quad, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +62,11 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
         rule="settled",
     )
     graph = scope.graph
-    adds = [*quads(act, graph), invalidates(right.iri, wrong.iri, graph)]
+    adds: list[Quad] = [*quads(act, graph), invalidates(right.iri, wrong.iri, graph)]
     adds.append((wrong.iri, MEM.invalidAt, max(wrong.valid_at, min(right.valid_at, now)), graph))
-    removes = [(one, MEM.contradicts, other, graph) for one, other in ((right.iri, wrong.iri), (wrong.iri, right.iri))]
+    removes: list[Quad] = [
+        (one, MEM.contradicts, other, graph) for one, other in ((right.iri, wrong.iri), (wrong.iri, right.iri))
+    ]
     if wrong.invalid_at is not None:
         removes.append((wrong.iri, MEM.invalidAt, wrong.invalid_at, graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)

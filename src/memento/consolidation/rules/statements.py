@@ -159,9 +159,11 @@ class _Context:
         for match in _KIN_ALONE.finditer(said):
             word = match[1].lower()
             if called := _IS_CALLED.match(said[match.end() :]):
-                known = next((name for name in named if called[1].startswith(name) or name.startswith(called[1])), None)
-                if known:
-                    self.people[known] = GENDERS.get(word, "")
+                relative = next(
+                    (name for name in named if called[1].startswith(name) or name.startswith(called[1])), None
+                )
+                if relative:
+                    self.people[relative] = GENDERS.get(word, "")
                     continue
             self.people.setdefault(
                 f"USER's {word}" if match.group().startswith("USER") else match.group(), GENDERS.get(word, "")
