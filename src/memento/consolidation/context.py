@@ -73,7 +73,7 @@ def existing(
         named: the IRI of every name in the drafts that the graph has.
         found: what `context` found.
     """
-    if not drafts:
+    if all(draft.noise for draft in drafts):
         return []
     hashes = [content_hash(draft.content) for draft in drafts]
     if agents.kind == "rules":
@@ -94,7 +94,7 @@ def existing(
             slot=sorted(slots) or [""],
         )
         limit = _NEAREST
-    others = {cast(IRI, row["memory"]) for row in rows} | _similar(drafts, scope, received, limit, parts)
+    others = {cast(IRI, row["memory"]) for row in rows} | _similar([draft for draft in drafts if not draft.noise], scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in found), *sorted(others)])
     known = [one for one in _described(list(iris), named, scope, parts) if one.memory.expired_at is None]
     return _compared(known, drafts, parts) if agents.kind == "rules" else known
@@ -155,12 +155,18 @@ def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: i
 
 def _compared(known: Sequence[Existing], drafts: Sequence[Draft], parts: Backends) -> list[Existing]:
     """The memories with how alike each draft they are."""
-    asked = [parts.embedder.embed([parts.embedder.windows(draft.content)[0]]) for draft in drafts]
+    texts = [parts.embedder.windows(draft.content)[0] for draft in drafts if not draft.noise]
+    rows = iter(parts.embedder.embed(texts))
+    asked = [None if draft.noise else next(rows)[None, :] for draft in drafts]
     with parts.indexes.lock:
         nodes = [parts.indexes.nodes.find(one.memory.iri) for one in known]
         placed = [node for node in nodes if node is not None]
-        columns = [parts.indexes.vectors["memory"].cosines(placed, row) for row in asked] if placed else []
-    of_node = {node: tuple(float(column[at]) for column in columns) for at, node in enumerate(placed)}
+        near = parts.indexes.vectors["memory"]
+        columns = [None if row is None else near.cosines(placed, row) for row in asked] if placed else []
+    of_node = {
+        node: tuple(0.0 if column is None else float(column[at]) for column in columns)
+        for at, node in enumerate(placed)
+    }
     return [
         replace(one, likeness=of_node[node] if node is not None else ()) for one, node in zip(known, nodes, strict=True)
     ]
