@@ -94,7 +94,9 @@ def existing(
             slot=sorted(slots) or [""],
         )
         limit = _NEAREST
-    others = {cast(IRI, row["memory"]) for row in rows} | _similar([draft for draft in drafts if not draft.noise], scope, received, limit, parts)
+    others = {cast(IRI, row["memory"]) for row in rows} | _similar(
+        [draft for draft in drafts if not draft.noise], scope, received, limit, parts
+    )
     iris = dict.fromkeys([*(hit.item for hit in found), *sorted(others)])
     known = [one for one in _described(list(iris), named, scope, parts) if one.memory.expired_at is None]
     return _compared(known, drafts, parts) if agents.kind == "rules" else known

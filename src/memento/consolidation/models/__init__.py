@@ -91,9 +91,18 @@ class ModelAgents:
         )
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """The facts of the note, with the slots that rules see in them; empty when it states none."""
-        answer = self._asked("extract_memories", shown.note_with_names(note, mentions, user), forms.Facts)
-        return [with_slots(one, note, mentions, user, self._rules) for one in mended.drafts(answer, note, mentions)]
+        """
+        The facts of the note, with the slots that rules see in them; empty when it states none.
+
+        A fact with a name or a number that the note does not have is sent back once; after that the note's own words take its place.
+        """
+        asked = shown.note_with_names(note, mentions, user)
+        found = mended.drafts(self._asked("extract_memories", asked, forms.Facts), note, mentions)
+        if strange := mended.ungrounded(found, note, mentions, user):
+            asked = shown.with_objection(asked, [draft.content for draft in strange])
+            found = mended.drafts(self._asked("extract_memories", asked, forms.Facts), note, mentions)
+            found = mended.grounded(found, note, mentions, user)
+        return [with_slots(one, note, mentions, user, self._rules) for one in found]
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """One decision for each draft; nothing is asked when nothing is known."""

@@ -39,6 +39,8 @@ from memento.consolidation.settle import is_user
 from memento.iris import IRI
 from memento.model import Mode, Note, User
 from memento.search.found import content_hash
+from memento.text.dates import dates
+from memento.text.words import MONTHS, NUMBER_WORDS, WEEKDAYS
 from memento.time import utc
 
 _CALLED = re.compile(
@@ -46,6 +48,10 @@ _CALLED = re.compile(
     r"(?P<name>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
 )
 _YEARS = (1000, 9998)
+_WORDS = re.compile(r"[^\W_]+")
+_NUMBERS = re.compile(r"\d+")
+_INSIDE = re.compile(r"(?<=[a-z,;] )[A-Z\u00c0-\u00de][^\W_]+")
+"""A word that has a capital though no sentence begins with it."""
 
 
 def normal_name(name: str) -> str:
@@ -101,6 +107,37 @@ def drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list[Draft
         if content := " ".join(fact.content.split()):
             found.setdefault(content_hash(content), _draft(fact, content, names, note))
     return list(found.values())
+
+
+def ungrounded(found: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+    """The drafts that have a name, a number or a date which neither the note nor what was given beside it has."""
+    given = " ".join(
+        [note.content, user.name or "", *(label for mention in mentions for label in (mention.name, *mention.aliases))]
+    )
+    words = {word.casefold() for word in _WORDS.findall(given)}
+    stems = {word[:5] for word in words}
+    days = [note.at, *(one.value for one in dates(note.content, note.at))]
+    numbers = set(_NUMBERS.findall(given)) | {str(part) for day in days for part in (day.year, day.month, day.day)}
+    numbers |= {f"{part:02}" for day in days for part in (day.month, day.day)}
+    numbers |= {str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
+    return [draft for draft in found if not _is_grounded(draft.content, stems, numbers)]
+
+
+def grounded(found: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+    """The drafts; in place of those that the note does not bear out, the note as it was said."""
+    strange = ungrounded(found, note, mentions, user)
+    kept = [draft for draft in found if draft not in strange]
+    if strange:
+        names = tuple(mention.name for mention in mentions)
+        kept.append(Draft(content=note.content.strip(), about=(USER, *names)))
+    return kept
+
+
+def _is_grounded(content: str, stems: set[str], numbers: set[str]) -> bool:
+    if not set(_NUMBERS.findall(content)) <= numbers:
+        return False
+    names = [word.casefold() for word in _INSIDE.findall(content) if word != USER]
+    return all(name[:5] in stems or name in MONTHS or name in WEEKDAYS for name in names)
 
 
 def decisions(answer: MemoryChoices, new: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:

@@ -87,3 +87,13 @@ def _user(user: User) -> dict[str, str]:
 
 def _json(shown: dict[str, Any]) -> str:
     return json.dumps(shown, ensure_ascii=False, indent=1)
+
+
+def with_objection(asked: str, contents: Sequence[str]) -> str:
+    """The same question once more, with what was wrong about the last answer."""
+    told = json.loads(asked)
+    told["rejected"] = list(contents)
+    told["because"] = (
+        "each of these has a name, a number or a date that the note does not have: use the note's own words"
+    )
+    return json.dumps(told, ensure_ascii=False)
