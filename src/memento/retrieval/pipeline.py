@@ -43,6 +43,9 @@ class Asked:
         if then is not None:
             held = View.at(parts.indexes, self.scope.memory_graphs, at, then, self.believed_at)
             view = replace(view, visible=view.visible | held.visible)
+        elif self.as_of is None and timely.looks_back(self.question):
+            told = parts.indexes.nodes.told(self.scope.memory_graphs, now=at, believed_at=self.believed_at)
+            view = replace(view, visible=told)
         return view
 
 
@@ -154,7 +157,7 @@ def _in_time(
     """The best `k` memories, rivals among them in the order of time, except as published."""
     if settings.land.engine == "published":
         return chosen[: asked.k]
-    ordered = timely.order_by_time(_named(chosen, parts), when, parts.graph, asked.scope.readable)
+    ordered = timely.order_by_time(_named(chosen, parts), when, parts.graph, asked.scope.readable, asked.question)
     ids = {parts.indexes.nodes.iri(one.item): one.item for one in chosen}
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: asked.k]]
 

@@ -158,10 +158,11 @@ class Clock:
         if season := group["season"]:
             return self._first(int(group["y4"] or 0), _SEASONS[season.lower()]), Amount(months=3)
         if lone := group["lone"]:
-            month = _SEASONS[lone.lower()]
+            begins = _SEASONS[lone.lower()]
             if self.leaning == "past":
-                return self._season(month, -1 if self._first(self.now.year, month) > self.now else 0), Amount(months=3)
-            return self._season(month, 1), Amount(months=3)
+                sign = -1 if self._first(self.now.year, begins) > self.now else 0
+                return self._season(begins, sign), Amount(months=3)
+            return self._season(begins, 1), Amount(months=3)
         if quarter := group["quarter"]:
             return self._quarter(int(quarter[1]), group["y6"]), Amount(months=3)
         if year := group["y5"]:

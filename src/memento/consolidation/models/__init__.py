@@ -94,7 +94,8 @@ class ModelAgents:
         """
         The facts of the note, with the slots that rules see in them; empty when it states none.
 
-        A fact with a name or a number that the note does not have is sent back once; after that the note's own words take its place.
+        A fact with a name or a number that the note does not have is sent back once; after that the note's own words take its
+        place.
         """
         asked = shown.note_with_names(note, mentions, user)
         found = mended.drafts(self._asked("extract_memories", asked, forms.Facts), note, mentions)
