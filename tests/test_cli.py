@@ -68,7 +68,17 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
     now = printed("recall", "Where do I work?")
     then = printed("recall", "Where do I work?", "--as-of", "2024-06-01", "-k", "1", "--json")
 
-    assert set(first) == {"note", "memories", "invalidated", "skipped", "contradicts", "pending", "contents"}
+    assert set(first) == {
+        "note",
+        "memories",
+        "invalidated",
+        "skipped",
+        "contradicts",
+        "pending",
+        "verbatim",
+        "remarks",
+        "contents",
+    }
     assert ["Stored" in second, "Retired" in second] == [True, True]
     assert now.index("Microsoft") < now.index("replaced: USER works at Google. (2024-01-08 to 2025-03-03")
     assert [memory["content"] for memory in then["memories"]] == ["USER works at Google."]

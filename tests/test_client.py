@@ -235,12 +235,12 @@ def test_readiness_is_that_of_the_service(client: Client, memento: Memento) -> N
 
 
 def test_errors_are_those_of_the_service(client: Client) -> None:
-    client.note("One.", idempotency_key="k")
+    client.note("I own one boat.", idempotency_key="k")
 
     with pytest.raises(NotFound):
         client.get("urn:memento:memory:none")
     with pytest.raises(Conflict):
-        client.note("Two.", idempotency_key="k")
+        client.note("I own two boats.", idempotency_key="k")
     with pytest.raises(TooLong):
         client.note("x" * 1_048_577)
     with pytest.raises(Forbidden):

@@ -161,6 +161,37 @@ def test_facts_are_about_names_that_exist_at_times_that_can_be() -> None:
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "USER works at Google with Anna and Boris.",
+        "USER works at Google with 12 people.",
+        "USER works at Google since 1999.",
+    ],
+)
+def test_a_fact_that_the_note_does_not_bear_out_is_sent_back_once_and_then_said_in_its_own_words(content: str) -> None:
+    chosen, says = agents({"memories": [{"content": content, "aboutEntities": ["Anna"]}]})
+
+    [only] = chosen.extract_memories(NOTE, [ANNA], ME)
+
+    assert only.content == NOTE.content
+    assert len(says.asked) == 2
+    assert content in says.asked[1].user
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["USER works at Google with Anna.", "On 6 May 2024, USER works at Google.", "USER, who is Danny, works with Anna."],
+)
+def test_what_the_note_or_its_day_or_its_user_has_is_not_sent_back(content: str) -> None:
+    chosen, says = agents({"memories": [{"content": content, "aboutEntities": ["Anna"]}]})
+
+    [only] = chosen.extract_memories(NOTE, [ANNA], ME)
+
+    assert only.content == content
+    assert len(says.asked) == 1
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("2024", "2024-01-01"),

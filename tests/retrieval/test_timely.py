@@ -58,3 +58,12 @@ def test_a_bounded_stay_gives_its_place_back() -> None:
         memento.note("Rosa is our supervisor until March.", at="2025-02-01")
 
         assert "Rosa" in first(memento, "Who is our supervisor?", as_of="2025-02-10")
+
+
+def test_who_was_before_somebody_and_while_somebody_was_is_found_though_it_is_over(memento: Memento) -> None:
+    memento.note("Ines Falk is conductor of Orbital Choir.", at="2018-05-01")
+    memento.note("Otis Lamb is now conductor of Orbital Choir.", at="2022-05-01")
+
+    assert first(memento, "Who was treasurer of Orbital Choir before Milo Vance?").startswith("Ilse Brandt")
+    asked = "Who was the conductor of Orbital Choir while Milo Vance was treasurer of Orbital Choir?"
+    assert first(memento, asked).startswith("Ines Falk")

@@ -73,7 +73,7 @@ def find_existing(
         iris_by_name: the IRI of every name in the drafts that the graph has.
         context: what `find_context` found.
     """
-    if not drafts:
+    if all(draft.noise for draft in drafts):
         return []
     hashes = [content_hash(draft.content) for draft in drafts]
     if agents.kind == "rules":
@@ -99,7 +99,8 @@ def find_existing(
             slot=sorted(slots) or [""],
         )
         limit = _NEAREST
-    others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(drafts, scope, received, limit, parts)
+    told = [draft for draft in drafts if not draft.noise]
+    others = {cast(IRI, row["memory"]) for row in rows} | _find_similar(told, scope, received, limit, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
     known = [one for one in _load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
     return _compare_with(known, drafts, parts) if agents.kind == "rules" else known

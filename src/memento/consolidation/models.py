@@ -54,6 +54,9 @@ from memento.model import AgentKind, EntityKind, Mode, Note, User
 from memento.ports import Chat, Prompt
 from memento.search.records import content_hash
 from memento.settings import ModelSettings
+from memento.text.dates import dates
+from memento.text.sentences import is_readable
+from memento.text.words import MONTHS, NUMBER_WORDS, WEEKDAYS
 from memento.time import iso, utc
 
 F = TypeVar("F", bound=BaseModel)
@@ -109,9 +112,19 @@ class ModelAgents:
         )
 
     def extract_memories(self, note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
-        """Ask for the facts of the note, with the slots that rules see in them; none when it states none."""
-        answer = self._ask("extract_memories", show_note_with_names(note, mentions, user), Facts)
-        return [add_slots(one, note, mentions, user, self._rules) for one in parse_drafts(answer, note, mentions)]
+        """
+        Ask for the facts of the note, with the slots that rules see in them; none when it states none.
+
+        A fact with a name or a number that the note does not have is sent back once; after that the note's own words take its
+        place.
+        """
+        shown = show_note_with_names(note, mentions, user)
+        drafts = parse_drafts(self._ask("extract_memories", shown, Facts), note, mentions)
+        if strange := find_ungrounded(drafts, note, mentions, user):
+            shown = show_objection(shown, [draft.content for draft in strange])
+            drafts = parse_drafts(self._ask("extract_memories", shown, Facts), note, mentions)
+            drafts = replace_ungrounded(drafts, note, mentions, user)
+        return [add_slots(one, note, mentions, user, self._rules) for one in drafts]
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Ask for one decision for each draft; nothing is asked when nothing is known."""
@@ -328,6 +341,17 @@ def show_comparison(drafts: Sequence[Draft], existing: Sequence[Existing], note:
     return _to_json({"at": iso(note.at), "new": new, "existing": known})
 
 
+def show_objection(shown: str, contents: Sequence[str]) -> str:
+    """Show the same question once more, with what was wrong about the last answer."""
+    return _to_json(
+        {
+            **json.loads(shown),
+            "rejected": list(contents),
+            "because": "each of these has a name, a number or a date that the note does not have: use the note's own words",
+        }
+    )
+
+
 def _show_existing(one: Existing) -> dict[str, Any]:
     until = {"until": iso(one.memory.invalid_at)} if one.memory.invalid_at else {}
     return {"content": one.memory.content, "about": list(one.about), "since": iso(one.memory.valid_at), **until}
@@ -347,6 +371,10 @@ _CALLED = re.compile(
     r"(?P<name>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
 )
 _YEARS = (1000, 9998)
+_WORDS = re.compile(r"[^\W_]+")
+_NUMBERS = re.compile(r"\d+")
+_INSIDE = re.compile(r"(?<=[a-z,;] )[A-Z\u00c0-\u00de][^\W_]+")
+"""A word that has a capital though no sentence begins with it."""
 
 
 def normalise_name(name: str) -> str:
@@ -404,6 +432,37 @@ def parse_drafts(answer: Facts, note: Note, mentions: Sequence[Mention]) -> list
         if content := " ".join(fact.content.split()):
             drafts.setdefault(content_hash(content), _parse_draft(fact, content, names, note))
     return list(drafts.values())
+
+
+def find_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+    """Find the drafts that have a name, a number or a date which neither the note nor what was given beside it has."""
+    given = " ".join(
+        [note.content, user.name or "", *(label for mention in mentions for label in (mention.name, *mention.aliases))]
+    )
+    words = {word.casefold() for word in _WORDS.findall(given)}
+    stems = {word[:5] for word in words}
+    days = [note.at, *(one.value for one in dates(note.content, note.at))] if is_readable(note.content) else [note.at]
+    numbers = set(_NUMBERS.findall(given)) | {str(part) for day in days for part in (day.year, day.month, day.day)}
+    numbers |= {f"{part:02}" for day in days for part in (day.month, day.day)}
+    numbers |= {str(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
+    return [draft for draft in drafts if not _is_grounded(draft.content, stems, numbers)]
+
+
+def replace_ungrounded(drafts: Sequence[Draft], note: Note, mentions: Sequence[Mention], user: User) -> list[Draft]:
+    """Put the note as it was said in the place of the drafts that it does not bear out."""
+    strange = find_ungrounded(drafts, note, mentions, user)
+    kept = [draft for draft in drafts if draft not in strange]
+    if strange:
+        names = tuple(mention.name for mention in mentions)
+        kept.append(Draft(content=note.content.strip(), about=(USER, *names)))
+    return kept
+
+
+def _is_grounded(content: str, stems: set[str], numbers: set[str]) -> bool:
+    if not set(_NUMBERS.findall(content)) <= numbers:
+        return False
+    names = [word.casefold() for word in _INSIDE.findall(content) if word != USER]
+    return all(name[:5] in stems or name in MONTHS or name in WEEKDAYS for name in names)
 
 
 def parse_decisions(

@@ -110,7 +110,7 @@ def pick_in_time(
     when = query.as_of or timely.asked_time(query.question, now) or now
     ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable)
+    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
 
 
@@ -155,14 +155,18 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
 
 
 def _view_at(query: Query, stores: Backends) -> View:
-    """Return what may come back; where the question names a past date, what held then too."""
+    """Return what may come back; where the question names a past date, what held then too; all if it looks back."""
     at = stores.clock()
     view = View.at(stores.indexes, query.scope.memory_graphs, at, query.as_of, query.believed_at)
-    then = timely.asked_time(query.question, at) if query.as_of is None else None
-    if then is None:
+    if query.as_of is not None:
         return view
-    held = View.at(stores.indexes, query.scope.memory_graphs, at, then, query.believed_at)
-    return replace(view, visible=view.visible | held.visible)
+    if then := timely.asked_time(query.question, at):
+        held = View.at(stores.indexes, query.scope.memory_graphs, at, then, query.believed_at)
+        return replace(view, visible=view.visible | held.visible)
+    if timely.looks_back(query.question):
+        told = stores.indexes.nodes.history(query.scope.memory_graphs, now=at, believed_at=query.believed_at)
+        return replace(view, visible=told)
+    return view
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:

@@ -7,6 +7,7 @@ linked as rivals, keep the places that their scores gave them; who of them stand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,13 @@ LIKELY = 0.5
 """The least confidence of a rivalry that decides an order."""
 
 
+_BACK = re.compile(
+    r"\b(?:before|previous(?:ly)?|former(?:ly)?|predecessors?|used\s+to|history|over\s+the\s+years|everyone\s+who|all\s+the"
+    r"|(?:has|have)\s+(?:\S+\s+){1,4}?been|while|since)\b",
+    re.IGNORECASE,
+)
+_POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
+
 CLOSE = 0.65
 """The least share of a rival's score with which a memory may pass it."""
 
@@ -38,6 +46,8 @@ class _Place:
     group: int
     until: datetime | None = None
     rivals: set[int] = field(default_factory=set)
+    values: set[str] = field(default_factory=set)
+    of: set[tuple[str, str]] = field(default_factory=set)
     is_said: bool = True  # only said, wished or planned, where something is stated
 
 
@@ -62,13 +72,30 @@ def asked_time(question: str, now: datetime) -> datetime | None:
     return value
 
 
+def looks_back(question: str) -> bool:
+    """
+    Whether a question asks of what was before or has been all along, so that what is over may answer it.
+
+    >>> looks_back("Who was captain before Ana?"), looks_back("Who is captain?")
+    (True, False)
+    """
+    return bool(_BACK.search(question))
+
+
 def order_by_time(
-    chosen: Sequence[Scored[IRI]], asked: datetime, graph: Store, readable: Sequence[IRI]
+    chosen: Sequence[Scored[IRI]], asked: datetime, graph: Store, readable: Sequence[IRI], question: str = ""
 ) -> list[Scored[IRI]]:
-    """Return the memories with rivals in the order of time: what holds at `asked` first, then what was so last."""
+    """
+    Return the memories with rivals in the order of time: what holds at `asked` first, then what was so last.
+
+    Where the question names a holder ("before Ana", "while Ana was captain") it asks of the time when that one began.
+    """
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
+    named = None
+    if (point := _POINT.search(question)) and (named := _named(point["rest"], places)):
+        asked = named.valid_at + (timedelta(days=1) if point["word"] != "before" else -timedelta(seconds=1))
     groups: dict[int, list[_Place]] = {}
     for place in places:
         groups.setdefault(_root(places, place.at), []).append(place)
@@ -79,7 +106,30 @@ def order_by_time(
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
     order = _past_rivals(order, places, chosen, asked)
+    if named and point and point["word"].lower() != "before":
+        order = _behind(order, places, named, question[: point.start()].casefold())
     return [Scored(chosen[at].item, chosen[to].score, chosen[at].source) for to, at in enumerate(order)]
+
+
+def _named(text: str, places: Sequence[_Place]) -> _Place | None:
+    """What the words behind "before" or "while" name: the latest statement whose value stands in them."""
+    folded = text.casefold()
+    found = [place for place in places if any(value and value in folded for value in place.values)]
+    return max(found, key=lambda place: place.valid_at, default=None)
+
+
+def _behind(order: list[int], places: list[_Place], named: _Place, asked: str) -> list[int]:
+    """The order in which who is asked for stands before whom the question names: "who was captain while Ana was mayor"."""
+    own = _root(places, named.at)
+    others = [
+        at
+        for at in order
+        if _root(places, at) != own and any(slot in asked and name in asked for name, slot in places[at].of)
+    ]
+    if not others:
+        return order
+    other = others[0]
+    return [other, *(at for at in order if at != other)]
 
 
 def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
@@ -132,6 +182,8 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
             continue
         place.is_said = place.is_said and row["mood"] not in ("fact", "past")
         place.until = cast("datetime | None", row.get("until", place.until))
+        place.values.add(str(row["value"]).casefold())
+        place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         first = slots.setdefault((row["subject"], row["slot"]), place.at)
         _join(places, first, place.at)
     return places

@@ -157,6 +157,12 @@ class Clock:
             return self._month(_month(month), group["y3"], _near(group["near1"])), Amount(months=1)
         if season := group["season"]:
             return self._first(int(group["y4"] or 0), _SEASONS[season.lower()]), Amount(months=3)
+        if lone := group["lone"]:
+            begins = _SEASONS[lone.lower()]
+            if self.leaning == "past":
+                sign = -1 if self._first(self.now.year, begins) > self.now else 0
+                return self._season(begins, sign), Amount(months=3)
+            return self._season(begins, 1), Amount(months=3)
         if quarter := group["quarter"]:
             return self._quarter(int(quarter[1]), group["y6"]), Amount(months=3)
         if year := group["y5"]:
@@ -286,6 +292,7 @@ _CORE = rf"""
         (?:(?P<m3>{_MONTH})\s+(?:of\s+)?(?P<y3>{_YEAR})|(?P<near1>{_NEAR})\s+(?P<m4>{_MONTH})(?![\w'’])
           |(?P<near2>{_NEAR}|the)\s+(?P<span>week(?:end)?|month|year|quarter|decade|{_SEASON})\b(?!\s+of|\s+before\s+last)
           |(?:the\s+)?(?P<season>{_SEASON})(?:\s+of)?\s+(?P<y4>{_YEAR})
+          |(?<=in\s)(?P<lone>{_SEASON})(?!\w)(?!\s+\w+ing\b)
           |(?P<quarter>q[1-4])(?:\s+(?:of\s+)?(?P<y6>{_YEAR}))?\b
           |(?P<y5>{_YEAR})(?![\w%]|[.,:]\d|\s*(?:people|users|euros?|dollars?|km|miles|items|words|lines|rows))
           |(?P<m5>{_MONTH})(?![\w'’]))
@@ -317,6 +324,7 @@ _HINT = re.compile(
     r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|spring|summer|autumn|fall|winter|decade|christmas|hallow|boxing",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"\d\w*\s*(?:-|–|to|until|and)\s*\d")
 _RECURS = re.compile(
     r"\b(?:every|each|most|any|twice\s+a|once\s+a|times\s+a|per|mid|all)\s+(?:other\s+)?$", re.IGNORECASE
 )
@@ -394,7 +402,11 @@ def _dated(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
         if value is None:
             return None
         return Dated(
-            value=value.astimezone(UTC), start=match.start(), end=match.end(), role=_role(lead), has_time=bool(hour)
+            value=value.astimezone(UTC),
+            start=match.start(),
+            end=match.end(),
+            role="at" if lead == "from" and _RANGE.search(match.group()) else _role(lead),
+            has_time=bool(hour),
         )
     except (ValueError, OverflowError):
         return None
@@ -432,7 +444,17 @@ def _plausible(match: re.Match[str], lead: str) -> bool:
 
 
 def _role(lead: str) -> Role:
-    if lead in ("since", "ever since", "as of", "starting", "starting in", "starting on", "starting from", "beginning"):
+    if lead in (
+        "from",
+        "since",
+        "ever since",
+        "as of",
+        "starting",
+        "starting in",
+        "starting on",
+        "starting from",
+        "beginning",
+    ):
         return "since"
     return "until" if lead in ("until", "till", "up to", "before", "by", "through") else "at"
 

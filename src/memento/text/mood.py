@@ -297,7 +297,7 @@ def _tense(clause: str) -> tuple[Tense, bool]:
             return "present", False
         if (
             word in ("split", "quit", "hurt", "hit", "cut", "put", "set", "let", "bet", "read")
-            and index
+            and (index or word in ("quit", "split", "cut", "hit"))
             and _PAST_TIME.search(clause)
         ):
             return "past", False

@@ -271,9 +271,12 @@ def test_names_other_than_this_machine_are_refused(empty: FlaskClient) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://["])
 def test_pages_of_other_origins_may_not_write(web: FlaskClient, origin: str) -> None:
-    error_of(web.post("/memory/notes", json={"content": "x"}, headers={"Origin": origin}), 403)
+    error_of(web.post("/memory/notes", json={"content": "I like tea."}, headers={"Origin": origin}), 403)
     assert (
-        web.post("/memory/notes", json={"content": "x"}, headers={"Origin": "http://localhost:3000"}).status_code == 201
+        web.post(
+            "/memory/notes", json={"content": "I like tea."}, headers={"Origin": "http://localhost:3000"}
+        ).status_code
+        == 201
     )
 
 

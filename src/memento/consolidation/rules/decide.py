@@ -64,10 +64,10 @@ def resolve_memories(drafts: Sequence[Draft], existing: Sequence[Existing], note
         skip or _decision(draft, tuple(found), existing, note)
         for draft, skip, found in zip(drafts, skips, targets, strict=True)
     ]
-    return [
-        _with_rivals(replace(decision, draft=draft), at, known)
-        for at, (decision, draft) in enumerate(zip(decisions, said, strict=True))
-    ]
+    decisions = [replace(decision, draft=draft) for decision, draft in zip(decisions, said, strict=True)]
+    if note.session is not None:  # in a conversation every other turn speaks of one topic
+        return decisions
+    return [_with_rivals(decision, at, known) for at, decision in enumerate(decisions)]
 
 
 def _with_rivals(decision: Decision, at: int, known: Sequence[Existing]) -> Decision:

@@ -225,6 +225,7 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     first = next((one for one in statement.dates if one.role in ("since", "for")), None) or next(
         (one for one in statement.dates if one.role != "until" and not _is_bound(one, statement)), None
     )
+    first = _exact(first, statement)
     until = _bound(statement, note)
     if first is None:
         # "by Friday" is the date of something to do; what is "until Friday" is so till then.
@@ -236,6 +237,13 @@ def _times(statement: Statement, note: Note) -> tuple[datetime | None, datetime 
     if statement.reading.tense == "past" or first.role in ("since", "for"):
         return first.value, None, until
     return None, first.value, until
+
+
+def _exact(first: Dated | None, statement: Statement) -> Dated | None:
+    """The day itself where it stands right behind its distance: "two years ago, on 29 February 2024"."""
+    if first is None or "ago" not in statement.content[first.start : first.end]:
+        return first
+    return next((one for one in statement.dates if 0 <= one.start - first.end <= 3 and one.role == "at"), first)
 
 
 def _bound(statement: Statement, note: Note) -> datetime | None:

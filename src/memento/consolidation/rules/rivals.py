@@ -1,8 +1,8 @@
 """
 Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
 
-Which memories likely cannot hold together with a draft, though no table knows the relation: the second of three degrees.
-same of one named subject with another name or number. Both stay; recall lets time decide between them.
+Two sentences are rivals when they say different things of one topic ("Standup is at 9:30", "Standup was dropped"), or say
+nearly the same of one named subject with another name or number. Both stay; recall lets time decide between them.
 
 *But:* what merely happened (a walk, a talk, a purchase) is no rival of anything, and neither is what adds to what is known.
 """
@@ -24,6 +24,10 @@ LIKELY = 0.5
 
 _ALIKE = 0.62
 """The cosine of two sentences of one subject above which they speak of the same thing."""
+
+_OF_ONE_TOPIC = 0.25
+_OF_ONE_NAME = 0.45
+"""The least cosine of two sentences of one topic; what is said of somebody is about many things."""
 
 _LABEL = re.compile(r"^([^\W\d_][\w &'’/-]{1,40}?)(?:\s*[:=]\s+|\s+[–—-]\s+)(?=\S)")
 _GENERIC = word_set(
@@ -61,9 +65,9 @@ def rivalry(draft: Draft, old: Existing, likeness: float) -> float:
     if draft.noise or draft.remark or not _is_state(draft.reads or as_read(draft.content)):
         return 0.0
     new, known = draft.content, old.memory.content
-    shared = _best(topics(new), topics(known))
+    shared, is_name = _best(topics(new), topics(known), _names(draft, old))
     if shared:
-        return shared if likeness >= 0.25 else 0.0
+        return shared if likeness >= (_OF_ONE_NAME if is_name else _OF_ONE_TOPIC) else 0.0
     if likeness >= _ALIKE and _differ(draft, old):
         return min(0.9, likeness)
     return 0.0
@@ -125,15 +129,21 @@ def _topic(words: list[str]) -> frozenset[str]:
     return frozenset() if not kept or kept[-1] in ("of", "for", "in", "at") else stems(" ".join(kept))
 
 
-def _best(new: tuple[frozenset[str], ...], known: tuple[frozenset[str], ...]) -> float:
-    best = 0.0
+def _best(
+    new: tuple[frozenset[str], ...], known: tuple[frozenset[str], ...], names: frozenset[str]
+) -> tuple[float, bool]:
+    """The confidence that two memories have a topic in common, and whether that is only the name of somebody or something."""
+    best = (0.0, True)
     for one in new:
         for other in known:
-            if one == other:
-                best = max(best, 0.75)
-            elif one < other or other < one:
-                best = max(best, 0.55)
+            sure = 0.75 if one == other else 0.55 if one < other or other < one else 0.0
+            if sure:
+                best = max(best, (sure, (one & other) <= names), key=lambda found: (not found[1], found[0]))
     return best
+
+
+def _names(draft: Draft, old: Existing) -> frozenset[str]:
+    return frozenset(stem for name in (*draft.about, *old.about) if name != USER for stem in stems(name))
 
 
 def _is_state(content: str) -> bool:
