@@ -175,7 +175,7 @@ def status(chosen: Chosen) -> None:
     """What the memory holds and how it stands."""
     with opened(chosen, "status") as memento:
         answer = ask(memento, "status")
-    printed(chosen, answer, lambda: shown.fields(answer))
+    printed(chosen, answer, lambda: shown.fields({**answer, "set_aside": shown.set_aside(answer["set_aside"])}))
 
 
 @command("check")

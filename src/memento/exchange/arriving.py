@@ -8,7 +8,8 @@ a case. An audit, what was inferred, and the ontology are passed over.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
-*Flow:* `staged` (read, placed, settled) → `faults` (shapes) → `prepared` (vectors) → `poured` (written, indexes follow).
+*Flow:* `staged` (read, placed, settled) → `faults` (shapes) → `trial` (indexes) → `prepared` (vectors) → `poured` (written, indexes
+follow).
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.exchange.names import GraphName, another, graph_name
 from memento.exchange.vectors import Prepared
 from memento.graph import mapping
-from memento.graph.documents import Form, read
+from memento.graph.documents import read_lines
 from memento.graph.exact import Exact
 from memento.graph.staged import Staged
 from memento.instants import now
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress
 from memento.search.found import Found
+from memento.search.trial import find_refused
 from memento.settings import namespace_checked
 from memento.vocabulary import CASES, IRI, MEM, ONTOLOGY, TYPE, audit_iri, mint, user_iri
 
@@ -45,14 +47,13 @@ _SHOWN = 5
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arriving:
     """
-    A document as it comes in.
+    A document as it comes in: as the N-Quads `lines` that a worker has made of it.
 
     `only` is the namespace that all memories go to, whatever theirs was; `data` the name of the free graph that triples outside
     of any graph go to. `folder` is where it may lie meanwhile, None for in memory.
     """
 
-    source: IO[bytes]
-    form: Form
+    lines: IO[bytes]
     name: str
     only: str | None = None
     data: str | None = None
@@ -70,31 +71,33 @@ class Ready:
     prepared: Prepared
     kept: int = 0
     passed_over: int = 0
+    is_checked: bool = True
     fresh: Counter[tuple[IRI, IRI]] = field(default_factory=Counter)
 
 
 def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress: Progress | None) -> Ready:
     """
-    Read a document, hold it against the shapes, and make what vectors it lacks; the store is as it was.
+    Take a document in apart, hold it against the shapes, and make what vectors it lacks; the store is as it was.
 
     Args:
         progress: called with (nodes checked and texts embedded, all of them).
 
     Raises:
-        InputError: the document is not well formed, or names a graph that memories cannot be in; says where.
+        InputError: the document says nothing, or names a graph that memories cannot be in.
         Forbidden: the caller has no access to a namespace in it.
         ShapeViolation: it would break a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
     staged = Staged(one.folder)
     placing = _Placing(one, scope, access)
-    counted = staged.fill(read(one.source, one.form, one.name), placing.graph, placing.renamed)
+    counted = staged.fill(read_lines(one.lines), placing.graph, placing.renamed)
     if not counted:
         raise InputError(
             f"{one.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
         )
     real = Exact(parts.graph)
     found = Ready(staged, sum(counted.values()), tuple(sorted(set(placing.targets))), Prepared(staged, parts))
+    found.is_checked = one.check
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
     staged.rename(_taken(staged, scope, real))
     found.kept = staged.settle(real)
@@ -107,6 +110,7 @@ def ready(one: Arriving, scope: Scope, access: Access, parts: Backends, progress
             progress(done, len(checked) + texts)
 
     _hold_against_shapes(found, checked, real, scope, one.name, told)
+    _try_indexes(found, parts, one.name)
     found.prepared.put(_nodes(found), lambda done: told(len(checked) + done))
     found.prepared.put_states(_states(found))
     return found
@@ -141,6 +145,7 @@ def poured(one: Ready, scope: Scope, parts: Backends, token: str) -> Merged:
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
+    parts.aside.look_at(subjects, unchecked=not one.is_checked)
     if any(_kind(name) == "cases" for name in one.graphs):
         for follow in parts.followers:
             follow(None)
@@ -219,9 +224,22 @@ def _hold_against_shapes(
     here = [graph for graph in one.graphs if _kind(graph) != "data"]
     faults = one.staged.faults(subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), told)
     if faults:
-        said = [f"<{one.focus}> {one.message}" for one in faults]
+        said = [f"{one.place}: {one.message}" for one in faults]
         more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
+
+
+def _try_indexes(one: Ready, parts: Backends, name: str) -> None:
+    """Raises `InputError` when the indexes cannot take in what is new, which would leave them without the rest."""
+    found = (
+        Found(subject, graph, one.staged.said(subject))
+        for subject, graph in one.fresh
+        if _kind(graph) in ("graph", "self") and not subject.startswith("_:")
+    )
+    if broken := find_refused(found, parts.indexes):
+        raise InputError(
+            f"{name} was not taken: <{broken}> cannot be indexed: see that its values are what its properties take"
+        )
 
 
 def _nodes(one: Ready) -> Iterator[Found]:

@@ -95,4 +95,4 @@ def _name(name: IRI) -> str:
 
 def _vector(iri: IRI, file: VectorFile, fingerprint: str) -> Vector | None:
     stored = file.stored(iri)
-    return Vector(stored[1].tobytes(), fingerprint, stored[0]) if stored else None
+    return Vector(stored[1].tobytes(), fingerprint, stored[0]) if stored and len(stored[1]) else None

@@ -91,11 +91,11 @@ class Prepared:
                 self._names[node.iri] = indexes.name(node.iri) or node.name
         texts = {node.iri: node.text(self._speaker(node)) for node in batch}
         own = {iri: found for iri, text in texts.items() if (found := self._own(iri, digest(text))) is not None}
-        windows = {iri: embedder.windows(text) for iri, text in texts.items() if iri not in own}
-        rows = embedder.embed([window for some in windows.values() for window in some]) if windows else None
+        windows = {node.iri: indexes.windows(node, texts[node.iri]) for node in batch if node.iri not in own}
+        every = [window for some in windows.values() for window in some]
+        rows = embedder.embed(every) if every else np.zeros((0, embedder.dimensions), dtype=np.float32)
         begin, entries = 0, [(iri, digest(texts[iri]), vectors) for iri, vectors in own.items()]
         for iri, some in windows.items():
-            assert rows is not None
             entries.append((iri, digest(texts[iri]), rows[begin : begin + len(some)]))
             begin += len(some)
         fresh = [entry for entry in entries if indexes.file.id(entry[0]) is None]

@@ -25,11 +25,9 @@ from memento.errors import Conflict, GraphError, InputError, NotFound
 from memento.graph.acts import ALL, DEFAULT, NAMED, Clear, Create, Modify, Operation, Terms, Transfer
 from memento.graph.delta import Delta, dumped, graph_of
 from memento.graph.ledger import GraphName, Ledger, node
+from memento.graph.parsing import MOST_NESTED, nesting
 from memento.graph.snapshot import evaluated
 from memento.vocabulary import mint
-
-MOST_NESTED = 8
-"""Triples within triples; the engine overflows its stack at some thousand."""
 
 _Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 _Bound = Callable[[str], "_Term | None"]
@@ -253,17 +251,9 @@ def _triple(subject: _Term | None, predicate: _Term | None, value: _Term | None)
         return None
     if value is None:
         return None
-    if depth(value) > MOST_NESTED:
+    if nesting(value) > MOST_NESTED:
         raise InputError(f"triples would be nested deeper than {MOST_NESTED}")
     return ox.Triple(subject, predicate, value)
-
-
-def depth(term: _Term) -> int:
-    """How deep triples are nested in a term; 0 for one that is none."""
-    found = 0
-    while isinstance(term, ox.Triple):
-        found, term = found + 1, term.object
-    return found
 
 
 _FAILS = "DROP GRAPH <urn:memento:nothing>"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from memento.graph.documents import form_called, read
+from memento.graph.documents import read_lines
 from memento.graph.terms import to_value
 from memento.model import Value
 from memento.model.html import table
@@ -75,7 +75,7 @@ class Triples(Sequence[Triple]):
 def triples_of(data: bytes) -> Triples:
     """The triples of an N-Triples document, subject by subject."""
     found = []
-    for quad in read(io.BytesIO(data), form_called("ntriples"), "the answer"):
+    for quad in read_lines(io.BytesIO(data)):
         subject = to_value(quad.subject)
         found.append((IRI(str(subject)), IRI(quad.predicate.value), to_value(quad.object)))
     return Triples(tuple(sorted(found, key=lambda one: (one[0], one[1], str(one[2])))), data)

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
-from memento.model import KeyType
 from memento.ports import Embedder, Graph, Vectors
 from memento.search.adjacency import Adjacency
 from memento.search.associations import Associations
@@ -69,6 +68,10 @@ class Indexes(Told):
         self.slots: dict[tuple[str, bool], set[int]] = defaultdict(set)
         """The memories that fill each slot: its name, and whether it is the user's or somebody else's."""
         self.retired_at: dict[IRI, datetime] = {}
+
+    def blank(self) -> Indexes:
+        """Indexes of the same kind with nothing in them, and a vector file in memory."""
+        return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat)
 
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """The postings of some graphs, for `words.bm25`."""
@@ -232,7 +235,7 @@ class Indexes(Told):
             self.labels.put(node, one.graph, one.labels)
             self.keys.put_anchor(node, one.graph, one.labels, one.one(MEM.entityType).rsplit("/", 1)[-1])
         elif kind == "key":
-            self.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
+            self.keys.put(node, one.graph, one.labels, one.key_type)
         else:
             self.numbers.put(node, one.said)
             self.keys.put_memory(node, one.is_keyed)

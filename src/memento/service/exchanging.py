@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
-from shutil import rmtree
+from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
@@ -14,12 +15,14 @@ from memento.errors import MementoError
 from memento.exchange.arriving import Arriving, poured, ready
 from memento.exchange.files import saved, unpacked
 from memento.exchange.leaving import Leaving, leaving
-from memento.graph.documents import form_called
+from memento.graph.documents import Form, form_called
 from memento.model import Exported, Merged
 from memento.ports import Progress
 from memento.service.consolidating import Consolidating
+from memento.sparql.jobs import Rewrite, Waiting
 
 _IN_MEMORY = 16 * 1024 * 1024  # bytes of a document up to which it is staged in memory
+_LONGER = 16  # times as long as a document its statements may be, each written out
 
 
 class Exchanging(Consolidating):
@@ -84,14 +87,16 @@ class Exchanging(Consolidating):
             file: packed or not.
             form: trig, nquads, jsonld; turtle, ntriples, rdfxml, which have no graphs, with `data`. Default by the file's name.
             data: the graph of your own that triples outside of any graph go to.
-            check: hold what is new against the shapes; without, it takes the right to admin.
+            check: hold what is new against the shapes; only the owner may leave it out.
             namespace: where all memories go; default each where it was.
             progress: called with (texts embedded, texts in all).
 
         Raises:
-            InputError: not well formed, by line and column; or a graph that memories cannot be in.
-            Forbidden: a namespace that the caller has no access to.
-            ShapeViolation: it would break a shape.
+            InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that memories cannot be
+                in.
+            Forbidden: a namespace that the caller has no access to, or shapes left out by another than the owner.
+            ShapeViolation: it would break a shape; names the statement and how to mend it.
+            TooLong, TimedOut, Busy: reading it took more memory or time than a worker has, or all are taken.
         """
         chosen = form or str(file)
         with unpacked(Path(file), self.home.path) as source:
@@ -109,15 +114,21 @@ class Exchanging(Consolidating):
         check: bool = True,
         namespace: str | None = None,
         progress: Progress | None = None,
+        waiting: Waiting | None = None,
     ) -> Merged:
-        """The same of a stream that can be read again from its beginning; `name` is what errors call it."""
+        """
+        The same of a stream; `name` is what errors call it.
+
+        Args:
+            waiting: who waits for it, and may leave.
+        """
         scope = self._in(namespace, "write")
         if not check:
-            self._access.needs("admin")
-        with self._importing, self._staging(source) as folder:
+            self._as_owner("check=false leaves the shapes out, and is the owner's alone")
+        chosen = form_called(form)
+        with self._importing, self._rewritten(source, chosen, name, waiting) as lines, self._staging(lines) as folder:
             arriving = Arriving(
-                source=source,
-                form=form_called(form),
+                lines=lines,
                 name=name,
                 only=namespace,
                 data=data,
@@ -136,12 +147,41 @@ class Exchanging(Consolidating):
             return merged
 
     @contextmanager
-    def _staging(self, source: IO[bytes]) -> Iterator[Path | None]:
+    def _rewritten(self, source: IO[bytes], form: Form, name: str, waiting: Waiting | None) -> Iterator[IO[bytes]]:
+        """
+        A document as N-Quads, read by a worker within what the graph store gives it: `sparql.query_s` seconds for each
+        `limits.graph_bytes`, and `sparql.memory_mb`.
+        """
+        with self._workers.snapshots.scratch() as scratch:
+            scratch.mkdir()
+            path, target = scratch / "document", scratch / "lines"
+            with path.open("wb") as file:
+                copyfileobj(source, file)
+                size = file.tell()
+            job = Rewrite(
+                path=str(path),
+                form=form.name,
+                name=name,
+                target=str(target),
+                seconds=self.settings.sparql.query_s * max(1, ceil(size / self.settings.limits.graph_bytes)),
+                most_bytes=_LONGER * size + _IN_MEMORY,
+            )
+            answer = self._workers.run(job, caller=self._access.caller, waiting=waiting)
+            try:
+                b"".join(answer.chunks)
+            finally:
+                answer.close()
+            path.unlink()
+            with target.open("rb") as lines:
+                yield lines
+
+    @contextmanager
+    def _staging(self, lines: IO[bytes]) -> Iterator[Path | None]:
         """A folder for a long document, gone afterwards; what a killed process left there goes first."""
         for left in self.home.path.glob("import-*"):
             rmtree(left, ignore_errors=True)
-        size = source.seek(0, os.SEEK_END)
-        source.seek(0)
+        size = lines.seek(0, os.SEEK_END)
+        lines.seek(0)
         if size <= _IN_MEMORY:
             yield None
             return

@@ -128,11 +128,12 @@ class Held:
         if self._parts.degraded:
             raise ReadOnly(self._parts.degraded.brief)
 
-    def _as_owner(self) -> None:
+    def _as_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raises `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
-        self._access.needs("admin")
+        if not self._access.may("admin"):
+            raise Forbidden(f"{why}: it takes a token with the right to admin")
         if self._access.tenant != OWNER.tenant or self._access.namespaces:
-            raise Forbidden(f"this concerns the whole data folder: it takes a token of the tenant {OWNER.tenant!r}")
+            raise Forbidden(f"{why}: it takes a token of the tenant {OWNER.tenant!r} for all namespaces")
 
     def scope(self, namespace: str | None = None) -> Scope:
         """Whose memory a call with this namespace asks, and where."""

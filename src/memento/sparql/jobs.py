@@ -119,7 +119,40 @@ class Upload:
         }
 
 
-Job = Query | Update | Upload
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """
+    A document of any format to be written as N-Quads into the file `target`; comes back as how many quads they are, in JSON.
+
+    It may take `seconds`, as a long one takes longer than a query may, and make at most `most_bytes`.
+    """
+
+    path: str
+    form: str
+    name: str
+    target: str
+    seconds: float
+    most_bytes: int
+    sparql: str = ""
+    media: str = "application/json"
+    weight: int = 2
+    edited: Edited | None = None
+    tables: tuple[Table, ...] = ()
+    takes_stale: bool = True
+
+    def sent(self, **more: object) -> dict[str, object]:
+        """As a worker reads it."""
+        plain = {
+            "path": self.path,
+            "form": self.form,
+            "name": self.name,
+            "target": self.target,
+            "most": self.most_bytes,
+        }
+        return {"kind": "rewrite", "media": self.media, **plain, **more}
+
+
+Job = Query | Update | Upload | Rewrite
 
 
 class Waiting(Protocol):

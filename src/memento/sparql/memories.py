@@ -122,7 +122,7 @@ def _conforming(touched: Sequence[IRI], after: After, now: After) -> None:
         before = set(_faults(judged, now))
         found = [one for one in found if one not in before]
     if found:
-        raise ShapeViolation(_told(found), "\n".join(f"<{one.focus}> {_line(one)}" for one in found))
+        raise ShapeViolation(_told(found), "\n".join(f"{one.place}: {_line(one)}" for one in found))
 
 
 def _faults(judged: Sequence[IRI], view: After) -> list[Violation]:
@@ -135,7 +135,7 @@ def _faults(judged: Sequence[IRI], view: After) -> list[Violation]:
 
 def _told(found: Sequence[Violation]) -> str:
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return f"<{found[0].focus}> breaks a shape, so nothing was written: {_line(found[0])}{more}"
+    return f"{found[0].place} breaks a shape, so nothing was written: {_line(found[0])}{more}"
 
 
 def _line(one: Violation) -> str:

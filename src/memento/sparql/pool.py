@@ -21,7 +21,7 @@ from memento import telemetry
 from memento.errors import GraphError
 from memento.graph.snapshot import Snapshots
 from memento.settings import SparqlSettings
-from memento.sparql.jobs import Answer, Job, Waiting
+from memento.sparql.jobs import Answer, Job, Rewrite, Waiting
 from memento.sparql.lanes import Lanes
 from memento.sparql.process import Process
 from memento.sparql.run import Run
@@ -63,14 +63,16 @@ class Pool:
             waiting: who may leave before the answer is there; the job ends then.
 
         Raises:
-            InputError: the engine takes it for no SPARQL; names line and column.
+            InputError: the engine takes it for no SPARQL; names line and column. A document is not well formed, or nested too deep.
+            TooLong: a document took more memory than a worker has.
             Busy: the queue is full, or the wait was too long.
             TimedOut: the time ran out before the first byte.
             TooMuch: memory, rows or bytes ran out before the first byte; names the limit.
             GraphError: the store failed.
             Gone: whoever asked has left.
         """
-        run = Run(self, job, caller, min(timeout_s or self.limits.query_s, self.limits.query_s), waiting)
+        most = job.seconds if isinstance(job, Rewrite) else self.limits.query_s
+        run = Run(self, job, caller, min(timeout_s or most, most), waiting)
         while True:
             try:
                 self.lanes.enter(run.place, run.is_gone)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memento.errors import Conflict, GraphError, InputError, MementoError, NotFound, TimedOut, TooLong, TooMuch
-from memento.sparql.jobs import Answer, Job, Waiting
+from memento.sparql.jobs import Answer, Job, Rewrite, Upload, Waiting
 from memento.sparql.lanes import Place
 from memento.sparql.mistakes import misread
 from memento.sparql.process import Frame, Process
@@ -163,7 +163,7 @@ class Run:
                 self._pool.lanes.overran(self.place)
                 return None
             raise TimedOut(
-                f"the query took longer than {self._seconds:g} s (sparql.query_s is {self._pool.limits.query_s:g})"
+                f"the {self._what} took longer than {self._seconds:g} s (sparql.query_s is {self._pool.limits.query_s:g})"
             ) from None
         if frame is None:
             if self.place.is_stopped:
@@ -188,9 +188,7 @@ class Run:
         if self._pool.is_closed:
             return GraphError("the store is closed")
         process.death()
-        return TooMuch(
-            f"the query took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
-        )
+        return self._memory_ran_out()
 
     def _failure(self, told: dict[str, str]) -> MementoError:
         limits = self._pool.limits
@@ -208,13 +206,22 @@ class Run:
             case "bytes":
                 return TooMuch(f"the answer has more than {limits.bytes} bytes (sparql.bytes): add a LIMIT")
             case "memory":
-                return TooMuch(
-                    f"the query took more memory than a worker has: {limits.memory_mb} MiB (sparql.memory_mb)"
-                )
+                return self._memory_ran_out()
             case "input_error" | "not_found" | "conflict" | "too_long" as code:
                 return _ERRORS[code](told["message"])
             case _:
                 return GraphError(told.get("message", "the query failed"))
+
+    @property
+    def _what(self) -> str:
+        return "document" if isinstance(self._job, Upload | Rewrite) else "query"
+
+    def _memory_ran_out(self) -> MementoError:
+        """The end of a worker by its memory or its stack: a document is to blame for it itself."""
+        said = (
+            f"the {self._what} took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
+        )
+        return TooLong(f"{said}: send it in parts, or as N-Quads") if self._what == "document" else TooMuch(said)
 
     def _stop(self) -> None:
         with self._stopping:  # a worker that is somebody else's by now must live

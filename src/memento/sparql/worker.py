@@ -148,6 +148,8 @@ def _serve(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
                 out.fail(kind=error.code, message=str(error))
             except MemoryError:
                 out.fail(kind="memory")
+            except RecursionError:
+                out.fail(kind="input_error", message="it is nested too deep")
             except (ValueError, KeyError, TypeError) as error:
                 out.fail(kind="internal", message=f"the worker could not take the job: {type(error).__name__}")
     except OSError:
@@ -197,6 +199,13 @@ def _upload(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -
     write(uploaded(documents, job["graph"], job["replaces"], snapshot, made(Terms, job["terms"])).packed())
 
 
+def _rewrite(job: dict[str, Any], store: Store, write: Callable[[bytes], None]) -> None:
+    from memento.graph.documents import form_called, rewrite
+
+    count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    write(json.dumps({"quads": count}).encode())
+
+
 def _functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
     """What the query may call beside what the engine has."""
     if not tables:
@@ -211,6 +220,7 @@ WORK: dict[str, Callable[[dict[str, Any], Store, Callable[[bytes], None]], None]
     "update": _update,
     "data": _data,
     "upload": _upload,
+    "rewrite": _rewrite,
 }
 
 

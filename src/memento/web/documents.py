@@ -60,6 +60,7 @@ class Documents:
                 data=asked.text("data"),
                 check=asked.flag("check", default=True),
                 namespace=namespace(),
+                waiting=presence_of(request.environ),
             )
         return answered(merged)
 

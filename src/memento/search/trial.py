@@ -1,0 +1,56 @@
+"""
+Try what is to be written on indexes of no consequence: whether they take it in.
+
+*Guarantees:* the indexes that answer questions are not touched, and nothing is embedded.
+
+*Because:* a write must not fail when half of it is done, and a start not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from memento.search.filling import fill, fill_links
+from memento.search.found import Found
+from memento.search.indexes import Indexes
+from memento.vocabulary import IRI
+
+_PORTION = 2_000
+_FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""How code fails that meets a value which it was not written for."""
+
+
+def find_refused(found: Iterable[Found], like: Indexes) -> IRI | None:
+    """Find the first node that indexes such as these would not take in; None when there is none."""
+    every = iter(found)
+    while portion := list(islice(every, _PORTION)):
+        try:
+            _take_in(portion, like)
+        except _FAILURES:
+            return next((one.iri for one in portion if not _is_taken(one, like)), portion[0].iri)
+    return None
+
+
+def _is_taken(one: Found, like: Indexes) -> bool:
+    try:
+        _take_in([one], like)
+    except _FAILURES:
+        return False
+    return True
+
+
+def _take_in(portion: Sequence[Found], like: Indexes) -> None:
+    indexes = like.blank()
+    try:
+        indexes.named(portion)
+        for one in portion:
+            indexes.learn_end(one)
+            indexes.fadings.learn(one)
+        fill(indexes, dict(enumerate(one for one in portion if one.kind is not None)))
+        for one in portion:
+            indexes.keys.learn(one, indexes.nodes)
+            indexes.associations.learn(one, indexes.nodes)
+        fill_links(indexes, [one.link for one in portion if one.link])
+    finally:
+        indexes.file.close()
