@@ -12,6 +12,7 @@ from memento.backup import standing
 from memento.backup.putting import finish
 from memento.backup.taking import discard as discard_backups
 from memento.errors import Damaged, GraphError
+from memento.graph.aside import Aside
 from memento.graph.delta import Delta
 from memento.graph.exact import until_released
 from memento.graph.inference.inferences import Inferences
@@ -56,6 +57,7 @@ class Backends:
     home: Home
     snapshots: Snapshots
     inferences: Inferences
+    aside: Aside
     degraded: Degraded | None = None
     """Set while a backup stands in for the store, so that nothing may be written."""
     harm: str | None = None
@@ -92,6 +94,7 @@ class Backends:
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable)
+        self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -111,6 +114,7 @@ class Backends:
             self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
             done()
+        self.aside.look_at(memories)
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
@@ -129,6 +133,7 @@ class Backends:
             keeping.discard(self.home.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.amend(delta, touched)
         self.indexes.revise(touched, graphs)
+        self.aside.look_at(touched)
         if texts:
             self.snapshots.drop()
             self.embedder.discard(texts)
@@ -224,11 +229,11 @@ def open_backends(home: Home, settings: Settings) -> Backends:
     finish(home)
     degraded = None
     try:
-        graph, indexes, inferences = _opened(home, settings, embedder)
+        graph, indexes, inferences, aside = _opened(home, settings, embedder)
     except Damaged as damage:
         degraded = standing.stand_in(home, damage)
-        graph, indexes, inferences = _opened(home, settings, embedder)
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, degraded)
+        graph, indexes, inferences, aside = _opened(home, settings, embedder)
+    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), inferences, aside, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -256,7 +261,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             parts.degraded = None
     finally:
         until_released(parts.home.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        parts.graph, parts.indexes, parts.inferences = _opened(parts.home, settings, parts.embedder)
+        parts.graph, parts.indexes, parts.inferences, parts.aside = _opened(parts.home, settings, parts.embedder)
         parts.graph.follow(old)
         parts.snapshots.turn_to(parts.graph)
         for follow in parts.followers:
@@ -264,8 +269,10 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
-    """Store and indexes of a data folder, after whatever an earlier process left to be done."""
+def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
+    """
+    Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
+    """
     finish(home)
     if home.erased.exists():
         rewrite(home.store)
@@ -284,10 +291,22 @@ def _opened(home: Home, settings: Settings, embedder: Cached) -> tuple[Oxigraph,
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.touched
+        aside = _set_aside(graph, indexes, is_ours)
     except BaseException:
         graph.close()
         raise
-    return graph, indexes, inferences
+    return graph, indexes, inferences, aside
+
+
+def _set_aside(graph: Oxigraph, indexes: Indexes, is_ours: bool) -> Aside:
+    """What no reader can take: as it was kept where nobody but us has written since."""
+    aside = Aside(graph, lambda text: indexes.file.say("aside", text))
+    if not (is_ours and aside.take(indexes.file.said("aside"))):
+        aside.look()
+    statements, nodes = aside.within(lambda name: True)
+    if statements:
+        logger.warning("store.set-aside", extra={"statements": statements, "nodes": len(nodes)})
+    return aside
 
 
 def _kept(home: Home, indexes: Indexes) -> None:

@@ -37,7 +37,7 @@ class Graph(Protocol):
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         """
-        The rows of `queries/{query}.rq`, read from the `readable` named graphs alone.
+        The rows of `queries/{query}.rq`, read from the `readable` named graphs alone, without values out of their range.
 
         Args:
             query: path below `queries/` without the suffix, as `retrieval/trace`.

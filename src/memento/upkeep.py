@@ -11,10 +11,11 @@ from memento import __version__
 from memento.access import Access
 from memento.backends import Backends
 from memento.errors import BackendError
+from memento.exchange.names import graph_name
 from memento.graph import shapes, whole
 from memento.graph.exact import Exact
 from memento.home import Home
-from memento.model import Difference, Health, Scope, Status
+from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
 from memento.retrieval import gate
 from memento.search import reconcile
@@ -55,6 +56,7 @@ def status(scope: Scope, access: Access, home: Home, now: datetime, parts: Backe
         gate=gate.described(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_told(parts),
+        set_aside=set_aside(scope.tenant, access, parts),
     )
 
 
@@ -80,7 +82,21 @@ def health(scope: Scope, access: Access, upstreams: Mapping[str, str], parts: Ba
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
         degraded=harm,
+        set_aside=set_aside(scope.tenant, access, parts),
     )
+
+
+def set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | None:
+    """What of the graphs that the caller sees no reader can take; None when that is nothing."""
+
+    def is_seen(graph: IRI) -> bool:
+        found = graph_name(graph)
+        if found is None or found.tenant != tenant:
+            return False
+        return access.sees(found.name) if found.name else found.kind == "self" or not access.namespaces
+
+    statements, nodes = parts.aside.within(is_seen)
+    return SetAside(statements=statements, nodes=nodes[:_SHOWN]) if statements else None
 
 
 def read_whole(parts: Backends) -> str | None:
@@ -101,10 +117,7 @@ def check(parts: Backends) -> list[Difference]:
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
-    return found + [
-        Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
-        for one in shapes.violations(quads)
-    ]
+    return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
 
 
 def _told(parts: Backends) -> str | None:
@@ -122,6 +135,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
     return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
 
 
+_SHOWN = 100  # nodes that are named
 DAMAGED = "damaged-store"
 """The word of `check` for files that cannot be read to their end."""
 _REMEDY = (

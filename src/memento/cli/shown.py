@@ -119,6 +119,16 @@ def described(found: Json) -> str:
     return "\n".join(lines)
 
 
+def set_aside(found: Json | None) -> str | None:
+    """How many statements cannot be read, of which nodes, and where one learns how they are mended."""
+    if found is None:
+        return None
+    count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
+    more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+    said = f"{count} {'statement' if count == 1 else 'statements'} of {', '.join(nodes[:3])}{more}"
+    return f"{said}: `memento check` says how they are mended"
+
+
 def fields(found: Json) -> str:
     """Name and value, a line each."""
     width = max(len(name) for name in found)
