@@ -1,4 +1,4 @@
-"""The house as it was drawn: who may import whom, how long a file may be, that every query and every term is used."""
+"""The house as it was drawn: who may import whom, how long a function may be, that every query and every term is used."""
 
 from __future__ import annotations
 
@@ -65,12 +65,11 @@ def test_rooms_of_one_floor_hang_together_without_circles() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_file_is_short_and_so_are_its_functions(path: Path) -> None:
+def test_the_functions_of_a_file_are_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = [f.name for f in functions if (f.end_lineno or 0) - f.lineno > 60]
 
-    assert text.count("\n") <= 300
     assert long == []
 
 

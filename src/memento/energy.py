@@ -17,6 +17,7 @@ from memento import dynamics
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
+from memento.graph.ranges import fits
 from memento.library import named
 from memento.model import Change, Fading, Scope, Strength, Value
 from memento.reinforcement import Reinforcement
@@ -146,7 +147,7 @@ def unarchive(iri: str, scope: Scope, now: datetime, parts: Backends) -> None:
         NotFound: the namespace has no archived memory of that name.
     """
     rows = parts.graph.select("search/statements", [scope.graph], node=named(iri))
-    said = {row["predicate"]: row["value"] for row in rows}
+    said = {row["predicate"]: row["value"] for row in rows if fits(IRI(str(row["predicate"])), row["value"])}
     if MEM.archivedAt not in said:
         raise NotFound(f"no memory <{iri[:200]}> is archived in the namespace {scope.namespace!r}")
     gone = (MEM.archivedAt, MEM.expiredAt, MEM.energy, MEM.energyAt)

@@ -99,7 +99,7 @@ def verified(backup: Path) -> Manifest:
     try:
         said = json.loads((backup / NAME).read_text(encoding="utf-8"))
         made_by, newest = said.get("format"), said.get("memento")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"the backup {backup} is damaged: {NAME} cannot be read") from error
     if not isinstance(made_by, int) or made_by > FORMAT:
         raise InputError(

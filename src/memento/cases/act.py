@@ -97,7 +97,7 @@ def call_in(text: str, before: Sequence[TaskStep]) -> Call | Untried | None:
         return None
     try:
         arguments = json.loads(found[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     results = {one.step + 1: one.result for one in before if one.state == "done"}
     wanted = {int(place) for place in _PLACE.findall(found[2])}
@@ -136,7 +136,7 @@ def _asked(
             return f"There is no tool {str(move.tool)[:80]!r}: choose from {', '.join(tools) or 'none: there are no tools'}."
         try:
             arguments = json.loads(move.arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return f"arguments is not JSON: {error}"
         return None if isinstance(arguments, dict) else "arguments must be a JSON object."
 

@@ -210,9 +210,9 @@ class Bank:
 
 
 def states(graph: IRI, parts: Backends) -> dict[IRI, str]:
-    """The task of every case of a domain, and of every retrieval: what has a vector in the file."""
+    """The task of every case of a domain, and of every retrieval: what has a vector in the file. A blank one has none."""
     rows = parts.graph.select("cases/states", [graph])
-    return {cast(IRI, row["node"]): str(row["task"]) for row in rows}
+    return {cast(IRI, row["node"]): task for row in rows if (task := str(row["task"])).strip()}
 
 
 def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
@@ -238,8 +238,9 @@ def read(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
         )
         for row in parts.graph.select("cases/bank", [graph])
     ]
-    shown = parts.graph.select("cases/pairs", [graph])
     vectors = vectors_of(states(graph, parts), parts)
+    entries = [entry for entry in entries if entry.iri in vectors]
+    shown = [row for row in parts.graph.select("cases/pairs", [graph]) if row["retrieval"] in vectors]
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
     bank.retrievals.extend(cast(IRI, row["retrieval"]) for row in parts.graph.select("cases/looked_up", [graph]))

@@ -147,7 +147,7 @@ def owed(retrieval: str, reward: float | None, single: Mapping[IRI, float], doma
     """
     graph, parts = domain.graph, writer.parts
     rows = _look_up(retrieval, domain, parts)
-    if not rows or "task" not in rows[0]:
+    if not rows or not str(rows[0].get("task", "")).strip():
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
     iri, shown, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
     if strange := single.keys() - {cast(IRI, row["case"]) for row in shown}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
@@ -48,7 +49,10 @@ def _one(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: Backe
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
     place = domain.bank.row(iri)
     uses = int(domain.bank.uses[place]) if place is not None else 0
-    told: tuple[TaskStep, ...] = runs.read(way, domain, parts).told("").steps if way and steps else ()
+    told: tuple[TaskStep, ...] = ()
+    if way and steps:
+        with suppress(NotFound):  # the way alone cannot be read
+            told = runs.read(way, domain, parts).told("").steps
     return CaseShown(
         iri=iri,
         task=str(row["task"]),

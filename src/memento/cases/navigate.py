@@ -138,7 +138,7 @@ def _cases(rows: Rows, values: Values, look: Look, domain: Domain, parts: Backen
     return [
         Landmark(
             iri=bank.iris[row],
-            label=texts[bank.iris[row]][0],
+            label=texts.get(bank.iris[row], ("", ""))[0],
             score=float(value),
             reason=_reason(look),
             cases=(bank.iris[row],),

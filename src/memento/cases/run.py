@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -18,7 +20,7 @@ from typing import Any, TypeVar, cast
 from memento.backends import Backends
 from memento.cases.domain import Domain
 from memento.errors import Conflict, NotFound
-from memento.graph.mapping import node, quads, statements
+from memento.graph.mapping import node_or_none, quads, statements
 from memento.library import named
 from memento.model import (
     Action,
@@ -35,6 +37,9 @@ from memento.model import (
 from memento.model.cases import State
 from memento.vocabulary import IRI, MEM, TYPE, mint
 
+_MOST_PACKED, _MOST_UNPACKED = 64 << 20, 256 << 20
+"""Bytes of the texts of one run, packed and not."""
+
 N = TypeVar("N", Action, State, SubtaskRecord, ToolRecord, Trajectory)
 
 
@@ -50,7 +55,7 @@ class Kept:
     def told(self, name: str, case: IRI | None = None) -> TaskRun:
         """The run as it is shown; the steps of one that is done come out of its pack."""
         way = self.trajectory
-        steps = unpacked(way.packed) if way.packed else tuple(_step(one, calls) for one, calls in self.steps)
+        steps = _unpacked(way.packed) or tuple(_step(one, calls) for one, calls in self.steps)
         return TaskRun(
             iri=way.iri,
             task=self.task,
@@ -74,14 +79,17 @@ def read(run: str, domain: Domain, parts: Backends) -> Kept:
     if not found:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
     way = found[0]
-    [state] = _nodes(State, [way.state], graph, parts)
+    states = _nodes(State, [way.state], graph, parts)
+    if not states:
+        raise NotFound(f"the run <{run}> cannot be read: it has no task")
     plans = _nodes(Action, [way.action], graph, parts) if way.action else []
     subtasks = sorted(_nodes(SubtaskRecord, way.subtasks, graph, parts), key=lambda one: one.step)
     calls = {one.iri: one for one in _nodes(ToolRecord, [c for s in subtasks for c in s.tool_calls], graph, parts)}
     steps = tuple(
-        (one, tuple(sorted((calls[call] for call in one.tool_calls), key=lambda call: call.step))) for one in subtasks
+        (one, tuple(sorted((calls[call] for call in one.tool_calls if call in calls), key=lambda call: call.step)))
+        for one in subtasks
     )
-    return Kept(way, state.content, plans[0].content if plans else None, steps)
+    return Kept(way, states[0].content, plans[0].content if plans else None, steps)
 
 
 def case_of(run: str, domain: Domain, parts: Backends) -> IRI | None:
@@ -185,6 +193,20 @@ def unpacked(text: str) -> tuple[TaskStep, ...]:
     return tuple(TaskStep(**{**row, "tools": tuple(map(_call, row["tools"]))}) for row in rows)
 
 
+def _unpacked(text: str | None) -> tuple[TaskStep, ...]:
+    """The same of what may be anybody's text; nothing of one that is no pack, or a larger one than we make."""
+    if not text or len(text) > _MOST_PACKED:
+        return ()
+    try:
+        data = gzip.GzipFile(fileobj=io.BytesIO(base64.b64decode(text))).read(_MOST_UNPACKED + 1)
+        if len(data) > _MOST_UNPACKED:
+            return ()
+        rows = json.loads(data.decode("utf-8", errors="surrogatepass"))
+        return tuple(TaskStep(**{**row, "tools": tuple(map(_call, row["tools"]))}) for row in rows)
+    except (ValueError, OSError, EOFError, TypeError, LookupError, RecursionError, zlib.error):
+        return ()
+
+
 def plan_of(kept: Kept) -> str:
     """The steps of a run as a plan; empty when there is none."""
     return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
@@ -227,4 +249,5 @@ def _nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends) -> l
         return []
     rows = parts.graph.select("search/statements", [graph], node=iris)
     said = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
-    return [node(kind, iri, found) for iri, found in said.items() if MEM[kind.__name__] in found.get(TYPE, ())]
+    nouns = (node_or_none(kind, iri, found) for iri, found in said.items() if MEM[kind.__name__] in found.get(TYPE, ()))
+    return [noun for noun in nouns if noun is not None]

@@ -13,7 +13,7 @@ from memento.consolidation.settle import without_user
 from memento.consolidation.task import Task, user_of
 from memento.consolidation.write import Understood, change
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import invalidates, node, quads
+from memento.graph.mapping import invalidates, node_or_none, quads
 from memento.keys.inherit import Better, inherited
 from memento.keys.remember import Desk
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone
@@ -92,7 +92,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
     if not rows:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
     gone = _invalidation(rows[0])
-    old = node(Memory, gone.invalidated, said_of([gone.invalidated], scope, parts)[gone.invalidated])
+    old = node_or_none(Memory, gone.invalidated, said_of([gone.invalidated], scope, parts).get(gone.invalidated, {}))
+    if old is None:
+        raise _unreadable(gone.invalidated)
     others = [
         row
         for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
@@ -122,10 +124,16 @@ def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     found = parts.indexes.read([IRI(iri)], [scope.graph]) if ":" in iri else []
     if not found or MEM.Memory not in found[0].said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, found[0].iri, found[0].said)
+    memory = node_or_none(Memory, found[0].iri, found[0].said)
+    if memory is None:
+        raise _unreadable(found[0].iri)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory
+
+
+def _unreadable(iri: IRI) -> NotFound:
+    return NotFound(f"the memory <{iri}> cannot be read: `get` shows what is said of it, and `check` how it is mended")
 
 
 def _inherited(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:

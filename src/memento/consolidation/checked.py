@@ -24,7 +24,7 @@ def checked(change: Change, understood: Understood) -> None:
     written = {subject for subject, _, _, _ in change.adds}
     found = [one for one in shapes.violations(_data(change, understood)) if one.focus in written]
     if found:
-        lines = [f"{one.shape.rsplit('/', 1)[-1]}: {one.message}" for one in found]
+        lines = [one.line for one in found]
         raise ShapeViolation(f"{len(found)} of the shapes are broken: {lines[0]}", "\n".join(lines))
 
 

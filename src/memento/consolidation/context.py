@@ -11,7 +11,7 @@ from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Draft, Existing, Invalidate, Skip
 from memento.consolidation.resolve import said_of
 from memento.consolidation.write import Understood
-from memento.graph.mapping import node
+from memento.graph.mapping import node_or_none
 from memento.model import Memory, Recollection, Scope, Scored
 from memento.search.found import content_hash
 from memento.search.view import View
@@ -115,7 +115,7 @@ def reread(understood: Understood, parts: Backends) -> Understood:
     if not touched:
         return understood
     said = said_of(touched, understood.scope, parts)
-    fresh = {iri: node(Memory, iri, said[iri]) for iri in touched if iri in said}
+    fresh = {iri: memory for iri in touched if iri in said and (memory := node_or_none(Memory, iri, said[iri]))}
     same = {
         iri: memory
         for iri, memory in fresh.items()
@@ -155,7 +155,7 @@ def _similar(drafts: Sequence[Draft], scope: Scope, received: datetime, limit: i
 def _described(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     """Memories with the names of what they are about, in the order of `iris`."""
     said = said_of(iris, scope, parts)
-    memories = [node(Memory, iri, said[iri]) for iri in iris if iri in said]
+    memories = [memory for iri in iris if iri in said and (memory := node_or_none(Memory, iri, said[iri]))]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
     # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.

@@ -20,7 +20,8 @@ from memento.backends import Backends
 from memento.consolidation.resolve import said_of
 from memento.consolidation.task import Beside, Task, order
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attributed, node, quads
+from memento.graph.mapping import attributed, node_or_none, quads
+from memento.graph.ranges import fits
 from memento.model import (
     Change,
     Consolidation,
@@ -96,10 +97,12 @@ def task_again(one: Waiting, parts: Backends) -> Task | None:
     run, _ = _run_of(one.note, scope, parts)
     if said is None or run is None or MEM.state not in said:
         return None
-    note = node(Note, one.note, said)
+    note = node_or_none(Note, one.note, said)
+    if note is None:
+        return None
     session = None
     if note.session and (named := said_of([note.session], scope, parts).get(note.session)):
-        session = node(Session, note.session, named)
+        session = node_or_none(Session, note.session, named)
     return Task(
         note=replace(note, state=None, title=None, speaker=None),
         scope=scope,
@@ -158,7 +161,7 @@ def status_of(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     if MEM.Note not in said.get(TYPE, ()):
         raise NotFound(f"there is no note <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("consolidation/outcome", scope.readable, note=note)
-    state = str(next(iter(said.get(MEM.state, ())), "done"))
+    state = str(next((value for value in said.get(MEM.state, ()) if fits(MEM.state, value)), "done"))
     return NoteStatus(
         note=note,
         state=_CALLED[state],
@@ -181,7 +184,7 @@ def _run_of(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation | N
     if not rows:
         return None, None
     agent = rows[0].get("agent")
-    return node(Consolidation, cast(IRI, rows[0]["run"]), said), str(agent) if agent is not None else None
+    return node_or_none(Consolidation, cast(IRI, rows[0]["run"]), said), str(agent) if agent is not None else None
 
 
 def _pending(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:

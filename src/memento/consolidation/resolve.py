@@ -7,7 +7,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import Candidate, Mention
-from memento.graph.mapping import node
+from memento.graph.mapping import node_or_none
 from memento.model import Entity, Scope, Value
 from memento.rank.fusion import rrf
 from memento.search.found import text_of_anchor
@@ -46,8 +46,9 @@ def candidates(
 
 def entities_of(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
     """The entities among some IRIs, as the graph has them."""
-    said = said_of(iris, scope, parts)
-    return {iri: node(Entity, iri, found) for iri, found in said.items() if MEM.Entity in found.get(TYPE, ())}
+    said = said_of(iris, scope, parts).items()
+    nouns = ((iri, node_or_none(Entity, iri, found)) for iri, found in said if MEM.Entity in found.get(TYPE, ()))
+    return {iri: entity for iri, entity in nouns if entity is not None}
 
 
 def said_of(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:

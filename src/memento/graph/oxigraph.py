@@ -21,6 +21,7 @@ from memento.errors import GraphError
 from memento.graph import damage
 from memento.graph.after import After
 from memento.graph.binding import bound
+from memento.graph.binding import query as known
 from memento.graph.delta import BULK, Delta, apply, exact
 from memento.graph.quads import operations, to_quads
 from memento.graph.terms import to_term, to_value
@@ -56,16 +57,17 @@ class Oxigraph:
         """Told the subjects of each change once it is applied and before it is counted, or None when anything may have changed."""
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        text = bound(query, dict(slots))
+        text, readable_part = bound(query, dict(slots)), known(query).drop_unreadable
         with _failures(query):
             solutions = self._query(text, readable)
             if not isinstance(solutions, ox.QuerySolutions):
                 raise GraphError(f"the query {query!r} is no SELECT")
             names = [variable.value for variable in solutions.variables]
-            return [
+            rows = (
                 {name: to_value(term) for name, term in zip(names, row, strict=True) if term is not None}
                 for row in solutions
-            ]
+            )
+            return [row for found in rows if (row := readable_part(found)) is not None]
 
     def apply(self, change: Change) -> None:
         if self.before_write is not None:

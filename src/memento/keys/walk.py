@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memento import dynamics
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import node as noun
+from memento.graph.mapping import node_or_none as noun
 from memento.graph.mapping import statements
 from memento.keys.leads import Lead, Leads
 from memento.keys.match import specificity, texts_of
@@ -202,7 +202,10 @@ def found(iri: str, way: Way) -> tuple[Memory, IRI, int, Said]:
     said = statements((IRI(iri), cast(IRI, row["predicate"]), row["value"], graph) for row in rows).get(IRI(iri), {})
     if MEM.Memory not in said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
-    return noun(Memory, IRI(iri), said), graph, node, said
+    memory = noun(Memory, IRI(iri), said)
+    if memory is None:
+        raise NotFound(f"the memory <{iri}> cannot be read: `check` tells how it is mended")
+    return memory, graph, node, said
 
 
 def step(lead: Lead, memory: IRI, graph: IRI, weight: float, way: Way) -> Trodden:

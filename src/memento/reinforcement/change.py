@@ -9,6 +9,7 @@ from typing import cast
 from memento import dynamics
 from memento.dynamics import Decay
 from memento.graph.mapping import quads
+from memento.graph.ranges import fits
 from memento.instants import utc
 from memento.model import Change, Key, KeyLink, Quad, Strength, Value
 from memento.reinforcement.tally import Reads, Steps, Tally
@@ -74,7 +75,8 @@ def _energy(at: datetime | None, said: Mapping[IRI, Sequence[Value]], decay: Dec
     since = _one(said, MEM.energyAt) or _one(said, MEM.createdAt)
     if at is None or not isinstance(since, datetime):
         return
-    value = next((_one(said, name) for name in (MEM.energy, MEM.importance) if name in said), dynamics.MIDDLING)
+    known = (_one(said, name) for name in (MEM.energy, MEM.importance))
+    value = next((one for one in known if one is not None), dynamics.MIDDLING)
     left = dynamics.energy_at(float(str(value)), since, decay)
     # What has faded already fades no second time.
     until = max([at, *(instant for instant, _ in decay.marks[-1:])])
@@ -117,4 +119,5 @@ def _instead(
 
 
 def _one(said: Mapping[IRI, Sequence[Value]], predicate: IRI) -> Value | None:
-    return next(iter(said.get(predicate, ())), None)
+    """The first value of a predicate that is within its range."""
+    return next((value for value in said.get(predicate, ()) if fits(predicate, value)), None)

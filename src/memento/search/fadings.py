@@ -24,8 +24,9 @@ class Fadings:
 
     def learn(self, one: Found) -> None:
         """Put a fading of the graph that it lies in, or replace it; nothing for anything else."""
-        if MEM.Fading in one.said.get(TYPE, ()) and (until := one.time_of(MEM.at)):
-            self._spans[one.iri] = (one.graph, until, float(one.one(MEM.halfLife)))
+        until, half_life = one.time_of(MEM.at), one.one(MEM.halfLife)
+        if MEM.Fading in one.said.get(TYPE, ()) and until and half_life:
+            self._spans[one.iri] = (one.graph, until, float(half_life))
             self._decays.clear()
 
     def unlearn(self, iri: IRI) -> None:

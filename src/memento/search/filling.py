@@ -10,7 +10,6 @@ from typing import cast
 
 import numpy as np
 
-from memento.model import KeyType
 from memento.search.found import Found
 from memento.search.indexes import Indexes
 from memento.search.links.reading import Text
@@ -42,7 +41,7 @@ def fill(indexes: Indexes, held: Mapping[int, Found]) -> None:
     memories: dict[IRI, dict[int, Found]] = defaultdict(dict)
     for node, one in ordered.items():
         if one.kind == "key":
-            indexes.keys.put(node, one.graph, one.labels, cast(KeyType, one.one(MEM.keyType)))
+            indexes.keys.put(node, one.graph, one.labels, one.key_type)
         else:
             (memories if one.kind == "memory" else anchors)[one.graph][node] = one
     for graph, some in anchors.items():

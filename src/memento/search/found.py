@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from typing import cast
 
-from memento.model import Value
+from memento.graph.ranges import drop_unreadable
+from memento.model import KeyType, Value
 from memento.search.nodes import Kind, Lifetime
 from memento.search.numbers import KEPT
 from memento.vocabulary import IRI, MEM, SKOS, TYPE
@@ -36,7 +38,7 @@ READ: frozenset[IRI] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One node as the graph has it now."""
+    """One node as the graph has it now, without the values that are out of the range of their property."""
 
     iri: IRI
     graph: IRI
@@ -45,6 +47,7 @@ class Found:
     """What it is to the indexes, or None when they do not hold such a node."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "said", drop_unreadable(self.said))
         kind = next((_KINDS[IRI(str(t))] for t in self.said.get(TYPE, ()) if t in _KINDS), None)
         # What denotes an anchor is that anchor under another name.
         object.__setattr__(self, "kind", None if kind == "key" and MEM.denotes in self.said else kind)
@@ -85,10 +88,16 @@ class Found:
 
     @property
     def link(self) -> tuple[IRI, IRI, float] | None:
-        """(key, memory, weight) of a link from a key; None for anything else."""
-        if MEM.KeyLink not in self.said.get(TYPE, ()):
+        """(key, memory, weight) of a link from a key; None for anything else, and for one that lacks an end."""
+        key, memory = self.one(MEM["from"]), self.one(MEM.to)
+        if MEM.KeyLink not in self.said.get(TYPE, ()) or not key or not memory:
             return None
-        return IRI(self.one(MEM["from"])), IRI(self.one(MEM.to)), float(self.one(MEM.weight) or 1.0)
+        return IRI(key), IRI(memory), float(self.one(MEM.weight) or 1.0)
+
+    @property
+    def key_type(self) -> KeyType:
+        """As what a key matches; one that does not say it, by its name."""
+        return cast(KeyType, self.one(MEM.keyType) or "name")
 
     def lifetime(self, retired_at: datetime | None) -> Lifetime:
         ends = [end for end in (self.time_of(MEM.expiredAt), self.time_of(MEM.expiresAt)) if end]

@@ -118,8 +118,14 @@ def discard(folder: Path, indexes: Indexes) -> None:
 
 
 def traces(store: Path) -> str:
-    """A digest of the names and sizes of a closed store's files: the engine begins new ones whenever it opens them."""
-    found = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
+    """
+    A digest of the names and sizes of a closed store's files: the engine begins new ones whenever it opens them. Where it still
+    deletes some as this is called, a digest that fits nothing, so that the next start reads the graph.
+    """
+    try:
+        found = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
+    except FileNotFoundError:
+        return uuid4().hex
     return sha256(repr(found).encode()).hexdigest()
 
 

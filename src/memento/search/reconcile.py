@@ -70,7 +70,7 @@ def reconcile(graph: Graph, indexes: Indexes, progress: Progress | None = None) 
 def _embed(found: Sequence[Found], indexes: Indexes) -> None:
     """Put the vectors of some nodes into the file."""
     texts = [indexes.text(one) for one in found]
-    windows = [indexes.embedder.windows(t) if one.is_read else [] for one, t in zip(found, texts, strict=True)]
+    windows = [indexes.windows(one, text) for one, text in zip(found, texts, strict=True)]
     every = [window for some in windows for window in some]
     flat = indexes.embedder.embed(every) if every else np.zeros((0, indexes.embedder.dimensions), dtype=np.float32)
     ends = np.cumsum([len(some) for some in windows])
@@ -124,6 +124,8 @@ def everything(graph: Graph, graphs: Sequence[IRI] | None = None) -> Iterator[Fo
         if not is_indexed(name):
             continue
         for iri, quads in groupby(graph.quads(name), key=itemgetter(0)):
+            if iri.startswith("_:"):  # no IRI: nobody can ask for it
+                continue
             said: dict[IRI, list[Value]] = {}
             for _, predicate, value, _ in quads:
                 if predicate in READ:

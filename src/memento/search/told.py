@@ -45,6 +45,10 @@ class Told:
         """What is embedded and searched for of a node; anchors must be `named` before."""
         return one.text(self.names)
 
+    def windows(self, one: Found, text: str) -> list[str]:
+        """What is embedded of a node's text; nothing of one that is found by its spelling alone, or that says nothing."""
+        return self.embedder.windows(text) if one.is_read and text.strip() else []
+
     def name(self, anchor: IRI) -> str:
         """What an anchor is called; empty for one that is not known."""
         return self.names.get(anchor, "")
@@ -78,9 +82,9 @@ class Told:
             text = self.text(one)
             mark, node = self.file.digest(one.iri), self.nodes.find(one.iri)
             if mark != digest(text):
-                texts[one.iri] = self.embedder.windows(text) if one.is_read else []
+                texts[one.iri] = self.windows(one, text)
             elif node is None and (stored := self.file.stored(one.iri)):
-                vectors[one.iri] = stored[1]
+                vectors[one.iri] = stored[1].reshape(len(stored[1]), self.embedder.dimensions)
         every = [window for windows in texts.values() for window in windows]
         flat = self.embedder.embed(every) if every else np.zeros((0, self.embedder.dimensions), dtype=np.float32)
         begin = 0

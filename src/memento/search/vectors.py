@@ -79,14 +79,18 @@ class VectorFile:
             }
 
     def stored(self, iri: IRI) -> tuple[bytes, Vectors] | None:
-        """The digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
+        """
+        The digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file. Of one that has none,
+        as it is found by its spelling alone, d is 0.
+        """
         with self._lock:
             found = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
             if found is None:
                 states = self.states([iri])
                 return (states[iri][0], states[iri][1][np.newaxis]) if states else None
             rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (found[0],)).fetchall()
-        return found[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
+        data = np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32)
+        return found[1], data.reshape(len(rows), -1 if rows else 0)
 
     def id(self, iri: IRI) -> int | None:
         """The id of a node, or None when it is not in the file."""

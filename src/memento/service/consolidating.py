@@ -129,7 +129,8 @@ class Consolidating(Held):
         return queue.waiting(self._parts)
 
     def _work(self) -> float | None:
-        """Try every note that is due; seconds until the next one is, or None when none waits."""
+        """Try every note that is due and can be read; seconds until the next one is, or None when none waits."""
+        unreadable = set()
         for one in self._waiting():
             if self._worker.stopping.is_set():
                 return None
@@ -138,7 +139,9 @@ class Consolidating(Held):
                 continue
             if task := queue.task_again(one, self._parts):
                 self._tried(task, self._agents())
-        due = [one.retry_at for one in self._waiting() if one.retry_at]
+            else:
+                unreadable.add(one.note)
+        due = [one.retry_at for one in self._waiting() if one.retry_at and one.note not in unreadable]
         return max((min(due) - now()).total_seconds(), 0.05) if due else None
 
     def _means(self, agents: Agents) -> pipeline.Means:

@@ -233,7 +233,8 @@ def _takes_part(triple: Triple, rules: Rules) -> bool:
 
 
 def _triple(quad: ox.Quad) -> Triple:
-    return (str(quad.subject), str(quad.predicate), str(quad.object))
+    value = f"<<( {quad.object} )>>" if isinstance(quad.object, ox.Triple) else str(quad.object)
+    return (str(quad.subject), str(quad.predicate), value)
 
 
 def _name(term: Term) -> ox.NamedNode:
