@@ -11,6 +11,7 @@ import faiss
 
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import Damaged, GraphError
+from memento.graph.aside import Aside
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -59,6 +60,7 @@ class Backends:
     datadir: DataFolder
     snapshots: Snapshots
     inferences: Inferences
+    aside: Aside
     degraded: Degraded | None = None
     """Set while a backup stands in for the store, so that nothing may be written."""
     harm: str | None = None
@@ -98,6 +100,7 @@ class Backends:
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
         ends = (quad[2] for quad in touched if quad[1] == MEM.to and isinstance(quad[2], IRI))
         self.indexes.refresh(list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made)
+        self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         """
@@ -117,6 +120,7 @@ class Backends:
             self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
             done()
+        self.aside.look_at(memories)
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
@@ -135,6 +139,7 @@ class Backends:
             cache.discard(self.datadir.indexes, self.indexes)  # bringing it up to date knows only of what was added
         self.graph.apply_delta(delta, touched)
         self.indexes.revise(touched, graphs)
+        self.aside.look_at(touched)
         if texts:
             self.snapshots.drop()
             self.embedder.discard(texts)
@@ -232,11 +237,11 @@ def open_backends(datadir: DataFolder, settings: Settings) -> Backends:
     finish_restore(datadir)
     degraded = None
     try:
-        graph, indexes, inferences = _open_store(datadir, settings, embedder)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder)
     except Damaged as damage:
         degraded = use_fallback(datadir, damage)
-        graph, indexes, inferences = _open_store(datadir, settings, embedder)
-    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, degraded)
+        graph, indexes, inferences, aside = _open_store(datadir, settings, embedder)
+    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), inferences, aside, degraded)
 
 
 def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> None:
@@ -264,7 +269,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
             parts.degraded = None
     finally:
         wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
-        graph, parts.indexes, parts.inferences = _open_store(parts.datadir, settings, parts.embedder)
+        graph, parts.indexes, parts.inferences, parts.aside = _open_store(parts.datadir, settings, parts.embedder)
         graph.count_from(writes + 1)
         parts.graph = graph
         parts.snapshots.switch_to(graph)
@@ -273,8 +278,12 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         parts._is_erased = False
 
 
-def _open_store(datadir: DataFolder, settings: Settings, embedder: Cached) -> tuple[Oxigraph, Indexes, Inferences]:
-    """Store and indexes of a data folder, after whatever an earlier process left to be done."""
+def _open_store(
+    datadir: DataFolder, settings: Settings, embedder: Cached
+) -> tuple[Oxigraph, Indexes, Inferences, Aside]:
+    """
+    Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
+    """
     finish_restore(datadir)
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
@@ -293,10 +302,22 @@ def _open_store(datadir: DataFolder, settings: Settings, embedder: Cached) -> tu
         graph.before_write = indexes.file.touch
         inferences = Inferences(graph, settings.inference.most)
         graph.after_write = inferences.note_write
+        aside = _set_aside(graph, indexes, is_ours)
     except BaseException:
         graph.close()
         raise
-    return graph, indexes, inferences
+    return graph, indexes, inferences, aside
+
+
+def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
+    """Find what no reader can take: as it was kept where nobody but us has written since."""
+    aside = Aside(graph, lambda text: indexes.file.set_mark("aside", text))
+    if not (is_ours and aside.take(indexes.file.get_mark("aside"))):
+        aside.look()
+    statements, nodes = aside.within(lambda name: True)
+    if statements:
+        logger.warning("store.set-aside", extra={"statements": statements, "nodes": len(nodes)})
+    return aside
 
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyoxigraph as ox
 import pytest
@@ -23,7 +24,8 @@ from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
-from memento.graph.documents import form_called
+from memento.graph.aside import Aside
+from memento.graph.documents import form_called, rewrite
 from memento.graph.inference.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.snapshot import Snapshots
@@ -46,7 +48,9 @@ def parts_in_memory(folder: Path) -> Backends:
     graph, embedder = Oxigraph(), Cached(Trigram(), None)
     home = DataFolder(folder / "unused")
     indexes = Indexes(graph, embedder, VectorFile(None, embedder.fingerprint))
-    return Backends(graph, embedder, indexes, home, Snapshots(graph, home.snapshots), Inferences(graph, 1000))
+    return Backends(
+        graph, embedder, indexes, home, Snapshots(graph, home.snapshots), Inferences(graph, 1000), Aside(graph)
+    )
 
 
 def everything(parts: Backends) -> set[ox.Quad]:
@@ -62,10 +66,19 @@ def exported(parts: Backends, form: str, *, vectors: bool = False, only: str | N
     return b"".join(found.pieces)
 
 
+def as_lines(data: bytes, form: str) -> bytes:
+    """A document as a worker rewrites it."""
+    with TemporaryDirectory() as folder:
+        path, target = Path(folder) / "it", Path(folder) / "lines"
+        path.write_bytes(data)
+        rewrite(path, form_called(form), "it", target, 10_000_000)
+        return target.read_bytes()
+
+
 def taken(
     data: bytes, form: str, parts: Backends, scope: Scope = SCOPE, *, check: bool = True, only: str | None = None
 ) -> Merged:
-    arriving = ImportDocument(source=io.BytesIO(data), form=form_called(form), name="it", check=check, only=only)
+    arriving = ImportDocument(lines=io.BytesIO(as_lines(data, form)), name="it", check=check, only=only)
     return write_import(prepare_import(arriving, scope, OWNER, parts, None), scope, parts, "owner")
 
 

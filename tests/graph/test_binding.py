@@ -55,7 +55,7 @@ def test_no_text_becomes_syntax(text: str) -> None:
 def test_a_list_fills_every_slot_of_its_name() -> None:
     text = bind_query("retrieval/trace", {"memory": [IRI("urn:a"), IRI("urn:b")]})
 
-    assert text.count("VALUES ?memory { <urn:a> <urn:b> }") == 4
+    assert text.count("VALUES ?memory { <urn:a> <urn:b> }") == 6
 
 
 def test_an_unknown_slot_is_an_error_that_names_those_there_are() -> None:
@@ -76,7 +76,7 @@ def test_an_unknown_query_is_an_error() -> None:
 def test_a_table_is_filled_with_rows() -> None:
     text = bind_query("retrieval/explained", {"memory": [(IRI("urn:a"), 1, 0.5), (IRI("urn:b"), 2, 0.25)]})
 
-    assert text.count("VALUES (?memory ?rank ?score) { (<urn:a> ") == 1
+    assert text.count("VALUES (?memory ?rank ?score) { (<urn:a> ") == 4
     Store().query(text)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyoxigraph as ox
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from memento import assets
 from memento.errors import InputError, NotAcceptable
-from memento.graph.documents import HEAD, form_called, read, writable, written
+from memento.graph.documents import HEAD, form_called, read, read_lines, rewrite, writable, written
 from memento.iris import MEM, RDF, XSD
 
 NAMED = ["trig", "nquads", "jsonld"]
@@ -57,7 +58,15 @@ def document(found: list[ox.Quad], name: str) -> bytes:
 
 
 def back(data: bytes, name: str) -> list[ox.Quad]:
-    return list(read(io.BytesIO(data), form_called(name), f"a.{name}"))
+    """The quads of a document; the lines that a worker makes of it say the same."""
+    with TemporaryDirectory() as folder:
+        path, target = Path(folder) / "it", Path(folder) / "lines"
+        path.write_bytes(data)
+        found = list(read(path, form_called(name), f"a.{name}"))
+        assert rewrite(path, form_called(name), f"a.{name}", target, 1_000_000) == len(found)
+        with target.open("rb") as file:
+            assert list(read_lines(file)) == found
+        return found
 
 
 @pytest.mark.parametrize("name", NAMED)

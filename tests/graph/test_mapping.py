@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import GraphError
-from memento.graph.mapping import node, quads, statements
+from memento.graph.mapping import node, node_or_none, quads, statements
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, MEM, TYPE
-from memento.model import KINDS, Change, Entity, Invalidation, Memory, Node, Note, Session, User
+from memento.model import KINDS, Change, Entity, Invalidation, Memory, Node, Note, Session, User, Value
 
 G = IRI("urn:memento:graph:local:main")
+AT = datetime(2026, 3, 1, tzinfo=UTC)
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 instants = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)).map(
     lambda at: at.replace(tzinfo=UTC, microsecond=at.microsecond // 1000 * 1000)
@@ -95,6 +96,17 @@ def test_a_noun_without_a_needed_field_is_an_error_that_names_it() -> None:
         node(Note, IRI("urn:n"), {MEM.content: ["hi"]})
 
 
-def test_two_values_where_one_is_allowed_are_an_error() -> None:
-    with pytest.raises(GraphError, match="2 values"):
-        node(Session, IRI("urn:s"), {MEM.name: ["a", "b"]})
+def test_of_two_values_where_one_is_allowed_the_first_is_taken() -> None:
+    assert node(Session, IRI("urn:s"), {MEM.name: ["b", "a"]}) == Session(iri=IRI("urn:s"), name="a")
+
+
+def test_a_value_out_of_range_is_no_value_of_a_field() -> None:
+    said: dict[IRI, list[Value]] = {
+        MEM.content: ["hi"],
+        MEM.at: ["!", AT],
+        MEM.position: ["abc"],
+        MEM.session: ["a talk"],
+    }
+
+    assert node(Note, IRI("urn:n"), said) == Note(iri=IRI("urn:n"), content="hi", at=AT)
+    assert node_or_none(Note, IRI("urn:n"), {**said, MEM.at: ["!"]}) is None

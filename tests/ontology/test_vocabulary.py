@@ -13,7 +13,7 @@ from memento.assets import folder
 from memento.iris import MEM
 from memento.model import KINDS
 
-DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "world.trig")
+DOCUMENTS = ("memento.ttl", "alignment.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig")
 # fmt: off
 CLASSES = [
     "Note", "Turn", "Session", "Memory", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor", "Entity", "User",
@@ -122,10 +122,10 @@ def test_every_class_is_used_by_a_property_a_shape_or_another_class(
     assert [name for name in CLASSES if URIRef(MEM[name]) not in used] == []
 
 
-@pytest.mark.parametrize("name", ["alignment.ttl", "rules.ttl", "shapes.ttl", "world.trig"])
+@pytest.mark.parametrize("name", ["alignment.ttl", "rules.ttl", "shapes.ttl", "values.ttl", "world.trig"])
 def test_no_document_uses_a_term_that_does_not_exist(name: str, ontology: rdflib.Graph) -> None:
     document = read(name)
-    own = {term for term in named(document) if term.endswith(("Shape", "/shapes", "/alignment"))}
+    own = {term for term in named(document) if term.endswith(("Shape", "/shapes", "/values", "/alignment"))}
 
     assert named(document) - own - {URIRef(MEM.base)} <= terms(ontology)
 

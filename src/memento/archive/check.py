@@ -13,8 +13,8 @@ from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import BackendError
 from memento.graph import integrity, shapes
-from memento.iris import IRI, MEM, graph_iri, namespace_of
-from memento.model import Difference, Health, Scope, Status
+from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
+from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
 from memento.retrieval import gate
 from memento.settings import Settings
@@ -55,6 +55,7 @@ def report_status(
         gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
+        set_aside=find_set_aside(scope.tenant, access, parts),
     )
 
 
@@ -80,7 +81,21 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
         failed=waiting.get("failed", 0),
         upstreams=upstreams,
         degraded=harm,
+        set_aside=find_set_aside(scope.tenant, access, parts),
     )
+
+
+def find_set_aside(tenant: str, access: Access, parts: Backends) -> SetAside | None:
+    """Find what of the graphs that the caller sees no reader can take; None when that is nothing."""
+
+    def is_seen(graph: IRI) -> bool:
+        found = parse_graph_name(graph)
+        if found is None or found.tenant != tenant:
+            return False
+        return access.sees(found.name) if found.name else found.kind == "self" or not access.namespaces
+
+    statements, nodes = parts.aside.within(is_seen)
+    return SetAside(statements=statements, nodes=nodes[:_SHOWN]) if statements else None
 
 
 def read_store_files(parts: Backends) -> str | None:
@@ -101,10 +116,7 @@ def find_differences(parts: Backends) -> list[Difference]:
     # All graphs at once: a memory of one namespace may be about an entity of another.
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
-    return found + [
-        Difference(what="shape", iri=one.focus, detail=f"{one.shape.rsplit('/', 1)[-1]}: {one.message}")
-        for one in shapes.violations(quads)
-    ]
+    return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
 
 
 def _explain_damage(parts: Backends) -> str | None:
@@ -122,6 +134,7 @@ def _graphs_of(tenant: str, parts: Backends) -> list[IRI]:
     return [graph for graph in parts.graph.graphs() if graph.startswith(graph_iri(tenant, ""))]
 
 
+_SHOWN = 100  # nodes that are named
 DAMAGED = "damaged-store"
 """The word of `find_differences` for files that cannot be read to their end."""
 _REMEDY = (

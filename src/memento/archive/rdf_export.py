@@ -105,7 +105,7 @@ def _name_of(name: IRI) -> str:
 
 def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
     stored = file.find(iri)
-    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored else None
+    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored and len(stored[1]) else None
 
 
 _WAITING = 8  # pieces that are made before anybody reads them

@@ -8,7 +8,8 @@ a case. An audit, what was inferred, and the ontology are left out.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
-*Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `VectorStaging` → `write_import` (written, indexes follow).
+*Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `find_refused` (indexes) → `VectorStaging` → `write_import`
+(written, indexes follow).
 
 *Because:* embedding is what takes long and what may fail; a write must do neither. So the vectors are put into the vector file
 before anything is written: the document's own where they fit, else new ones.
@@ -33,13 +34,14 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.graph import mapping
-from memento.graph.documents import Form, read
+from memento.graph.documents import read_lines
 from memento.graph.store import Store
 from memento.graph.transfer import StagingStore
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.records import Record
+from memento.search.trial import find_refused
 from memento.search.vectors import digest
 from memento.settings import check_namespace
 from memento.time import now
@@ -55,14 +57,13 @@ _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportDocument:
     """
-    A document as it comes in.
+    A document as it comes in: as the N-Quads `lines` that a worker has made of it.
 
     `only` is the namespace that all memories go to, whatever theirs was; `data` the name of the free graph that triples outside
     of any graph go to. `folder` is where it may be staged, None for in memory.
     """
 
-    source: IO[bytes]
-    form: Form
+    lines: IO[bytes]
     name: str
     only: str | None = None
     data: str | None = None
@@ -80,6 +81,7 @@ class PreparedImport:
     vectors: VectorStaging
     kept: int = 0
     passed_over: int = 0
+    is_checked: bool = True
     fresh: Counter[tuple[IRI, IRI]] = field(default_factory=Counter)
 
 
@@ -87,20 +89,20 @@ def prepare_import(
     document: ImportDocument, scope: Scope, access: Access, parts: Backends, progress: Progress | None
 ) -> PreparedImport:
     """
-    Read a document, hold it against the shapes, and make what vectors it lacks; the store is as it was.
+    Take a document in apart, hold it against the shapes, and make what vectors it lacks; the store is as it was.
 
     Args:
         progress: called with (nodes checked and texts embedded, all of them).
 
     Raises:
-        InputError: the document is not well formed, or names a graph that memories cannot be in; says where.
+        InputError: the document says nothing, or names a graph that memories cannot be in.
         Forbidden: the caller has no access to a namespace in it.
         ShapeViolation: it would break a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
     staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
-    counted = staged.fill(read(document.source, document.form, document.name), placing.graph, placing.renamed)
+    counted = staged.fill(read_lines(document.lines), placing.graph, placing.renamed)
     if not counted:
         raise InputError(
             f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
@@ -109,6 +111,7 @@ def prepare_import(
     found = PreparedImport(
         staged, sum(counted.values()), tuple(sorted(set(placing.targets))), VectorStaging(staged, parts)
     )
+    found.is_checked = document.check
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
     staged.rename(_rename_taken(staged, scope, real))
     found.kept = staged.settle(real)
@@ -123,6 +126,7 @@ def prepare_import(
             progress(done, len(checked) + texts)
 
     _check_shapes(found, checked, real, scope, document.name, report)
+    _check_indexable(found, parts, document.name)
     found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
     found.vectors.put_states(_read_states(found))
     return found
@@ -157,6 +161,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
+    parts.aside.look_at(subjects, unchecked=not prepared.is_checked)
     if any(_kind_of(name) == "cases" for name in prepared.graphs):
         for follow in parts.change_listeners:
             follow(None)
@@ -247,9 +252,22 @@ def _check_shapes(
         subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), report
     )
     if faults:
-        said = [f"<{one.focus}> {one.message}" for one in faults]
+        said = [f"{one.place}: {one.message}" for one in faults]
         more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
+
+
+def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> None:
+    """Raise `InputError` when the indexes cannot take in what is new, which would leave them without the rest."""
+    records = (
+        Record(subject, graph, prepared.staged.describe(subject))
+        for subject, graph in prepared.fresh
+        if _kind_of(graph) in ("graph", "self") and not subject.startswith("_:")
+    )
+    if broken := find_refused(records, parts.indexes):
+        raise InputError(
+            f"{name} was not taken: <{broken}> cannot be indexed: see that its values are what its properties take"
+        )
 
 
 def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
@@ -386,11 +404,11 @@ class VectorStaging:
                 self._names[node.iri] = indexes.name(node.iri) or node.name
         texts = {node.iri: node.text(self._speaker(node)) for node in batch}
         own = {iri: found for iri, text in texts.items() if (found := self._own(iri, digest(text))) is not None}
-        windows = {iri: embedder.windows(text) for iri, text in texts.items() if iri not in own}
-        rows = embedder.embed([window for some in windows.values() for window in some]) if windows else None
+        windows = {node.iri: indexes.windows(node, texts[node.iri]) for node in batch if node.iri not in own}
+        every = [window for some in windows.values() for window in some]
+        rows = embedder.embed(every) if every else np.zeros((0, embedder.dimensions), dtype=np.float32)
         begin, entries = 0, [(iri, digest(texts[iri]), vectors) for iri, vectors in own.items()]
         for iri, some in windows.items():
-            assert rows is not None
             entries.append((iri, digest(texts[iri]), rows[begin : begin + len(some)]))
             begin += len(some)
         fresh = [entry for entry in entries if indexes.file.find_id(entry[0]) is None]

@@ -213,9 +213,9 @@ class Bank:
 
 
 def load_tasks(graph: IRI, parts: Backends) -> dict[IRI, str]:
-    """Load the task of every case of a domain, and of every retrieval: what has a vector in the file."""
+    """Load the task of every case of a domain, and of every retrieval: what has a vector in the file. A blank one has none."""
     rows = parts.graph.select("cases/states", [graph])
-    return {cast(IRI, row["node"]): str(row["task"]) for row in rows}
+    return {cast(IRI, row["node"]): task for row in rows if (task := str(row["task"])).strip()}
 
 
 def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
@@ -241,8 +241,9 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair], int]:
         )
         for row in parts.graph.select("cases/bank", [graph])
     ]
-    labelled = parts.graph.select("cases/pairs", [graph])
     vectors = load_vectors(load_tasks(graph, parts), parts)
+    entries = [entry for entry in entries if entry.iri in vectors]
+    labelled = [row for row in parts.graph.select("cases/pairs", [graph]) if row["retrieval"] in vectors]
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
     bank.retrievals.extend(cast(IRI, row["retrieval"]) for row in parts.graph.select("cases/looked_up", [graph]))

@@ -146,7 +146,7 @@ def assign_credit(
     """
     graph, parts = domain.graph, writer.parts
     rows = _load_retrieval(retrieval, domain, parts)
-    if not rows or "task" not in rows[0]:
+    if not rows or not str(rows[0].get("task", "")).strip():
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
     iri, uses, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
     if strange := single.keys() - {cast(IRI, row["case"]) for row in uses}:

@@ -350,7 +350,7 @@ def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked |
         return None
     try:
         arguments = json.loads(match[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     results = {one.step + 1: one.result for one in before if one.state == "done"}
     wanted = {int(place) for place in _PLACE.findall(match[2])}
@@ -389,7 +389,7 @@ def _ask_for_move(
             return f"There is no tool {str(move.tool)[:80]!r}: choose from {', '.join(tools) or 'none: there are no tools'}."
         try:
             arguments = json.loads(move.arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return f"arguments is not JSON: {error}"
         return None if isinstance(arguments, dict) else "arguments must be a JSON object."
 

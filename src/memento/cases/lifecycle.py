@@ -6,6 +6,7 @@ graph; erased and pruned ones are gone with all that is theirs. A domain never l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -146,7 +147,10 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
     iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
     place = domain.bank.row(iri)
     uses = int(domain.bank.uses[place]) if place is not None else 0
-    steps_taken: tuple[TaskStep, ...] = runs.load_run(way, domain, parts).to_task_run("").steps if way and steps else ()
+    steps_taken: tuple[TaskStep, ...] = ()
+    if way and steps:
+        with suppress(NotFound):  # the way alone cannot be read
+            steps_taken = runs.load_run(way, domain, parts).to_task_run("").steps
     return CaseShown(
         iri=iri,
         task=str(row["task"]),

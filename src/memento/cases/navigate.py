@@ -99,7 +99,7 @@ def select_rows(look: Viewpoint, domain: Domain, parts: Backends) -> Rows:
     if look.words:
         wanted = {stem for word in look.words for stem in tokens(word)}
         texts = load_texts([bank.iris[row] for row in rows], domain, parts)
-        rows = rows[[wanted <= set(tokens(texts[bank.iris[row]][0])) for row in rows]]
+        rows = rows[[wanted <= set(tokens(texts.get(bank.iris[row], ("", ""))[0])) for row in rows]]
     return rows
 
 
@@ -139,7 +139,7 @@ def _show_cases(rows: Rows, values: Values, look: Viewpoint, domain: Domain, par
     return [
         Landmark(
             iri=bank.iris[row],
-            label=texts[bank.iris[row]][0],
+            label=texts.get(bank.iris[row], ("", ""))[0],
             score=float(value),
             reason=_explain_order(look),
             cases=(bank.iris[row],),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -19,7 +21,7 @@ from memento.backends import Backends
 from memento.cases.domain import Domain
 from memento.cases.retrieve import load_texts
 from memento.errors import Conflict, NotFound
-from memento.graph.mapping import node, quads, statements
+from memento.graph.mapping import node_or_none, quads, statements
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
     Action,
@@ -38,6 +40,9 @@ from memento.model import (
 )
 from memento.model.cases import State
 
+_MOST_PACKED, _MOST_UNPACKED = 64 << 20, 256 << 20
+"""Bytes of the texts of one run, packed and not."""
+
 N = TypeVar("N", Action, State, SubtaskRecord, ToolRecord, Trajectory)
 
 
@@ -53,9 +58,7 @@ class StoredRun:
     def to_task_run(self, name: str, case: IRI | None = None) -> TaskRun:
         """Return the run as it is shown; the steps of one that is done come out of its pack."""
         way = self.trajectory
-        steps = (
-            unpack_steps(way.packed) if way.packed else tuple(_to_task_step(one, calls) for one, calls in self.steps)
-        )
+        steps = _try_unpack(way.packed) or tuple(_to_task_step(one, calls) for one, calls in self.steps)
         return TaskRun(
             iri=way.iri,
             task=self.task,
@@ -79,14 +82,17 @@ def load_run(run: str, domain: Domain, parts: Backends) -> StoredRun:
     if not trajectories:
         raise NotFound(f"there is no run <{run}> in this domain: `start_case` names the one it begins")
     way = trajectories[0]
-    [state] = _load_nodes(State, [way.state], graph, parts)
+    states = _load_nodes(State, [way.state], graph, parts)
+    if not states:
+        raise NotFound(f"the run <{run}> cannot be read: it has no task")
     plans = _load_nodes(Action, [way.action], graph, parts) if way.action else []
     subtasks = sorted(_load_nodes(SubtaskRecord, way.subtasks, graph, parts), key=lambda one: one.step)
     calls = {one.iri: one for one in _load_nodes(ToolRecord, [c for s in subtasks for c in s.tool_calls], graph, parts)}
     steps = tuple(
-        (one, tuple(sorted((calls[call] for call in one.tool_calls), key=lambda call: call.step))) for one in subtasks
+        (one, tuple(sorted((calls[call] for call in one.tool_calls if call in calls), key=lambda call: call.step)))
+        for one in subtasks
     )
-    return StoredRun(way, state.content, plans[0].content if plans else None, steps)
+    return StoredRun(way, states[0].content, plans[0].content if plans else None, steps)
 
 
 def find_case_of_run(run: str, domain: Domain, parts: Backends) -> IRI | None:
@@ -194,6 +200,20 @@ def unpack_steps(text: str) -> tuple[TaskStep, ...]:
     return tuple(TaskStep(**{**row, "tools": tuple(map(_parse_tool_call, row["tools"]))}) for row in rows)
 
 
+def _try_unpack(text: str | None) -> tuple[TaskStep, ...]:
+    """Unpack what may be anybody's text: nothing of one that is no pack, or a larger one than we make."""
+    if not text or len(text) > _MOST_PACKED:
+        return ()
+    try:
+        data = gzip.GzipFile(fileobj=io.BytesIO(base64.b64decode(text))).read(_MOST_UNPACKED + 1)
+        if len(data) > _MOST_UNPACKED:
+            return ()
+        rows = json.loads(data.decode("utf-8", errors="surrogatepass"))
+        return tuple(TaskStep(**{**row, "tools": tuple(map(_parse_tool_call, row["tools"]))}) for row in rows)
+    except (ValueError, OSError, EOFError, TypeError, LookupError, RecursionError, zlib.error):
+        return ()
+
+
 def write_plan(kept: StoredRun) -> str:
     """Write the steps of a run as a plan; empty when there is none."""
     return "\n".join(f"{place}. {one.task}" for place, (one, _) in enumerate(kept.steps, start=1))
@@ -236,7 +256,10 @@ def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, parts: Backends)
         return []
     rows = parts.graph.select("search/statements", [graph], node=iris)
     described = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
-    return [node(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())]
+    nouns = (
+        node_or_none(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())
+    )
+    return [noun for noun in nouns if noun is not None]
 
 
 def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Backends) -> list[TaskRun]:

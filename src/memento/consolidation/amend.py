@@ -13,7 +13,7 @@ from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Understanding, build_change
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import invalidates, node, quads
+from memento.graph.mapping import invalidates, node_or_none, quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri
 from memento.keys.remember import KeyChanges, inherit_keys
@@ -95,7 +95,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         raise NotFound(f"nothing was retired by or as <{iri[:200]}> in the namespace {scope.namespace!r}")
     gone = _to_invalidation(rows[0])
     both = load_statements([gone.invalidated, gone.invalidator], scope, parts)
-    old = node(Memory, gone.invalidated, both[gone.invalidated])
+    old = node_or_none(Memory, gone.invalidated, both.get(gone.invalidated, {}))
+    if old is None:
+        raise _report_unreadable(gone.invalidated)
     others = [
         row
         for row in parts.graph.select("consolidation/invalidation", [scope.graph], node=gone.invalidated)
@@ -121,7 +123,7 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         invalidation=gone.iri,
         restored=old.iri,
         invalidator=gone.invalidator,
-        contents={iri: str(statements[MEM.content][0]) for iri, statements in both.items()},
+        contents={iri: str(said[0]) for iri, statements in both.items() if (said := statements.get(MEM.content))},
     )
 
 
@@ -144,10 +146,16 @@ def _load_memory(iri: str, scope: Scope, parts: Backends) -> Memory:
     records = parts.indexes.read([parse_iri(iri)], [scope.graph]) if ":" in iri else []
     if not records or MEM.Memory not in records[0].statements.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    memory = node(Memory, records[0].iri, records[0].statements)
+    memory = node_or_none(Memory, records[0].iri, records[0].statements)
+    if memory is None:
+        raise _report_unreadable(records[0].iri)
     if memory.expired_at is not None:
         raise NotFound(f"<{iri}> is forgotten: note what is right instead")
     return memory
+
+
+def _report_unreadable(iri: IRI) -> NotFound:
+    return NotFound(f"the memory <{iri}> cannot be read: `get` shows what is said of it, and `check` how it is mended")
 
 
 def _inherit(new: IRI, old: Memory, began: datetime, written: Change, scope: Scope) -> Change:

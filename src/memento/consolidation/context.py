@@ -9,7 +9,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Mention
-from memento.graph.mapping import node
+from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Entity, Memory, Recollection, Scope, Scored, Value
 from memento.rank.fusion import rrf
@@ -147,7 +147,7 @@ def _compare_with(known: Sequence[Existing], drafts: Sequence[Draft], parts: Bac
 def _load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, parts: Backends) -> list[Existing]:
     """Load memories with the names of what they are about, in the order of `iris`."""
     statements = load_statements(iris, scope, parts)
-    memories = [node(Memory, iri, statements[iri]) for iri in iris if iri in statements]
+    memories = [memory for iri in iris if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
     names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
     # What the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph.
@@ -194,8 +194,9 @@ def find_candidates(
 
 def load_entities(iris: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, Entity]:
     """Load the entities among some IRIs, as the graph has them."""
-    statements = load_statements(iris, scope, parts)
-    return {iri: node(Entity, iri, found) for iri, found in statements.items() if MEM.Entity in found.get(TYPE, ())}
+    statements = load_statements(iris, scope, parts).items()
+    nouns = ((iri, node_or_none(Entity, iri, found)) for iri, found in statements if MEM.Entity in found.get(TYPE, ()))
+    return {iri: entity for iri, entity in nouns if entity is not None}
 
 
 def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> Statements:

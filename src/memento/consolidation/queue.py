@@ -20,7 +20,8 @@ from memento.backends import Backends
 from memento.consolidation.context import load_statements
 from memento.consolidation.task import Neighbours, Task, contents_of, link_turns
 from memento.errors import MementoError, NotFound, ShapeViolation
-from memento.graph.mapping import attribute_note, node, quads
+from memento.graph.mapping import attribute_note, node_or_none, quads
+from memento.graph.ranges import fits
 from memento.iris import IRI, MEM, TYPE, mint, namespace_of, parse_iri, tenant_of
 from memento.model import (
     Change,
@@ -90,16 +91,18 @@ def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> lis
 
 
 def load_task(waiting: WaitingNote, parts: Backends) -> Task | None:
-    """Load a waiting note as a task, from what the graph has; None when it waits no more."""
+    """Load a waiting note as a task, from what the graph has; None when it waits no more, or cannot be read."""
     scope = waiting.scope
     statements = load_statements([waiting.note], scope, parts).get(waiting.note)
     run, _ = _load_run(waiting.note, scope, parts)
     if statements is None or run is None or MEM.state not in statements:
         return None
-    note = node(Note, waiting.note, statements)
+    note = node_or_none(Note, waiting.note, statements)
+    if note is None:
+        return None
     session = None
     if note.session and (named := load_statements([note.session], scope, parts).get(note.session)):
-        session = node(Session, note.session, named)
+        session = node_or_none(Session, note.session, named)
     return Task(
         note=replace(note, state=None, title=None, speaker=None),
         scope=scope,
@@ -158,7 +161,7 @@ def load_status(iri: str, scope: Scope, parts: Backends) -> NoteStatus:
     if MEM.Note not in statements.get(TYPE, ()):
         raise NotFound(f"there is no note <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("consolidation/outcome", scope.readable, note=note)
-    state = str(next(iter(statements.get(MEM.state, ())), "done"))
+    state = str(next((value for value in statements.get(MEM.state, ()) if fits(MEM.state, value)), "done"))
     return NoteStatus(
         note=note,
         state=_STATE_NAMES[state],
@@ -182,7 +185,7 @@ def _load_run(note: IRI, scope: Scope, parts: Backends) -> tuple[Consolidation |
     if not rows:
         return None, None
     agent = rows[0].get("agent")
-    return node(Consolidation, cast(IRI, rows[0]["run"]), statements), str(agent) if agent is not None else None
+    return node_or_none(Consolidation, cast(IRI, rows[0]["run"]), statements), str(agent) if agent is not None else None
 
 
 def _pending_quads(note: Note, session: Session | None, scope: Scope) -> tuple[Quad, ...]:

@@ -29,7 +29,7 @@ from memento.consolidation.context import load_statements
 from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
 from memento.graph import mapping, shapes
-from memento.graph.mapping import node, quads
+from memento.graph.mapping import node_or_none, quads
 from memento.iris import IRI, MEM, TYPE, mint
 from memento.model import (
     Agent,
@@ -395,7 +395,9 @@ def refresh_retirable(understood: Understanding, parts: Backends) -> Understandi
     if not touched:
         return understood
     statements = load_statements(touched, understood.scope, parts)
-    fresh = {iri: node(Memory, iri, statements[iri]) for iri in touched if iri in statements}
+    fresh = {
+        iri: memory for iri in touched if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))
+    }
     same = {
         iri: memory
         for iri, memory in fresh.items()
@@ -453,7 +455,7 @@ def raise_if_invalid(change: Change, understood: Understanding) -> None:
     written = {subject for subject, _, _, _ in change.adds}
     violations = [one for one in shapes.violations(_collect_data(change, understood)) if one.focus in written]
     if violations:
-        lines = [f"{one.shape.rsplit('/', 1)[-1]}: {one.message}" for one in violations]
+        lines = [one.line for one in violations]
         raise ShapeViolation(f"{len(violations)} of the shapes are broken: {lines[0]}", "\n".join(lines))
 
 

@@ -122,7 +122,7 @@ def verify_backup(backup: Path) -> Manifest:
     try:
         fields = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
         made_by, newest = fields.get("format"), fields.get("memento")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"the backup {backup} is damaged: {MANIFEST} cannot be read") from error
     if not isinstance(made_by, int) or made_by > FORMAT:
         raise InputError(

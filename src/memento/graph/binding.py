@@ -4,6 +4,9 @@ columns, `VALUES (?name ?other) { (sample sample) }`, that go by the name of the
 
 A file runs as it stands, with the samples. Binding replaces what is between the braces of each slot of that name, and nothing else:
 terms are serialised by the store's own writer, so no text can become syntax.
+
+A column holds values of the property that its variable stands behind in the file, `mem:validAt ?validAt`, so that its range is
+known (`ranges`): what is out of it is set aside, with its row where the row makes no sense without it.
 """
 
 from __future__ import annotations
@@ -15,23 +18,60 @@ from functools import cache
 
 from memento import assets
 from memento.errors import GraphError, MissingPart
+from memento.graph.ranges import Range, read_ranges
 from memento.graph.terms import to_term
+from memento.iris import IRI, PREFIXES
 from memento.model import Value
 
 # The samples are IRIs, numbers and quoted strings, none of which may hold a brace: that is tested for every file.
 _SLOT = re.compile(r"VALUES\s+(?P<head>\(\s*)?\?(?P<name>\w++)(?P<more>(?(head)[\s?\w]*+\)))\s*+\{[^{}]*\}")
+
+_OBJECT = re.compile(
+    r"\b(?P<prefix>mem|prov):(?P<local>\w+)\s+\?(?P<name>\w+)|(?P<optional>\bOPTIONAL\s*\{)|(?P<brace>[{}])"
+)
+_AGGREGATE = re.compile(r"\((?:MIN|MAX|SAMPLE)\(\?(?P<of>\w+)\)\s+AS\s+\?(?P<name>\w+)\)")
+_ASKED_FOR = re.compile(r"\bCOUNT\(\?(\w+)\) > 0")
+_PICKED = re.compile(
+    r"\bIF\(\?\w+ = (?P<prefix>mem|prov):(?P<local>\w+)[^\n]*, \?(?P<of>\w+), \?no\) AS \?(?P<name>\w+)\)"
+)
+_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 
 SlotValues = Value | Sequence[Value] | Sequence[tuple[Value, ...]]
 """What fills a slot: a value, several, or rows of a table."""
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """
+    What a column may hold: values within one of `ranges`. A row without it makes sense where it `may_lack`: where the file binds it
+    in OPTIONAL, or aggregates it and does not ask for it in HAVING.
+    """
+
+    ranges: tuple[Range, ...]
+    may_lack: bool
+
+    def fits(self, value: Value) -> bool:
+        """Whether a reader can take the value."""
+        return any(one.fits(value) for one in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
 class QueryFile:
-    """One file: its name, its text and the names of its slots."""
+    """One file: its name, its text, the names of its slots, and its columns whose ranges are known."""
 
     name: str
     text: str
     slots: frozenset[str]
+    columns: Mapping[str, Column]
+
+    def drop_unreadable(self, row: Mapping[str, Value]) -> Mapping[str, Value] | None:
+        """Return a row without what is out of range; None where the rest makes no sense."""
+        wrong = [name for name, value in row.items() if (one := self.columns.get(name)) and not one.fits(value)]
+        if not wrong:
+            return row
+        if not all(self.columns[name].may_lack for name in wrong):
+            return None
+        return {name: value for name, value in row.items() if name not in wrong}
 
 
 @cache
@@ -46,7 +86,39 @@ def load_query(name: str) -> QueryFile:
         text = assets.read(f"queries/{name}.rq").decode("utf-8")
     except MissingPart as error:
         raise GraphError(f"there is no query {name!r}") from error
-    return QueryFile(name, text, frozenset(match["name"] for match in _SLOT.finditer(text)))
+    return QueryFile(name, text, frozenset(match["name"] for match in _SLOT.finditer(text)), _columns(text))
+
+
+def _columns(text: str) -> Mapping[str, Column]:
+    """The columns of a file that stand behind a property with a range."""
+    plain = _COMMENT.sub("", text)
+    found: dict[str, list[Range]] = {}
+    lacking: dict[str, bool] = {}
+    inside: list[bool] = []  # of each open brace, whether it is in an OPTIONAL
+    for match in _OBJECT.finditer(plain):
+        if match["optional"]:
+            inside.append(True)
+        elif match["brace"] == "{":
+            inside.append(bool(inside and inside[-1]))
+        elif match["brace"]:
+            inside.pop()
+        else:
+            name = match["name"]
+            one = read_ranges().get(IRI(PREFIXES[match["prefix"]] + match["local"]))
+            found.setdefault(name, []).extend([one] if one else [])
+            lacking[name] = lacking.get(name, True) and bool(inside and inside[-1])
+            if one is None:  # any value may stand there
+                found[name] = []
+                lacking[name] = True
+    for match in _PICKED.finditer(plain):
+        one = read_ranges().get(IRI(PREFIXES[match["prefix"]] + match["local"]))
+        found[match["name"]] = found.get(match["of"], [one] if one else [])
+        lacking[match["name"]] = True
+    wanted = set(_ASKED_FOR.findall(plain))
+    for match in _AGGREGATE.finditer(plain):
+        found[match["name"]] = found.get(match["of"], [])
+        lacking[match["name"]] = not wanted & {match["name"], match["of"]}
+    return {name: Column(tuple(some), lacking[name]) for name, some in found.items() if some}
 
 
 def bind_query(name: str, slots: Mapping[str, SlotValues]) -> str:

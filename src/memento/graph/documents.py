@@ -6,23 +6,24 @@ and RDF/XML to be read into one graph.
 blank node is written: one that somebody's own RDF has goes by a name, `urn:memento:genid:…`, and comes back as itself. Nothing is
 fetched, whatever a document says.
 
-*But:* JSON-LD is read at once, and cannot hold RDF 1.2 triple terms; other formats do.
+*But:* JSON-LD cannot hold RDF 1.2 triple terms; other formats do. What somebody else has written is read in a worker.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, islice
+from pathlib import Path
 from typing import IO, cast
 
 import pyoxigraph as ox
 
-from memento.errors import InputError, NotAcceptable
+from memento.errors import InputError, NotAcceptable, TooLong
 from memento.graph import jsonld
+from memento.graph.parsing import parse_quads, refuse_unsafe
 from memento.iris import PREFIXES
 
 HEAD = b"# Memento export\n"
@@ -34,9 +35,10 @@ Term = Node | ox.Literal | ox.Triple
 _GENID = "urn:memento:genid:"
 _HEADER = re.compile(rb"\A(?:@prefix [^\n]*\n)+")
 _CHUNK = 2_000
-_LABEL = re.compile(r"\w+")
+_FEW = 100
+"""So many quads are rewritten before their size is looked at: a prefix can make each of them long."""
+_LABEL = re.compile(r"\w+", re.ASCII)
 _TAIL = re.compile(rb"# (\d+) statements\s*\Z")
-_PLACE = re.compile(r"^Parser error .*?(?:columns? \d+(?: and (?:line \d+ column )?\d+)?|line \d+): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,36 +109,54 @@ def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     yield b"# %d statements\n" % count
 
 
-def read(source: IO[bytes], form: Form, name: str) -> Iterator[ox.Quad]:
+def read(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
     """
-    The quads of a document; those outside of any graph are in the default graph.
+    The quads of a document in a file; those outside of any graph are in the default graph.
 
     Args:
-        source: at its beginning; is read twice, so it must be able to go back.
         name: what errors call it.
 
     Raises:
-        InputError: it is not well formed, names a context that would have to be fetched, or its end is missing; says where.
+        InputError: it is not well formed, is nested too deep, has a DOCTYPE, names a context that would have to be fetched, or its
+            end is missing; says where.
     """
-    mark = _checked(source, name)
-    names: dict[str, ox.BlankNode] = {}
+    refuse_unsafe(path, form.of, name)
+    with path.open("rb") as source:
+        mark = _checked(source, name)
+        names: dict[str, ox.BlankNode] = {}
 
-    def own(quad: ox.Quad) -> ox.Quad:
-        is_plain = all(
-            isinstance(term, ox.Literal) or (isinstance(term, ox.NamedNode) and not term.value.startswith(_GENID))
-            for term in (quad.subject, quad.object)
-        )
-        return quad if is_plain else _mapped(quad, lambda term: _blank(term, names, mark))
+        def own(quad: ox.Quad) -> ox.Quad:
+            is_plain = all(
+                isinstance(term, ox.Literal) or (isinstance(term, ox.NamedNode) and not term.value.startswith(_GENID))
+                for term in (quad.subject, quad.object)
+            )
+            return quad if is_plain else _mapped(quad, lambda term: _blank(term, names, mark))
 
-    try:
-        given: IO[bytes] = (
-            io.BytesIO(jsonld.with_known_context(source.read(), name)) if form.name == "jsonld" else source
-        )
-        yield from map(own, ox.parse(given, form.of))
-    except SyntaxError as error:
-        raise InputError(_told(error, name)) from error
-    except ValueError as error:
-        raise InputError(f"{name} is not usable {form.name}: {error}") from error
+        given = jsonld.with_known_context(source, name) if form.name == "jsonld" else source
+        yield from map(own, parse_quads(given, form.of, name))
+
+
+def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
+    """
+    Write the quads of a document as N-Quads lines into another file; returns how many they are.
+
+    Raises:
+        InputError: as `read`.
+        TooLong: they take more than `most` bytes.
+    """
+    count, found = 0, read(path, form, name)
+    with target.open("wb") as lines:
+        while chunk := list(islice(found, _FEW)):
+            count += len(chunk)
+            lines.write(ox.serialize(chunk, format=ox.RdfFormat.N_QUADS) or b"")
+            if lines.tell() > most:
+                raise TooLong(f"{name} makes more than {most} bytes of statements: bring it in parts")
+    return count
+
+
+def read_lines(source: IO[bytes]) -> Iterator[ox.Quad]:
+    """Read the quads that `rewrite` has written."""
+    return ox.parse(source, ox.RdfFormat.N_QUADS)
 
 
 def _checked(source: IO[bytes], name: str) -> str:
@@ -150,13 +170,6 @@ def _checked(source: IO[bytes], name: str) -> str:
     if head == HEAD and not _TAIL.search(tail):
         raise InputError(f"{name} was cut off: its last line must say how many statements there are; export it again")
     return digest.hexdigest()
-
-
-def _told(error: SyntaxError, name: str) -> str:
-    """What is wrong, and where: line and column count from 1."""
-    where = f" line {error.lineno}" + (f", column {error.offset}" if error.offset else "") if error.lineno else ""
-    message = _PLACE.sub("", str(error.msg or error)).strip()
-    return f"{name}{where}: {message}"
 
 
 def _grounded(quad: ox.Quad) -> ox.Quad:

@@ -8,11 +8,13 @@ JSON-LD with the names of the vocabulary: `"content": "…"` instead of a predic
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
@@ -23,6 +25,8 @@ from memento.iris import TYPE, XSD
 CONTEXT = "http://purl.org/memento/context.jsonld"
 """What a document may name instead of writing the context out."""
 
+_IMPORT = b'"@import"'
+_CONTEXT_OF = re.compile(rb'"@context"\s*:\s*(.)', re.DOTALL)
 _NUMBERS = 2**53  # beyond it JSON readers round whole numbers
 
 Json = dict[str, Any]
@@ -54,20 +58,24 @@ def context() -> Json:
     return cast(Json, json.loads(assets.read("ontology/context.jsonld"))["@context"])
 
 
-def with_known_context(data: bytes, name: str) -> bytes:
+def with_known_context(source: IO[bytes], name: str) -> IO[bytes]:
     """
-    The document with our context written out where its address stands.
+    The document with our context written out where its address stands; the document itself where all contexts are written out.
 
     Raises:
         InputError: it names a context that would have to be fetched, by line and column, or is no JSON.
     """
+    data = source.read()
+    source.seek(0)
+    if _IMPORT not in data and all(found == b"{" for found in _CONTEXT_OF.findall(data)):
+        return source
     try:
         document = json.loads(data)
+        return io.BytesIO(_dumped(_resolved(document, data, name)))
     except json.JSONDecodeError as error:
         raise InputError(f"{name} line {error.lineno}, column {error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not usable JSON: {error}") from error
-    return _dumped(_resolved(document, data, name))
 
 
 def _resolved(value: Any, data: bytes, name: str) -> Any:
@@ -135,7 +143,12 @@ def _value(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, coerced: 
 def _native(text: str, datatype: str) -> object:
     if datatype == XSD.boolean and text in ("true", "false"):
         return text == "true"
-    if datatype == XSD.integer and text.lstrip("-").isdecimal() and abs(number := int(text)) < _NUMBERS:
+    if (
+        datatype == XSD.integer
+        and len(text) < 20
+        and text.lstrip("-").isdecimal()
+        and abs(number := int(text)) < _NUMBERS
+    ):
         return number if str(number) == text else text
     return text
 

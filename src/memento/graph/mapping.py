@@ -1,7 +1,8 @@
 """
 Nouns as quads, and back: each field lies in the graph under the predicate that `model/stored.py` names beside it.
 
-*Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad.
+*Guarantees:* `node(cls, iri, statements(quads(x))) == x` for every noun; a field that is None or empty is no quad. A value that is
+out of the range of its property is no value of a field; of several where one is allowed the first in the order of text is taken.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import Field, fields
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from memento.errors import GraphError
+from memento.graph.ranges import drop_unreadable, ranges
 from memento.iris import IRI, MEM, PROV, TYPE
 from memento.model import KINDS, Node, Quad, Value
 
@@ -45,21 +47,31 @@ def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
     Return the noun that `said` describes, given as predicate → objects.
 
     Raises:
-        GraphError: a field that must be there is missing, or has several values or one of another type.
+        GraphError: a field that must be there is missing.
     """
     arguments: dict[str, Any] = {"iri": iri}
+    readable = drop_unreadable(said)
     for predicate, item, hint in _PROPERTIES[cls]:
-        values = said.get(predicate, ())
+        values = readable.get(predicate, ())
+        if (one := ranges().get(predicate)) is None or one.is_text:
+            values = [value if isinstance(value, IRI) or type(value) is str else str(value) for value in values]
         if str(hint).startswith("tuple"):
             arguments[item.name] = tuple(values)
-        elif len(values) > 1:
-            raise GraphError(f"{iri} has {len(values)} values of {predicate}, one is allowed")
         elif values:
-            arguments[item.name] = _KIND_OF.get(IRI(str(values[0])), values[0]) if item.name == "kind" else values[0]
+            value = values[0] if len(values) == 1 else min(values, key=str)
+            arguments[item.name] = _KIND_OF.get(IRI(str(value)), value) if item.name == "kind" else value
     try:
         return cls(**arguments)
     except TypeError as error:
         raise GraphError(f"{iri} is no {cls.__name__}: {error}") from error
+
+
+def node_or_none(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N | None:
+    """The same, or None where a field that must be there is missing: for readers of many, who go on with the others."""
+    try:
+        return node(cls, iri, said)
+    except GraphError:
+        return None
 
 
 def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:

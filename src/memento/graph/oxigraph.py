@@ -23,7 +23,7 @@ from typing import Self
 import pyoxigraph as ox
 
 from memento.errors import Damaged, GraphError
-from memento.graph.binding import bind_query
+from memento.graph.binding import bind_query, load_query
 from memento.graph.delta import BULK, Delta, apply_delta, minimise_delta
 from memento.graph.store import Row
 from memento.graph.terms import to_node, to_quads, to_term, to_value
@@ -77,16 +77,17 @@ class Oxigraph:
         return store
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        text = bind_query(query, dict(slots))
+        text, readable_part = bind_query(query, dict(slots)), load_query(query).drop_unreadable
         with translate_failures(query):
             solutions = self._query(text, readable)
             if not isinstance(solutions, ox.QuerySolutions):
                 raise GraphError(f"the query {query!r} is no SELECT")
             names = [variable.value for variable in solutions.variables]
-            return [
+            rows = (
                 {name: to_value(term) for name, term in zip(names, row, strict=True) if term is not None}
                 for row in solutions
-            ]
+            )
+            return [row for found in rows if (row := readable_part(found)) is not None]
 
     def apply(self, change: Change) -> None:
         if self.before_write is not None:

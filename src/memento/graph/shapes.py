@@ -5,17 +5,19 @@ Quads held against the SHACL shapes: what is wrong with them, and how each fault
 
 *But:* references are judged within the quads that are given. A memory whose note is not among them has no provenance here, so
 give the described nodes too. Graph names do not matter: the union of the graphs is one set of statements. No inference beyond
-subclasses.
+subclasses. What values a property takes is judged by `ranges`, statement by statement.
 
 *Source:* SHACL, W3C Recommendation, https://www.w3.org/TR/shacl/
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,9 @@ import pyoxigraph as ox
 
 from memento.assets import read
 from memento.errors import GraphError
-from memento.iris import IRI
+from memento.graph.ranges import Term, broken_range, quote_value, ranges
+from memento.graph.terms import is_ill_typed, to_term, to_value
+from memento.iris import IRI, shorten
 from memento.model import Quad, Value
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 _ALONE = Lock()
 
 # rdflib and pyshacl have no root of their own
-_FAILURES = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, SyntaxError)
+_FAILURES = (RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, SyntaxError)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,13 +47,33 @@ class Violation:
     One fault.
 
     `shape` is the node shape that is broken, `focus` the node that breaks it, `path` the predicate concerned ("" when it is
-    more than one), `message` what to do about it.
+    more than one), `message` what to do about it. `value` is the value that is wrong, as far as it may be shown; "" where it is
+    none.
     """
 
     shape: IRI
     focus: IRI
     path: str
     message: str
+    value: str = ""
+
+    @property
+    def place(self) -> str:
+        """
+        The node, or the triple, that is to be mended.
+
+        >>> Violation(IRI("urn:shape"), IRI("urn:x:note"), "http://purl.org/memento/position", "", '"abc"').place
+        '<urn:x:note> mem:position "abc"'
+        """
+        if not self.value:
+            return f"<{self.focus}>"
+        return f"<{self.focus}> {shorten(self.path)} {self.value}"
+
+    @property
+    def line(self) -> str:
+        """What is broken and how it is mended, without the value, which may be somebody's words."""
+        of = f"{shorten(self.path)}: " if self.value else ""
+        return f"{self.shape.rsplit('/', 1)[-1]}: {of}{self.message}"
 
 
 def violations(quads: Iterable[Quad]) -> list[Violation]:
@@ -60,12 +84,18 @@ def violations(quads: Iterable[Quad]) -> list[Violation]:
         GraphError: the quads could not be validated at all.
         MissingPart: the shapes are not part of this installation.
     """
-    return _held((_name(subject), _name(predicate), _term(value)) for subject, predicate, value, _ in quads)
+    found = [(subject, predicate, value) for subject, predicate, value, _ in quads]
+    ranged = [(s, p, to_term(value)) for s, p, value in found if p in ranges()]
+    sound = ((s, p, value) for s, p, value in found if not isinstance(value, float) or isfinite(value))
+    return _held([(_name(s), _name(p), _term(value)) for s, p, value in sound], _out_of_range(ranged))
 
 
 def violations_of(statements: Iterable[ox.Quad]) -> list[Violation]:
     """The same of quads to the letter: a text in a language, or a number that is none, is not what a string or a number is."""
-    return _held((_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in statements)
+    found = list(statements)
+    wrong = _out_of_range((_iri(one.subject), IRI(one.predicate.value), one.object) for one in found)
+    sound = (one for one in found if not (isinstance(one.object, ox.Literal) and _is_odd(one.object)))
+    return _held([(_exact(one.subject), _exact(one.predicate), _exact(one.object)) for one in sound], wrong)
 
 
 @cache
@@ -77,16 +107,40 @@ def looked_back() -> frozenset[IRI]:
     return frozenset(IRI(str(one)) for how in (SH.inversePath, SH.targetObjectsOf) for one in shapes.objects(None, how))
 
 
-def _held(triples: Iterable[tuple[Node, Node, Node]]) -> list[Violation]:
+def _held(triples: Sequence[tuple[Node, Node, Node]], wrong: Iterable[Violation]) -> list[Violation]:
+    """The faults of some triples, with those of single statements of which no shape of a class speaks."""
     with _ALONE:
         report, shapes = _validated(triples)
-        return sorted(_found(report, shapes))
+        found = _found(report, shapes)
+    values = {(one.focus, one.path): one for one in wrong}
+    named = {
+        replace(one, value=one.value or values[place].value) if (place := (one.focus, one.path)) in values else one
+        for one in found
+    }
+    alone = values.keys() - {(one.focus, one.path) for one in found}
+    return sorted(named | {values[place] for place in alone})
+
+
+def _is_odd(term: ox.Literal) -> bool:
+    """Whether rdflib would tell its log the text of a literal, as it is none of its datatype, or pyshacl cannot compare it."""
+    value = to_value(term)
+    return is_ill_typed(term) or (isinstance(value, float) and not isfinite(value))
+
+
+def _out_of_range(statements: Iterable[tuple[IRI, IRI, Term]]) -> list[Violation]:
+    found = ((subject, predicate, term, broken_range(predicate, term)) for subject, predicate, term in statements)
+    return [
+        Violation(broken.shape, subject, predicate, broken.message, quote_value(term, broken))
+        for subject, predicate, term, broken in found
+        if broken is not None
+    ]
 
 
 def _validated(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
     import pyshacl
     import rdflib
 
+    logging.getLogger("rdflib.term").disabled = True  # it quotes the text of a literal that is none of its datatype
     shapes, ontology = _parsed("ontology/shapes.ttl"), _parsed("ontology/memento.ttl")
     try:
         data = rdflib.Graph()
@@ -121,6 +175,7 @@ def _found(report: Graph, shapes: Graph) -> set[Violation]:
             focus=IRI(str(report.value(result, SH.focusNode))),
             path=_predicate(report.value(result, SH.resultPath)),
             message=str(report.value(result, SH.resultMessage)),
+            value=_value(report.value(result, SH.resultPath), report.value(result, SH.value)),
         )
         for result in report.objects(report.value(predicate=SH.conforms, any=False), SH.result)
     }
@@ -137,6 +192,20 @@ def _predicate(path: Node | None) -> str:
     from rdflib import URIRef
 
     return str(path) if isinstance(path, URIRef) else ""
+
+
+def _value(path: Node | None, value: Node | None) -> str:
+    """A wrong value as it may be shown: where a range tells that it is no text."""
+    from rdflib import URIRef
+
+    of = ranges().get(IRI(str(path))) if isinstance(path, URIRef) else None
+    if of is None or of.is_text or value is None:
+        return ""
+    return quote_value(to_term(IRI(value) if isinstance(value, URIRef) else str(value)), of)
+
+
+def _iri(term: ox.NamedNode | ox.BlankNode | ox.Triple) -> IRI:
+    return IRI(term.value if isinstance(term, ox.NamedNode) else str(term))
 
 
 def _name(iri: str) -> URIRef:

@@ -40,7 +40,7 @@ class Store(Protocol):
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
         """
-        Return the rows of `queries/{query}.rq`, read from the `readable` named graphs alone.
+        Return the rows of `queries/{query}.rq`, read from the `readable` named graphs alone, without values out of their range.
 
         Args:
             query: path below `queries/` without the suffix, as `retrieval/trace`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 
 import pyoxigraph as ox
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
@@ -17,6 +17,7 @@ Term = NamedNode | Literal
 
 _DATE_TIME = NamedNode(XSD.dateTime)
 _STRING = str(XSD.string)
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {
     XSD.integer: int,
     XSD.int: int,
@@ -69,17 +70,38 @@ def _literal_value(term: Literal) -> Value:
     if datatype == _STRING:  # most of them
         return text
     if datatype == XSD.dateTime:
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError:
-            return text
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
+        return _instant(text)
     if datatype == XSD.boolean:
-        return text in ("true", "1")
+        return _FLAGS.get(text, text)
     number = _NUMBERS.get(datatype)
     try:
         return number(text) if number else text
     except ValueError:  # somebody's own RDF may call any text a number
+        return text
+
+
+def is_ill_typed(term: Literal) -> bool:
+    """
+    Whether the text of a literal is none of its datatype, as far as we use that.
+
+    >>> is_ill_typed(Literal("abc", datatype=NamedNode(XSD.integer))), is_ill_typed(Literal("abc"))
+    (True, False)
+    """
+    datatype = term.datatype.value
+    is_used = datatype in _NUMBERS or datatype in (XSD.dateTime, XSD.boolean)
+    return is_used and isinstance(_literal_value(term), str)
+
+
+def _instant(text: str) -> Value:
+    """An instant, or the text where it is none or lies outside of the years that can be counted in UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+        if not at.tzinfo:
+            return at.replace(tzinfo=UTC)
+        if at.year in (MINYEAR, MAXYEAR):
+            at.astimezone(UTC)
+        return at
+    except (ValueError, OverflowError):
         return text
 
 

@@ -26,7 +26,7 @@ def clean_keys(keys: object) -> list[str]:
     if isinstance(keys, str):
         try:
             listed = json.loads(keys)
-        except ValueError:
+        except (ValueError, RecursionError):
             listed = None
         keys = listed if isinstance(listed, list) else [keys]
     if not isinstance(keys, Iterable):

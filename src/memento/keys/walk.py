@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import node as noun
+from memento.graph.mapping import node_or_none as noun
 from memento.graph.mapping import statements
 from memento.graph.store import Row, Store
 from memento.iris import IRI, MEM, TYPE, namespace_of, session_iri
@@ -209,7 +209,10 @@ def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, State
     said = statements((IRI(iri), cast(IRI, row["predicate"]), row["value"], graph) for row in rows).get(IRI(iri), {})
     if MEM.Memory not in said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
-    return noun(Memory, IRI(iri), said), graph, node, said
+    memory = noun(Memory, IRI(iri), said)
+    if memory is None:
+        raise NotFound(f"the memory <{iri}> cannot be read: `check` tells how it is mended")
+    return memory, graph, node, said
 
 
 def record_traversal(entry: KeyEntry, memory: IRI, graph: IRI, weight: float, traversal: Traversal) -> Traversed:

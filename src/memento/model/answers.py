@@ -198,6 +198,17 @@ class Degraded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """
+    What is in the graphs that the caller sees and no reader can take, as a text where a number must be: how many statements, and
+    of which nodes, a hundred at most. All else that is said of them is read.
+    """
+
+    statements: int
+    nodes: tuple[IRI, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the service holds and how it stands."""
 
@@ -222,6 +233,8 @@ class Status:
     address: str | None = None
     degraded: str | None = None
     """Why the memory is read-only and of what time it is; None when all is well."""
+    set_aside: SetAside | None = None
+    """What cannot be read; None when there is nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +257,7 @@ class Health:
     failed: int
     upstreams: Mapping[str, str]
     degraded: str | None = None
+    set_aside: SetAside | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,9 +48,10 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     Take in an RDF document: an export of this or another memory, or one's own RDF; all of it or nothing, a second time nothing.
 
     Raises:
-        InputError: not well formed, by line and column; or a graph that memories cannot be in.
-        Forbidden: a namespace that the caller has no access to.
-        ShapeViolation: it would break a shape.
+        InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that memories cannot be in.
+        Forbidden: a namespace that the caller has no access to, or shapes left out by another than the owner.
+        ShapeViolation: it would break a shape; names the statement and how to mend it.
+        TooLong, TimedOut, Busy: reading it took more memory or time than a worker has, or all are taken.
     """
 
     route: ClassVar[str] = "POST /memory/import/rdf"
@@ -68,6 +69,6 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
         | None
     ) = None
     data: Annotated[str, Meta(description="the free graph that triples outside of any graph go to")] | None = None
-    check: Annotated[bool, Meta(description="hold what is new against the shapes; false takes the right to admin")] = (
+    check: Annotated[bool, Meta(description="hold what is new against the shapes; only the owner may leave it out")] = (
         True
     )

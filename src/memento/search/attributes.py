@@ -192,8 +192,9 @@ class Fadings(Index):
 
     def apply(self, update: Update) -> None:
         for record in update.others:
-            if MEM.Fading in record.statements.get(TYPE, ()) and (until := record.time_of(MEM.at)):
-                self._spans[record.iri] = (record.graph, until, float(record.first(MEM.halfLife)))
+            until, half_life = record.time_of(MEM.at), record.first(MEM.halfLife)
+            if MEM.Fading in record.statements.get(TYPE, ()) and until and half_life:
+                self._spans[record.iri] = (record.graph, until, float(half_life))
                 self._decays.clear()
 
     def drop(self, node: int) -> None:

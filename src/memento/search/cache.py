@@ -99,8 +99,14 @@ def discard(folder: Path, indexes: Indexes) -> None:
 
 
 def fingerprint_files(store: Path) -> str:
-    """Digest the names and sizes of a closed store's files: the engine begins new ones whenever it opens them."""
-    sizes = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
+    """
+    Digest the names and sizes of a closed store's files: the engine begins new ones whenever it opens them. Where it still deletes
+    some as this is called, the digest fits nothing, so that the next start reads the graph.
+    """
+    try:
+        sizes = sorted((path.name, path.stat().st_size) for path in store.iterdir()) if store.is_dir() else []
+    except FileNotFoundError:
+        return uuid4().hex
     return sha256(repr(sizes).encode()).hexdigest()
 
 

@@ -78,6 +78,10 @@ class Indexes(Context):
         self.lock = threading.RLock()
         super().__init__(embedder.dimensions, flat)
 
+    def blank(self) -> Indexes:
+        """Return indexes of the same kind with nothing in them, and a vector file in memory."""
+        return Indexes(self._graph, self.embedder, VectorFile(None, self.embedder.fingerprint), self.flat)
+
     def words(self, graphs: Sequence[IRI], kind: Kind) -> list[Postings]:
         """Return the postings of some graphs, for `words.bm25`."""
         return self[Words].postings(graphs, kind)
@@ -117,12 +121,16 @@ class Indexes(Context):
             if self.file.find_digest(record.iri) != digest(self.text(record)):
                 changed.append(record)
             elif not self._is_placed(record) and (stored := self.file.find(record.iri)):
-                vectors[record.iri] = stored[1]
+                vectors[record.iri] = stored[1].reshape(len(stored[1]), self.dimensions)
         return vectors | dict(zip([record.iri for record in changed], self._embed_texts(changed), strict=True))
+
+    def windows(self, record: Record, text: str) -> list[str]:
+        """Return what is embedded of a node's text; nothing of one that is found by its spelling alone, or that says nothing."""
+        return self.embedder.windows(text) if record.is_embedded and text.strip() else []
 
     def _embed_texts(self, records: Sequence[Record]) -> list[Vectors]:
         """Embed the texts of some records in one call: the (windows, d) vectors of each."""
-        windows = [self.embedder.windows(self.text(one)) if one.is_embedded else [] for one in records]
+        windows = [self.windows(one, self.text(one)) for one in records]
         every = [window for some in windows for window in some]
         flat = self.embedder.embed(every) if every else np.zeros((0, self.dimensions), dtype=np.float32)
         return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
@@ -309,25 +317,29 @@ class Indexes(Context):
             with _pause_collector():
                 ids = sorted((node, iri) for iri, (node, _) in known.items() if iri in held)
                 nodes = [(node, held.pop(iri)) for node, iri in ids]
-                everything = Everything(nodes, nodes, others, edges=edges, numbers=StemNumbers(self.vocabulary))
-                self.nodes.fill(
-                    [
-                        (
-                            node,
-                            record.iri,
-                            cast(Kind, record.kind),
-                            record.graph,
-                            record.lifetime(self.retired_at.get(record.iri)),
-                        )
-                        for node, record in nodes
-                    ]
-                )
-                for index in self:
-                    index.fill(everything)
-            del everything, nodes, ids, known, others, edges
+                self.fill(nodes, others, edges)
+            del nodes, ids, known, others, edges
             for index in self:
                 index.fill_vectors(self.file)
             return stale
+
+    def fill(self, nodes: Sequence[Placed], others: Sequence[Record], edges: Sequence[Edge]) -> None:
+        """Fill the indexes, where they are empty, from records that were learned; vectors come apart."""
+        everything = Everything(nodes, nodes, others, edges=edges, numbers=StemNumbers(self.vocabulary))
+        self.nodes.fill(
+            [
+                (
+                    node,
+                    record.iri,
+                    cast(Kind, record.kind),
+                    record.graph,
+                    record.lifetime(self.retired_at.get(record.iri)),
+                )
+                for node, record in nodes
+            ]
+        )
+        for index in self:
+            index.fill(everything)
 
     def _embed_stale(
         self, held: Mapping[IRI, Record], known: Mapping[IRI, tuple[int, bytes]], progress: Progress | None

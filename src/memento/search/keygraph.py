@@ -7,7 +7,7 @@ Which phrases lead to which memories, and how strongly: keys, and the entities t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class KeyGraph(Index):
             elif record.kind == "anchor":
                 self.put_anchor(node, record.graph, record.labels, record.first(MEM.entityType).rsplit("/", 1)[-1])
             else:
-                self.put(node, record.graph, record.labels, cast(KeyType, record.first(MEM.keyType)))
+                self.put(node, record.graph, record.labels, record.key_type)
         for record in update.others:
             self._learn(record)
 

@@ -8,10 +8,12 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
+from typing import cast
 
+from memento.graph.ranges import drop_unreadable
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, SKOS, TYPE
-from memento.model import Value
+from memento.model import KeyType, Value
 from memento.search.nodes import Kind, Lifetime
 
 Statements = Mapping[IRI, Sequence[Value]]
@@ -38,7 +40,7 @@ BASE: frozenset[IRI] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One node as the graph has it now."""
+    """One node as the graph has it now, without the values that are out of the range of their property."""
 
     iri: IRI
     graph: IRI
@@ -47,6 +49,7 @@ class Record:
     """What it is to the indexes, or None when they do not hold such a node."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "statements", drop_unreadable(self.statements))
         kind = next((_KINDS[IRI(str(t))] for t in self.statements.get(TYPE, ()) if t in _KINDS), None)
         # What denotes an anchor is that anchor under another name.
         object.__setattr__(self, "kind", None if kind == "key" and MEM.denotes in self.statements else kind)
@@ -81,10 +84,16 @@ class Record:
 
     @property
     def edge(self) -> Edge | None:
-        """The link from a key to a memory that it is; None for anything else."""
+        """The link from a key to a memory that it is; None for anything else, and for one that lacks an end."""
         if MEM.KeyLink not in self.statements.get(TYPE, ()):
             return None
-        return IRI(self.first(MEM["from"])), IRI(self.first(MEM.to)), float(self.first(MEM.weight) or 1.0)
+        key, memory = self.first(MEM["from"]), self.first(MEM.to)
+        return (IRI(key), IRI(memory), float(self.first(MEM.weight) or 1.0)) if key and memory else None
+
+    @property
+    def key_type(self) -> KeyType:
+        """As what a key matches; one that does not say it, by its name."""
+        return cast(KeyType, self.first(MEM.keyType) or "name")
 
     def lifetime(self, retired_at: datetime | None) -> Lifetime:
         """Return when it held and was believed, `retired_at` being when its end was known."""
@@ -117,6 +126,8 @@ def read_records(graph: Store, predicates: Iterable[IRI]) -> Iterator[Record]:
     kept = frozenset(predicates)
     for name in filter(is_indexed, graph.graphs()):
         for iri, quads in groupby(graph.quads(name), key=itemgetter(0)):
+            if iri.startswith("_:"):  # no IRI: nobody can ask for it
+                continue
             statements: dict[IRI, list[Value]] = {}
             for _, predicate, value, _ in quads:
                 if predicate in kept:

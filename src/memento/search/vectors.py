@@ -79,14 +79,18 @@ class VectorFile:
             }
 
     def find(self, iri: IRI) -> tuple[bytes, Vectors] | None:
-        """Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file."""
+        """
+        Return the digest and the (windows, d) vectors of a node or of a case, or None when it is not in the file. Of one that has
+        none, as it is found by its spelling alone, d is 0.
+        """
         with self._lock:
             row = self._db.execute("SELECT id, digest FROM node WHERE iri = ?", (iri,)).fetchone()
             if row is None:
                 states = self.find_states([iri])
                 return (states[iri][0], states[iri][1][np.newaxis]) if states else None
             rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (row[0],)).fetchall()
-        return row[1], np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32).reshape(len(rows), -1)
+        data = np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32)
+        return row[1], data.reshape(len(rows), -1 if rows else 0)
 
     def find_id(self, iri: IRI) -> int | None:
         """Return the id of a node, or None when it is not in the file."""

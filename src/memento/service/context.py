@@ -150,11 +150,12 @@ class Context:
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
 
-    def require_owner(self) -> None:
+    def require_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
-        self.access.needs("admin")
+        if not self.access.may("admin"):
+            raise Forbidden(f"{why}: it takes a token with the right to admin")
         if self.access.tenant != OWNER.tenant or self.access.namespaces:
-            raise Forbidden(f"this concerns the whole data folder: it takes a token of the tenant {OWNER.tenant!r}")
+            raise Forbidden(f"{why}: it takes a token of the tenant {OWNER.tenant!r} for all namespaces")
 
     def owns_folder(self) -> bool:
         """Tell whether the caller may care for the whole folder."""

@@ -140,7 +140,8 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
 
 
 def work(service: Service) -> float | None:
-    """Try every note that is due; return the seconds until the next one is, or None when none waits."""
+    """Try every note that is due and can be read; return the seconds until the next one is, or None when none waits."""
+    unreadable = set()
     for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
             return None
@@ -149,7 +150,9 @@ def work(service: Service) -> float | None:
             continue
         if task := queue.load_task(one, service.stores):
             retry_note(task, service.new_agents(), service)
-    due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at]
+        else:
+            unreadable.add(one.note)
+    due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at and one.note not in unreadable]
     return max((min(due) - now()).total_seconds(), 0.05) if due else None
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from memento.backends import Backends
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import quads
+from memento.graph.ranges import fits
 from memento.iris import IRI, MEM, fading_iri, parse_iri
 from memento.model import Change, Fading, Scope, Strength, Value
 from memento.rank import laws
@@ -147,7 +148,7 @@ def unarchive_memory(iri: str, scope: Scope, now: datetime, parts: Backends) -> 
         NotFound: the namespace has no archived memory of that name.
     """
     rows = parts.graph.select("search/statements", [scope.graph], node=parse_iri(iri))
-    stated = {row["predicate"]: row["value"] for row in rows}
+    stated = {row["predicate"]: row["value"] for row in rows if fits(IRI(str(row["predicate"])), row["value"])}
     if MEM.archivedAt not in stated:
         raise NotFound(f"no memory <{iri[:200]}> is archived in the namespace {scope.namespace!r}")
     gone = (MEM.archivedAt, MEM.expiredAt, MEM.energy, MEM.energyAt)

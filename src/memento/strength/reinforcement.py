@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from memento.backends import Backends
 from memento.errors import MementoError
 from memento.graph.mapping import quads, statements
+from memento.graph.ranges import fits
 from memento.iris import IRI, MEM, link_iri
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Read, Skipped, Strength, Traversed, Used, Value
 from memento.rank import laws
@@ -196,7 +197,8 @@ def _settle_energy(
     since = _first_value(stated, MEM.energyAt) or _first_value(stated, MEM.createdAt)
     if at is None or not isinstance(since, datetime):
         return
-    value = next((_first_value(stated, name) for name in (MEM.energy, MEM.importance) if name in stated), laws.MIDDLING)
+    known = (_first_value(stated, name) for name in (MEM.energy, MEM.importance))
+    value = next((one for one in known if one is not None), laws.MIDDLING)
     left = laws.decay_energy(float(str(value)), since, decay)
     # What has faded already fades no second time.
     until = max([at, *(instant for instant, _ in decay.marks[-1:])])
@@ -241,7 +243,8 @@ def _replace_values(
 
 
 def _first_value(stated: Mapping[IRI, Sequence[Value]], predicate: IRI) -> Value | None:
-    return next(iter(stated.get(predicate, ())), None)
+    """Return the first value of a predicate that is within its range."""
+    return next((value for value in stated.get(predicate, ()) if fits(predicate, value)), None)
 
 
 DELAY_S = 0.5

@@ -238,7 +238,8 @@ def _takes_part(triple: Triple, rules: Rules) -> bool:
 
 
 def _to_triple(quad: ox.Quad) -> Triple:
-    return (str(quad.subject), str(quad.predicate), str(quad.object))
+    value = f"<<( {quad.object} )>>" if isinstance(quad.object, ox.Triple) else str(quad.object)
+    return (str(quad.subject), str(quad.predicate), value)
 
 
 def _to_node(term: Term) -> ox.NamedNode:

@@ -122,7 +122,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command(path="list", view=views.show_listing),
     "timeline": Command(path="timeline", view=views.show_timeline),
     "infer": Command(path="infer", view=views.show_inferred),
-    "status": Command(path="status", view=views.show_fields),
+    "status": Command(path="status", view=views.show_status),
     "check": Command(path="check", view=views.show_differences, fails_when=bool),
     "remember": Command(
         path="remember",

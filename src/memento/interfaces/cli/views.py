@@ -122,6 +122,11 @@ def show_described(found: Json) -> str:
     return "\n".join(lines)
 
 
+def show_status(found: Json) -> str:
+    """Name and value, a line each; what is set aside in words."""
+    return show_fields({**found, "set_aside": _set_aside(found["set_aside"])})
+
+
 def show_fields(found: Json) -> str:
     """Name and value, a line each."""
     width = max(len(name) for name in found)
@@ -187,6 +192,16 @@ def _replaced(old: Json, indent: str) -> Iterator[str]:
     yield f"{indent}replaced: {clean(old['content'])} ({dates}; {clean(old['reason'])})"
     for older in old["invalidates"]:
         yield from _replaced(older, indent + "  ")
+
+
+def _set_aside(found: Json | None) -> str | None:
+    """How many statements cannot be read, of which nodes, and where one learns how they are mended."""
+    if found is None:
+        return None
+    count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
+    more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+    said = f"{count} {'statement' if count == 1 else 'statements'} of {', '.join(nodes[:3])}{more}"
+    return f"{said}: `memento check` says how they are mended"
 
 
 def _over(one: Json) -> str:

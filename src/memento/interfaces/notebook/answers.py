@@ -22,7 +22,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from memento.errors import MissingPart, NotAcceptable
-from memento.graph.documents import form_called, read
+from memento.graph.documents import read_lines
 from memento.graph.terms import to_value
 from memento.interfaces.notebook.display import show_table
 from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
@@ -249,7 +249,7 @@ class Triples(Sequence[Triple]):
 def parse_triples(data: bytes) -> Triples:
     """Parse the triples of an N-Triples document, subject by subject."""
     triples = []
-    for quad in read(io.BytesIO(data), form_called("ntriples"), "the answer"):
+    for quad in read_lines(io.BytesIO(data)):
         subject = to_value(quad.subject)
         triples.append((IRI(str(subject)), IRI(quad.predicate.value), to_value(quad.object)))
     return Triples(tuple(sorted(triples, key=lambda one: (one[0], one[1], str(one[2])))), data)

@@ -62,6 +62,7 @@ class Documents:
                 data=asked.text("data"),
                 check=asked.flag("check", default=True),
                 namespace=namespace(),
+                waiting=presence_of(request.environ),
             )
         return respond(merged)
 

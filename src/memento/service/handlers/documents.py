@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
-from shutil import rmtree
+from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
@@ -14,15 +15,18 @@ from memento.archive.files import open_document, save_document
 from memento.archive.rdf_export import ExportDocument, export_document
 from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.errors import MementoError
-from memento.graph.documents import form_called
+from memento.graph.documents import Form, form_called
 from memento.model import Exported, Merged
 from memento.operations import documents as operations
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.understanding import resume
+from memento.sparql.worker.jobs import Rewrite, WaitingClient
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of a document up to which it is staged in memory."""
+_LONGER = 16
+"""Times as long as a document its statements may be, each written out."""
 
 
 @handles(operations.Export)
@@ -88,20 +92,27 @@ def take_in(
     data: str | None = None,
     check: bool = True,
     namespace: str | None,
+    waiting: WaitingClient | None = None,
 ) -> Merged:
     """
-    Take in a document that can be read again from its beginning; `name` is what errors call it.
+    Take in a document; `name` is what errors call it.
+
+    Args:
+        waiting: who waits for it, and may leave.
 
     Raises:
         MementoError: as `ImportRdf`.
     """
     scope, service = context.scope(namespace, "write"), context.service
     if not check:
-        context.access.needs("admin")
-    with service.importing, _staging(source, context) as folder:
-        arriving = ImportDocument(
-            source=source, form=form_called(form), name=name, only=namespace, data=data, check=check, folder=folder
-        )
+        context.require_owner("check=false leaves the shapes out, and is the owner's alone")
+    chosen = form_called(form)
+    with (
+        service.importing,
+        _rewrite(source, chosen, name, context, waiting) as lines,
+        _staging(lines, context) as folder,
+    ):
+        arriving = ImportDocument(lines=lines, name=name, only=namespace, data=data, check=check, folder=folder)
         found = prepare_import(arriving, scope, context.access, context.stores, context.progress)
         try:
             with service.writing:
@@ -115,13 +126,46 @@ def take_in(
 
 
 @contextmanager
-def _staging(source: IO[bytes], context: Context) -> Iterator[Path | None]:
+def _rewrite(
+    source: IO[bytes], form: Form, name: str, context: Context, waiting: WaitingClient | None
+) -> Iterator[IO[bytes]]:
+    """
+    Have a worker write a document as N-Quads, within what the graph store gives it: `sparql.query_s` seconds for each
+    `limits.graph_bytes`, and `sparql.memory_mb`.
+    """
+    workers, settings = context.service.workers, context.settings
+    with workers.snapshots.scratch() as scratch:
+        scratch.mkdir()
+        path, target = scratch / "document", scratch / "lines"
+        with path.open("wb") as file:
+            copyfileobj(source, file)
+            size = file.tell()
+        job = Rewrite(
+            path=str(path),
+            form=form.name,
+            name=name,
+            target=str(target),
+            seconds=settings.sparql.query_s * max(1, ceil(size / settings.limits.graph_bytes)),
+            most_bytes=_LONGER * size + _IN_MEMORY,
+        )
+        answer = workers.run(job, caller=context.access.caller, waiting=waiting)
+        try:
+            b"".join(answer.chunks)
+        finally:
+            answer.close()
+        path.unlink()
+        with target.open("rb") as lines:
+            yield lines
+
+
+@contextmanager
+def _staging(lines: IO[bytes], context: Context) -> Iterator[Path | None]:
     """Give a folder for a long document, gone afterwards; what a killed process left there goes first."""
     home = context.service.datadir.path
     for left in home.glob("import-*"):
         rmtree(left, ignore_errors=True)
-    size = source.seek(0, os.SEEK_END)
-    source.seek(0)
+    size = lines.seek(0, os.SEEK_END)
+    lines.seek(0)
     if size <= _IN_MEMORY:
         yield None
         return

@@ -24,12 +24,10 @@ import pyoxigraph as ox
 
 from memento.errors import Conflict, GraphError, InputError, NotFound, TooLong
 from memento.graph.delta import DEFAULT, Delta, graph_of, serialise_quads
+from memento.graph.parsing import MOST_NESTED, nesting
 from memento.iris import mint
 from memento.sparql.worker.evaluate import evaluate
 from memento.sparql.worker.jobs import ALL, NAMED, Clear, Create, Modify, Operation, Transfer, TrialOptions
-
-MOST_NESTED = 8
-"""Triples within triples; the engine overflows its stack at some thousand."""
 
 _Term = ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple
 _Bound = Callable[[str], "_Term | None"]
@@ -259,17 +257,9 @@ def _make_triple(subject: _Term | None, predicate: _Term | None, value: _Term | 
         return None
     if value is None:
         return None
-    if nesting_depth(value) > MOST_NESTED:
+    if nesting(value) > MOST_NESTED:
         raise InputError(f"triples would be nested deeper than {MOST_NESTED}")
     return ox.Triple(subject, predicate, value)
-
-
-def nesting_depth(term: _Term) -> int:
-    """Return how deep triples are nested in a term; 0 for one that is none."""
-    depth = 0
-    while isinstance(term, ox.Triple):
-        depth, term = depth + 1, term.object
-    return depth
 
 
 _FAILS = "DROP GRAPH <urn:memento:nothing>"

@@ -3,21 +3,21 @@ Documents tried on a snapshot: what they would change in the one graph that they
 
 *Guarantees:* nothing is fetched, whatever a document refers to; its blank nodes are none of the store's.
 
-*But:* nothing here can be stopped, and a document may be nested so deep that it ends the process: it runs in a worker.
+*But:* nothing here can be stopped: it runs in a worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 import pyoxigraph as ox
 
 from memento.errors import InputError
 from memento.graph.delta import Delta
+from memento.graph.parsing import parse_quads, refuse_unsafe
 from memento.iris import mint
-from memento.sparql.update.trial import MOST_NESTED, ChangeLog, graph_term, nesting_depth
+from memento.sparql.update.trial import ChangeLog, graph_term
 from memento.sparql.worker.jobs import Document, TrialOptions
 
 FORMATS: Mapping[str, ox.RdfFormat] = {
@@ -77,23 +77,12 @@ def uploaded(
 
 
 def _quads(document: Document, graph: str) -> Iterator[ox.Quad]:
-    with Path(document.path).open("rb") as file:
-        yield from _read(file, document, graph)
-
-
-def _read(file: IO[bytes], document: Document, graph: str) -> Iterator[ox.Quad]:
-    found = ox.parse(file, FORMATS[document.media], base_iri=document.base, rename_blank_nodes=True)
-    while True:
-        try:
-            quad = next(found, None)
-        except (SyntaxError, ValueError) as error:
-            raise InputError(f"this is not {document.media}: {error}") from error
-        if quad is None:
-            return
-        if not isinstance(quad.graph_name, ox.DefaultGraph) and quad.graph_name != graph_term(graph):
-            raise InputError(
-                f"the document names the graph {quad.graph_name}, and goes into <{graph}>: send it to the graph that it names"
-            )
-        if nesting_depth(quad.object) > MOST_NESTED:
-            raise InputError(f"the document nests triples deeper than {MOST_NESTED}")
-        yield quad
+    path, of, name = Path(document.path), FORMATS[document.media], f"the {document.media} document"
+    refuse_unsafe(path, of, name)
+    with path.open("rb") as file:
+        for quad in parse_quads(file, of, name, base=document.base, rename_blank_nodes=True):
+            if not isinstance(quad.graph_name, ox.DefaultGraph) and quad.graph_name != graph_term(graph):
+                raise InputError(
+                    f"the document names the graph {quad.graph_name}, and goes into <{graph}>: send it to the graph that it names"
+                )
+            yield quad

@@ -121,6 +121,35 @@ class Upload(Job):
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite(Job):
+    """
+    A document of any format to be written as N-Quads into the file `target`; comes back as how many quads they are, in JSON.
+
+    It may take `seconds`, as a long one takes longer than a query may, and make at most `most_bytes`.
+    """
+
+    media: str = "application/json"
+    is_data: bool = True
+    path: str
+    form: str
+    name: str
+    target: str
+    seconds: float
+    most_bytes: int
+
+    def to_plain(self) -> dict[str, object]:
+        return {
+            "kind": "rewrite",
+            "media": self.media,
+            "path": self.path,
+            "form": self.form,
+            "name": self.name,
+            "target": self.target,
+            "most": self.most_bytes,
+        }
+
+
 class WaitingClient(Protocol):
     """Whoever waits for an answer and may leave: `interfaces.web.departures.Presence` is one."""
 

@@ -33,7 +33,7 @@ from memento.errors import Conflict, GraphError, InputError, MementoError, NotFo
 from memento.graph.snapshot import Snapshots
 from memento.settings import SparqlSettings
 from memento.sparql.query.tokens import syntax_error_at
-from memento.sparql.worker.jobs import Answer, Job, WaitingClient
+from memento.sparql.worker.jobs import Answer, Job, Rewrite, Upload, WaitingClient
 from memento.sparql.worker.priority_queue import PriorityQueue, Ticket
 
 _BOOT = "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker.worker import main; main(*sys.argv[2:])"
@@ -78,14 +78,16 @@ class Pool:
             waiting: who may leave before the answer is there; the job ends then.
 
         Raises:
-            InputError: the engine takes it for no SPARQL; names line and column.
+            InputError: the engine takes it for no SPARQL; names line and column. A document is not well formed, or nested too deep.
+            TooLong: a document took more memory than a worker has.
             Busy: the queue is full, or the wait was too long.
             TimedOut: the time ran out before the first byte.
             TooMuch: memory, rows or bytes ran out before the first byte; names the limit.
             GraphError: the store failed.
             Gone: whoever asked has left.
         """
-        run = Run(self, job, caller, min(timeout_s or self.limits.query_s, self.limits.query_s), waiting)
+        most = job.seconds if isinstance(job, Rewrite) else self.limits.query_s
+        run = Run(self, job, caller, min(timeout_s or most, most), waiting)
         while True:
             try:
                 self.queue.enter(run.ticket, run.is_gone)
@@ -321,7 +323,7 @@ class Run:
                 self._pool.queue.may_continue(self.ticket)
                 return None
             raise TimedOut(
-                f"the query took longer than {self._seconds:g} s (sparql.query_s is {self._pool.limits.query_s:g})"
+                f"the {self._what} took longer than {self._seconds:g} s (sparql.query_s is {self._pool.limits.query_s:g})"
             ) from None
         if frame is None:
             if self.ticket.is_stopped:
@@ -346,9 +348,7 @@ class Run:
         if self._pool.is_closed:
             return GraphError("the store is closed")
         process.wait_for_end()
-        return TooMuch(
-            f"the query took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
-        )
+        return self._memory_ran_out()
 
     def _to_error(self, failure: dict[str, str]) -> MementoError:
         limits = self._pool.limits
@@ -366,13 +366,22 @@ class Run:
             case "bytes":
                 return TooMuch(f"the answer has more than {limits.bytes} bytes (sparql.bytes): add a LIMIT")
             case "memory":
-                return TooMuch(
-                    f"the query took more memory than a worker has: {limits.memory_mb} MiB (sparql.memory_mb)"
-                )
+                return self._memory_ran_out()
             case "input_error" | "not_found" | "conflict" | "too_long" as code:
                 return _ERRORS[code](failure["message"])
             case _:
                 return GraphError(failure.get("message", "the query failed"))
+
+    @property
+    def _what(self) -> str:
+        return "document" if isinstance(self._job, Upload | Rewrite) else "query"
+
+    def _memory_ran_out(self) -> MementoError:
+        """Return the error for the end of a worker by its memory or its stack: a document is to blame for it itself."""
+        message = (
+            f"the {self._what} took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
+        )
+        return TooLong(f"{message}: send it in parts, or as N-Quads") if self._what == "document" else TooMuch(message)
 
     def _stop(self) -> None:
         with self._stopping:  # a worker that is somebody else's by now must live

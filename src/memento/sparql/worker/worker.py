@@ -142,6 +142,8 @@ def _serve_jobs(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
                 out.fail(kind=error.code, message=str(error))
             except MemoryError:
                 out.fail(kind="memory")
+            except RecursionError:
+                out.fail(kind="input_error", message="it is nested too deep")
             except (ValueError, KeyError, TypeError) as error:
                 out.fail(kind="internal", message=f"the worker could not take the job: {type(error).__name__}")
     except OSError:
@@ -199,6 +201,13 @@ def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
     write(uploaded(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["options"])).pack())
 
 
+def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.graph.documents import form_called, rewrite
+
+    count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    write(json.dumps({"quads": count}).encode())
+
+
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
     """Return what the query may call beside what the engine has."""
     if not tables:
@@ -213,6 +222,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
     "update": _try_update,
     "data": _collect_data,
     "upload": _try_upload,
+    "rewrite": _rewrite_document,
 }
 
 

@@ -1,0 +1,193 @@
+"""A memory with something of every kind in it, made through its own interfaces, and everything that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pyoxigraph as ox
+
+from conftest import OFFLINE
+from memento.iris import IRI
+from memento.model import CaseRow, NoteRow, ToolCall
+from memento.operations.recall import Recall
+from memento.python import Memento, open_memento
+from memento.service.handlers.documents import export_pieces
+from memento.service.handlers.graphs import TenantGraphs
+from memento.service.handlers.recall import health, peek
+
+ASKED = "Which film came out first, Solaris or Stalker?"
+OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "cases", "provenance", "audit"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lived:
+    """What is asked for by name."""
+
+    memories: tuple[IRI, ...]
+    ended: IRI
+    note: IRI
+    key: str
+    case: IRI
+    run: IRI
+    retrieval: IRI
+    view: IRI
+
+
+def opened(home: Path) -> Memento:
+    """The memory of a folder."""
+    memento = open_memento(home, configured=OFFLINE)
+    assert isinstance(memento, Memento)
+    return memento
+
+
+def live(home: Path) -> Lived:
+    """Make one, and close it."""
+    with opened(home) as memento:
+        first = memento.note("I work at Google.", at="2024-01-08")
+        memento.note("I work at Microsoft.", at="2025-03-03")
+        memento.note("My boss at Microsoft is Ana Silva.")
+        turns = [
+            NoteRow(content=text, speaker="Mel", session="talk", position=at)
+            for at, text in enumerate(("I paint.", "I swim."))
+        ]
+        memento.import_notes(turns)
+        kept = memento.remember(
+            "Green tea is steeped at 75 degrees.", ["green tea", "Mel"], ttl_s=1e9, session="kitchen"
+        )
+        memento.remember("Black tea is steeped at 95 degrees.", ["black tea"], related_to=[kept.saved])
+        other = memento.remember("Coffee is brewed at 93 degrees.", ["coffee"])
+        memento.associate(kept.saved, other.saved, relation="similar", weight=0.5)
+        memento.feedback(kept.saved, helped=True)
+        memento.decay()
+        found = memento.find_keys("green tea")
+        memento.read_key(found.keys[0].key)
+        memento.read_memory(kept.saved, via=found.keys[0].key)
+        memento.evaluate(
+            '(set-policy "tea" (recall "tea")) (remember "Tea is a drink." "fact" 0.5 nil (list "drinks"))'
+        )
+        memento.add_cases(
+            [
+                CaseRow(
+                    task="Which film came out first, Alien or Brazil?", plan="1. Look up both years.", outcome="success"
+                ),
+                CaseRow(task="Which film is longer, Ran or Tron?", plan="1. Guess.", outcome="failure"),
+            ]
+        )
+        retrieval = memento.retrieve_cases(ASKED).retrieval
+        assert retrieval
+        memento.reward_cases(retrieval, "partial")
+        run = memento.start_case(ASKED, plan="1. Ask.", retrieval=retrieval)
+        memento.record_step(run.iri, "Ask.", result="1972", tools=[ToolCall(tool="ask", arguments="{}", result="1972")])
+        done = memento.complete_case(run.iri, "success", reason="it was so")
+        pending = memento.start_case("Which film is the shortest?", plan="1. Measure.")
+        memento.record_step(pending.iri, "Measure.", result="yes")
+        view = memento.navigate_cases(zoom="case").view
+        assert done.case and view
+        memories = tuple(one.iri for one in memento.list(past=True))
+        return Lived(
+            memories=memories,
+            ended=first.memories[0],
+            note=IRI(str(first.note)),
+            key=found.keys[0].key,
+            case=done.case,
+            run=pending.iri,
+            retrieval=retrieval,
+            view=view,
+        )
+
+
+def spoil(home: Path, change: Callable[[ox.Quad], list[ox.Quad]], *, instead: bool) -> int:
+    """Put statements beside or in the place of those of a folder that nobody has open; how many."""
+    store = ox.Store(home / "store")
+    ours = [quad for quad in store if str(getattr(quad.graph_name, "value", "")).startswith(OURS)]
+    count = 0
+    for quad in ours:
+        if worse := change(quad):
+            store.extend(worse)
+            count += len(worse)
+            if instead:
+                store.remove(quad)
+    store.flush()
+    return count
+
+
+def exported(memento: Memento, form: str) -> bytes:
+    """The whole document."""
+    return b"".join(export_pieces(form, memento.context, vectors=True, namespace=None).pieces)
+
+
+def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Everything that reads the memory, by a name."""
+    for engine in (None, "ppr", "spread", "hops", "published"):
+        yield (
+            f"recall by {engine}",
+            partial(memento.recall, "Where do I work, and with tea?", engine=engine, explain=True),
+        )
+    yield "recall as of", lambda: memento.recall("Where do I work?", as_of="2024-06-01", believed_at="2030-01-01")
+    yield "recall ungated", lambda: memento.recall("zzz", gate=False)
+    yield "glimpse", lambda: peek(Recall("tea"), memento.context)
+    yield "list", lambda: memento.list(past=True)
+    yield "entities", lambda: memento.entities()
+    for subject in ("me", "Microsoft", lived.memories[0], lived.note):
+        yield f"timeline of {subject}", partial(memento.timeline, subject)
+    yield "timeline as of", lambda: memento.timeline("me", as_of="2024-06-01")
+    for iri in (*lived.memories, lived.note):
+        yield f"get {iri}", partial(memento.get, iri)
+        yield f"sources {iri}", partial(memento.sources, iri)
+    for iri in lived.memories:
+        yield f"strength {iri}", partial(memento.strength, iri)
+        yield f"read_memory {iri}", partial(memento.read_memory, iri, past=True)
+        yield f"related {iri}", partial(memento.related, iri)
+    for iri in set(lived.memories) - {lived.ended}:
+        yield f"trace {iri}", partial(memento.trace, iri)
+        yield f"activate {iri}", partial(memento.activate, [iri])
+    yield "note status", lambda: memento.note_status(lived.note)
+    yield "retry", lambda: memento.retry()
+    yield "status", lambda: memento.status()
+    yield "health", lambda: health(memento.context, {})
+    yield "check", lambda: memento.check()
+    yield "conversation", lambda: memento.conversation("talk")
+    yield "find_keys", lambda: memento.find_keys("green tea")
+    yield "read_key", lambda: memento.read_key(lived.key)
+    yield "list_memories", lambda: memento.list_memories()
+    yield "memory_stats", lambda: memento.memory_stats()
+    yield "archive", lambda: memento.archive(dry_run=True)
+    yield "manifest", lambda: memento.manifest(fresh=True)
+    yield "expressions", lambda: memento.evaluate('(recall "tea") (stats) (policies) (run "tea") (consolidate true)')
+    yield "list_cases", lambda: memento.list_cases()
+    yield "get_case", lambda: memento.get_case(lived.case)
+    yield "retrieve_cases", lambda: memento.retrieve_cases(ASKED)
+    yield "task_runs", lambda: memento.task_runs()
+    yield "task_run", lambda: memento.task_run(lived.run)
+    yield "case_metrics", lambda: memento.case_metrics()
+    yield "case_status", lambda: memento.case_status()
+    for zoom in ("case", "subtask", "community"):
+        yield f"navigate by {zoom}", partial(memento.navigate_cases, zoom=zoom, previous=lived.view)
+    yield "plan", lambda: memento.plan_task(ASKED)
+    yield "infer", lambda: memento.infer()
+    yield "query", lambda: memento.query("SELECT * WHERE { ?s ?p ?o } LIMIT 10")
+    yield "description", lambda: TenantGraphs(memento.context).description("http://localhost/sparql", namespace=None)
+    for form in ("trig", "nquads", "jsonld"):
+        yield f"export {form}", partial(exported, memento, form)
+
+
+def writes(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What writes to a memory after it has read it."""
+    yield "note", lambda: memento.note("I work at Siemens now.")
+    yield "note of a turn", lambda: memento.import_notes([NoteRow(content="I sing.", speaker="Mel", session="talk")])
+    yield "remember", lambda: memento.remember("White tea is steeped at 80 degrees.", ["green tea"])
+    yield "feedback", lambda: memento.feedback(lived.memories[0], helped=False)
+    yield "associate", lambda: memento.associate(lived.memories[0], lived.memories[1], relation="similar", weight=0.1)
+    yield "decay", lambda: memento.decay()
+    yield "reward", lambda: memento.reward_cases(lived.retrieval, "success")
+    yield "step", lambda: memento.record_step(lived.run, "Measure again.", result="no")
+    yield "undo", lambda: memento.undo(lived.ended)
+    yield "correct", lambda: memento.correct(lived.memories[0], "Coffee is brewed at 94 degrees.")
+    yield "cleanup", lambda: memento.cleanup_expired()
+    yield "forget a case", lambda: memento.forget_case(lived.case)
+    yield "forget", lambda: memento.forget(lived.memories[1])
+    yield "erase", lambda: memento.forget(lived.memories[2], erase=True)
+    yield "rebuild", lambda: memento.rebuild()
