@@ -159,7 +159,7 @@ def _memory(one: Json) -> Iterator[str]:
     yield f"    since {day(one['valid_at'])}{until}{about}"
     yield f"    {_dim(one['iri'])}"
     for old in one["invalidates"]:
-        yield from _replaced(old, "    ")
+        yield from _show_replaced(old, "    ")
     if one["note"]:
         yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
 
@@ -182,11 +182,11 @@ def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
         yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
 
 
-def _replaced(old: Json, indent: str) -> Iterator[str]:
+def _show_replaced(old: Json, indent: str) -> Iterator[str]:
     dates = f"{day(old['valid_at'])} to {day(old['invalid_at'])}"
     yield f"{indent}replaced: {clean(old['content'])} ({dates}; {clean(old['reason'])})"
     for older in old["invalidates"]:
-        yield from _replaced(older, indent + "  ")
+        yield from _show_replaced(older, indent + "  ")
 
 
 def _over(one: Json) -> str:

@@ -90,9 +90,9 @@ class Service:
         with self._starting:
             if owner := self._home.serving_owner():
                 return owner
-            return self._started()
+            return self._start()
 
-    def _started(self) -> Owner:
+    def _start(self) -> Owner:
         # It belongs to no window: it must outlive this process, and its output must not reach the client.
         with (self._home.path / "serve.log").open("ab") as log:
             child = subprocess.Popen(
