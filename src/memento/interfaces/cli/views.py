@@ -35,8 +35,9 @@ def show_forgotten(answer: Json) -> str:
 
 def show_noted(answer: Json) -> str:
     """What was stored and retired."""
+    remarks = [f"{click.style('But    ', fg='yellow')}  {clean(remark)}" for remark in answer["remarks"]]
     if answer["skipped"]:
-        return f"Skipped: {clean(answer['skipped'])}"
+        return "\n".join([f"Skipped: {clean(answer['skipped'])}", *remarks])
     if answer["pending"]:
         return f"Kept, and still to be understood: {answer['note']}"
     contents = answer["contents"]
@@ -45,7 +46,7 @@ def show_noted(answer: Json) -> str:
     lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
     if answer["verbatim"]:
         lines.append(f"{click.style('As said', fg='red')}  {clean(answer['verbatim'])}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *remarks])
 
 
 def show_undone(answer: Json) -> str:
