@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import Field, dataclass, is_dataclass, replace
+from dataclasses import Field, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ import msgspec
 
 from memento.errors import InputError, SettingsError
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
-from memento.settings.groups import ENGINES, EmbeddingSettings, ModelSettings, ProxySettings, Settings
+from memento.settings.groups import ENGINES, EmbeddingSettings, ModelSettings, ProxySettings, ServerSettings, Settings
 from memento.settings.registry import TOOL_GROUPS, groups
 
 PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -348,6 +348,30 @@ def load(
     return check(_overlay(settings, _group_environment(environment), source="the environment"), spelling)
 
 
+@dataclass(frozen=True, slots=True)
+class _ServerOnly:
+    server: ServerSettings = field(default_factory=ServerSettings)
+
+
+def load_server(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ServerSettings:
+    """
+    Load where the service of a data folder listens, as `load` does, and nothing else.
+
+    *Because:* the weights of the signals are declared where recall computes them; who only asks a service waits for none of it.
+
+    Raises:
+        SettingsError: an unknown key of the group, or a value of the wrong type.
+    """
+    environment = _gather_environment(file) if environment is None else environment
+    settings, _ = _overlay_config_file(_ServerOnly(), file, environment)
+    if file is not None and file.is_file():
+        settings = _overlay(settings, read_toml(file, environment), source=str(file))
+    said = {
+        key: text for key in knobs(settings.server) if (text := environment.get(variable("server", key))) is not None
+    }
+    return _overlay(settings, {"server": said}, source="the environment").server
+
+
 def _gather_environment(file: Path | None) -> dict[str, str]:
     """Gather the environment over the data folder's `.env` over the working directory's."""
     here, home = Path.cwd(), (file.parent if file else Path.cwd()).absolute()
@@ -355,9 +379,7 @@ def _gather_environment(file: Path | None) -> dict[str, str]:
     return {**near, **read_dotenv(home / ".env", trusted=file is not None), **os.environ}
 
 
-def _overlay_config_file(
-    settings: Settings, file: Path | None, environment: Mapping[str, str]
-) -> tuple[Settings, Spelling]:
+def _overlay_config_file(settings: G, file: Path | None, environment: Mapping[str, str]) -> tuple[G, Spelling]:
     """Overlay what `MEMENTO_CONFIG` names, else `config/memento.json` beside the file; return how it calls them, too."""
     named = environment.get("MEMENTO_CONFIG")
     path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
@@ -468,6 +490,8 @@ def _overlay(
             where = f"{key} of [{above[:-1]}] in {source}"
             called = (spelling or {}).get((above[:-1], key), where)
             new[key] = _convert(value, hints[key], known[key], called)
+        elif isinstance(settings, _ServerOnly):
+            continue  # another group, which `load` looks at
         elif not above:
             raise SettingsError(f"unknown group [{key}] in {source}: choose one of {', '.join(inner)}")
         else:

@@ -135,7 +135,7 @@ def test_the_examples_are_the_files_under_their_first_sentence(web: FlaskClient)
             one for one in yasgui.EXAMPLES if f"# {unescape(title)}\n" in assets.read(f"queries/{one}.rq").decode()
         ]
         assert "used by" not in unescape(query)
-        assert "the page at /sparql" in assets.read(f"queries/{name}.rq").decode()
+        assert "interfaces/web/yasgui.py" in assets.read(f"queries/{name}.rq").decode()
 
 
 @pytest.mark.parametrize("example", yasgui.examples(), ids=lambda example: example.name)
