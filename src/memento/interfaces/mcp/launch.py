@@ -121,7 +121,7 @@ class Service:
 
     def _port(self) -> list[str]:
         """A free port instead of the usual one, when somebody else has that: who looks finds it in the data folder."""
-        knobs = settings.load_server(self._home.settings)
+        knobs = settings.load_client(self._home.settings).server
         family = socket.AF_INET6 if ":" in knobs.host else socket.AF_INET
         try:
             socket.create_server((knobs.host, knobs.port), family=family).close()
