@@ -10,7 +10,6 @@ import pytest
 
 from measure import fresh_memory
 from memento import open_memento
-from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.errors import InputError, NotFound
 from memento.graph.binding import load_query
 from memento.iris import MEM
@@ -31,7 +30,7 @@ def test_likely_rivals_both_stay_and_are_listed(memento: Memento) -> None:
     memento.note("Backups are kept in the Oslo vault.", at="2026-01-05")
     memento.note("Backups moved to the Bergen vault.", at="2026-02-05")
 
-    [dispute] = list_disputes(Scope(), memento.service.stores)
+    [dispute] = memento.disputes()
 
     assert set(dispute.contents) == {"Backups are kept in the Oslo vault.", "Backups moved to the Bergen vault."}
     assert 0.5 <= dispute.confidence < 1
@@ -42,21 +41,27 @@ def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
     old = memento.note("Backups are kept in the Oslo vault.", at="2026-01-05").memories[0]
     new = memento.note("Backups moved to the Bergen vault.", at="2026-02-05").memories[0]
 
-    act = settle_dispute(new, old, Scope(), memento.service.stores, reason="The Oslo vault was given up")
+    settled = memento.settle(new, old, reason="The Oslo vault was given up")
 
-    assert list_disputes(Scope(), memento.service.stores) == ()
+    assert memento.disputes() == ()
     assert [one.content for one in memento.list()] == ["Backups moved to the Bergen vault."]
-    assert (str(MEM.reason), "The Oslo vault was given up") in memento.get(act).properties
+    assert (str(MEM.reason), "The Oslo vault was given up") in memento.get(settled.invalidation).properties
     assert memento.check() == ()
+    with pytest.raises(InputError, match="over already"):
+        memento.settle(new, old)
+
+    memento.undo(settled.invalidation)
+
+    assert len(memento.list()) == 2
 
 
 def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Memento) -> None:
     one = memento.note("Backups are kept in the Oslo vault.").memories[0]
 
     with pytest.raises(InputError):
-        settle_dispute(one, one, Scope(), memento.service.stores)
+        memento.settle(one, one)
     with pytest.raises(NotFound):
-        settle_dispute(one, "urn:memento:memory:none", Scope(), memento.service.stores)
+        memento.settle(one, "urn:memento:memory:none")
 
 
 def test_sparql_says_what_is_held_of_a_relation_and_when(memento: Memento) -> None:

@@ -21,8 +21,8 @@ AT_ONCE = 6
 
 ALL_STEPS = {
     **STEPS,
-    "before a model is asked": (ModelAgents, "_asked", True),
-    "after a model has answered": (ModelAgents, "_asked", False),
+    "before a model is asked": (ModelAgents, "_ask", True),
+    "after a model has answered": (ModelAgents, "_ask", False),
 }
 
 

@@ -106,5 +106,5 @@ def test_a_description_says_what_the_thing_is() -> None:
         ("University of Lisbon", "University of Lisbon"),
     ],
 )
-def test_names_are_normalised(name: str, normalise_label: str) -> None:
-    assert normalised_name(name) == normalise_label
+def test_names_are_normalised(name: str, normalised: str) -> None:
+    assert normalised_name(name) == normalised

@@ -16,7 +16,7 @@ Short notes are no exception, or the promise would rest on the patterns. It cost
 interpreter, starts with the first note, and imports the rules in the place of its owner; a question takes some tenths of a
 millisecond more.
 
-*But:* patterns are kept linear and texts bounded all the same (`rules.sentences.is_readable`, `tests/runaway.py`): the deadline is
+*But:* patterns are kept linear and texts bounded all the same (`text.sentences.is_readable`, `tests/runaway.py`): the deadline is
 for what nobody has thought of.
 """
 

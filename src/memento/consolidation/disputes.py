@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -11,18 +10,7 @@ from memento.consolidation.context import load_statements
 from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node, quads
 from memento.iris import IRI, MEM, TYPE, mint
-from memento.model import Change, Invalidation, Memory, Quad, Scope
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispute:
-    """Two current memories, the older IRI first; `confidence` is 1 where they contradict each other, else how likely they do."""
-
-    one: IRI
-    other: IRI
-    confidence: float
-    contents: tuple[str, str]
-    since: tuple[datetime, datetime]
+from memento.model import Change, Dispute, Invalidation, Memory, Quad, Scope, Settled
 
 
 def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Dispute, ...]:
@@ -40,18 +28,20 @@ def list_disputes(scope: Scope, parts: Backends, limit: int = 100) -> tuple[Disp
     )
 
 
-def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reason: str = "") -> IRI:
+def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reason: str = "") -> Settled:
     """
-    End one of two memories in favour of the other, and drop what flagged them; returns the invalidation.
+    End one of two memories in favour of the other, and drop what flagged them; `undo` takes it back.
 
     Raises:
         NotFound: the namespace has no such current memory.
-        InputError: both are the same one.
+        InputError: both are the same one, or the other is over already.
     """
     if kept == ended:
         raise InputError("a memory is in no dispute with itself: name the one to keep and the one to end")
     right, wrong = _memory(kept, scope, parts), _memory(ended, scope, parts)
     now = parts.clock()
+    if wrong.invalid_at is not None and wrong.invalid_at <= now:
+        raise InputError(f"the memory <{wrong.iri}> is over already: there is nothing to settle")
     act = Invalidation(
         iri=mint("invalidation"),
         invalidator=right.iri,
@@ -70,7 +60,12 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
     if wrong.invalid_at is not None:
         removes.append((wrong.iri, MEM.invalidAt, wrong.invalid_at, graph))
     parts.commit(Change(tuple(adds), tuple(removes)), scope)
-    return act.iri
+    return Settled(
+        invalidation=act.iri,
+        kept=right.iri,
+        ended=wrong.iri,
+        contents={one.iri: one.content for one in (right, wrong)},
+    )
 
 
 def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:

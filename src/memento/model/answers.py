@@ -317,6 +317,27 @@ class NoteStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """Two current memories, the older IRI first; `confidence` is 1 where they contradict each other, else how likely they do."""
+
+    one: IRI
+    other: IRI
+    confidence: float
+    contents: tuple[str, str]
+    since: tuple[datetime, datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The invalidation with which a dispute was settled, the memory that stays and the one that is over; `contents` of both."""
+
+    invalidation: IRI
+    kept: IRI
+    ended: IRI
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
     """
     A taken-back invalidation: the memory that holds again, and the one that had retired it, which stays as it is.

@@ -167,6 +167,43 @@ class Undo(Operation["model.Undone"], frozen=True):
     iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory, whose latest one is meant")]
 
 
+class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
+    """List memories of this namespace that cannot, or likely cannot, hold together: contradictions first, then likely rivals."""
+
+    route: ClassVar[str] = "GET /memory/disputes"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model is told of a contradiction with the memory it recalls; a list of them is for the user to settle",
+        "sexpr": "an expression changes memories by its own verbs",
+    }
+
+    limit: Annotated[int, Meta(ge=1, le=1000, description="most of them")] = 100
+
+
+class Settle(Operation["model.Settled"], frozen=True):
+    """
+    Settle a dispute: one memory stays, the other is over since that one began.
+
+    `undo` takes it back.
+
+    Raises:
+        NotFound: the namespace has no such memory.
+        InputError: both are the same one, or the other is over already.
+    """
+
+    route: ClassVar[str] = "POST /memory/{kept}/settle"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {
+        "mcp": "a model corrects; which of two memories is right is for the user to say",
+        "sexpr": "an expression changes memories by its own verbs",
+    }
+
+    kept: Annotated[Iri, Meta(description="the memory that is right")]
+    ended: Annotated[Iri, Meta(description="the memory that is over")]
+    reason: Annotated[str, Meta(description="why, in your words; otherwise what the right one says")] = ""
+
+
 class Forget(Operation["model.Forgotten"], frozen=True):
     """
     Hide a memory, all memories of a note, or all that a model made, from every recall from now on; history keeps them.

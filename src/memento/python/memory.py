@@ -98,6 +98,8 @@ class Memory(ABC):
     retry = Method(notes.Retry)
     correct = Method(notes.Correct)
     undo = Method(notes.Undo)
+    disputes = Method(notes.Disputes)
+    settle = Method(notes.Settle)
     forget = Method(notes.Forget)
     sources = Method(notes.Sources)
 

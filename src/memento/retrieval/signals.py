@@ -319,7 +319,7 @@ def score_pairs(stripped: str, view: View) -> Signal:
 
 
 @signal(
-    0.9,
+    0.3,
     'being about the user, when the question says "I" or "my" or calls the user by name',
     bounded=True,
 )

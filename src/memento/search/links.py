@@ -582,7 +582,7 @@ def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Value
     Return how surely memories are about a name of the question, in 0..1; a name shared by many says little about each.
 
     Args:
-        names: labels as `Joined.named` gives them.
+        names: labels as `Joined.find_names` gives them.
         visible: (ids,) the memories that may have a value.
 
     >>> from memento.search.links import Links

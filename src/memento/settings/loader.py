@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import Field, dataclass, is_dataclass, replace
+from dataclasses import Field, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 from urllib.parse import urlsplit
@@ -23,7 +23,16 @@ import msgspec
 
 from memento.errors import InputError, SettingsError
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
-from memento.settings.groups import ENGINES, EmbeddingSettings, ModelSettings, ProxySettings, Settings
+from memento.settings.groups import (
+    ENGINES,
+    EmbeddingSettings,
+    KeysSettings,
+    ModelSettings,
+    ProxySettings,
+    ScopeSettings,
+    ServerSettings,
+    Settings,
+)
 from memento.settings.registry import TOOL_GROUPS, groups
 
 PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
@@ -345,7 +354,34 @@ def load(
     settings, spelling = _overlay_config_file(settings, file, environment)
     if file is not None and file.is_file():
         settings = _overlay(settings, read_toml(file, environment), source=str(file))
-    return check(_overlay(settings, _group_environment(environment), source="the environment"), spelling)
+    return check(_overlay(settings, _group_environment(environment, settings), source="the environment"), spelling)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """The groups that a client of a running service goes by."""
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    scope: ScopeSettings = field(default_factory=ScopeSettings)
+    keys: KeysSettings = field(default_factory=KeysSettings)
+
+
+def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
+    """
+    Load what a client of a running service goes by, as `load` does, and nothing else.
+
+    *Because:* the weights of the signals are declared where recall computes them; who only asks a service waits for none of it.
+
+    Raises:
+        SettingsError: an unknown key of these groups, or a value of the wrong type.
+    """
+    environment = _gather_environment(file) if environment is None else environment
+    settings, _ = _overlay_config_file(ClientSettings(), file, environment)
+    if file is not None and file.is_file():
+        settings = _overlay(settings, read_toml(file, environment), source=str(file))
+    names = {variable(name, key) for name, group in groups(settings) for key in knobs(group)}
+    ours = {name: text for name, text in environment.items() if name in names}
+    return _overlay(settings, _group_environment(ours, settings), source="the environment")
 
 
 def _gather_environment(file: Path | None) -> dict[str, str]:
@@ -355,9 +391,7 @@ def _gather_environment(file: Path | None) -> dict[str, str]:
     return {**near, **read_dotenv(home / ".env", trusted=file is not None), **os.environ}
 
 
-def _overlay_config_file(
-    settings: Settings, file: Path | None, environment: Mapping[str, str]
-) -> tuple[Settings, Spelling]:
+def _overlay_config_file(settings: G, file: Path | None, environment: Mapping[str, str]) -> tuple[G, Spelling]:
     """Overlay what `MEMENTO_CONFIG` names, else `config/memento.json` beside the file; return how it calls them, too."""
     named = environment.get("MEMENTO_CONFIG")
     path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
@@ -434,9 +468,9 @@ def check_namespace(name: str) -> str:
     return name
 
 
-def _group_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+def _group_environment(environment: Mapping[str, str], settings: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    names = {variable(name, key): (name, key) for name, group in groups(Settings()) for key in knobs(group)}
+    names = {variable(name, key): (name, key) for name, group in groups(settings) for key in knobs(group)}
     for name, text in environment.items():
         if not name.startswith("MEMENTO_") or name in UNDIVIDED:
             continue
@@ -468,6 +502,8 @@ def _overlay(
             where = f"{key} of [{above[:-1]}] in {source}"
             called = (spelling or {}).get((above[:-1], key), where)
             new[key] = _convert(value, hints[key], known[key], called)
+        elif isinstance(settings, ClientSettings):
+            continue  # another group, which `load` looks at
         elif not above:
             raise SettingsError(f"unknown group [{key}] in {source}: choose one of {', '.join(inner)}")
         else:

@@ -46,10 +46,10 @@ def rows(memento: Memento, query: str, /, **slots: object) -> list[dict[str, str
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
-def test_there_are_a_dozen_and_each_runs_as_it_is_shown(danny: Memento) -> None:
+def test_each_runs_as_it_is_shown(danny: Memento) -> None:
     shown = load_examples()
 
-    assert len(shown) == len(EXAMPLES) == 12
+    assert len(shown) == len(EXAMPLES) == 14
     for one in shown:
         assert one.title.endswith((".", ":"))
         assert one.sparql.startswith("PREFIX")

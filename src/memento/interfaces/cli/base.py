@@ -118,7 +118,9 @@ def namespace_of(chosen: Chosen) -> str:
     """Where notes go and questions look when a call names no namespace."""
     name = chosen.namespace
     if name is None:
-        name = chosen.settings().scope.namespace if chosen.folder.settings.is_file() else "main"
+        from memento.settings import load_client
+
+        name = load_client(chosen.folder.settings).scope.namespace if chosen.folder.settings.is_file() else "main"
     if name == "project":
         from memento.settings import resolve_namespace
 

@@ -86,20 +86,20 @@ def _with_json(before: str, text: str, path: Path) -> str:
         raise InputError(f"{path} is not JSON, so nothing was written: {error}") from error
     if not isinstance(there, dict):
         raise InputError(f"{path} is not a JSON object, so nothing was written")
-    return json.dumps(_merged(there, json.loads(text)), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_merge(there, json.loads(text)), indent=2, ensure_ascii=False) + "\n"
 
 
-def _merged(there: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
+def _merge(there: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
     """
     Both, and what is new where both say something.
 
-    >>> _merged({"a": {"b": 1}, "c": 2}, {"a": {"d": 3}, "c": 4})
+    >>> _merge({"a": {"b": 1}, "c": 2}, {"a": {"d": 3}, "c": 4})
     {'a': {'b': 1, 'd': 3}, 'c': 4}
     """
     merged = dict(there)
     for key, value in more.items():
         old = merged.get(key)
-        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
 
 

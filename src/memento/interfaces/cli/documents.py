@@ -40,7 +40,7 @@ def export(chosen: Chosen, file: Path, **details: Any) -> None:
 def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
     """Take in FILE: an export or other RDF, all or nothing; or notes as JSON lines, a JSON array or paragraphs."""
     if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF:
-        _merged(chosen, file, form=form, data=data, check=not no_check)
+        _merge(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
     from memento.intake import read_rows
@@ -142,7 +142,7 @@ def context() -> None:
     click.echo(write_context(), nl=False)
 
 
-def _merged(chosen: Chosen, file: Path, **details: Any) -> None:
+def _merge(chosen: Chosen, file: Path, **details: Any) -> None:
     from memento.codec import plain
 
     with opened(chosen, "import") as memento, bar("Importing") as progress:

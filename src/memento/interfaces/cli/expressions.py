@@ -36,7 +36,7 @@ def recall(chosen: Chosen, question: str, no_gate: bool, form: str | None, **det
     details["gate"] = False if no_gate else None
     with opened(chosen, "recall") as memento:
         if form and not chosen.as_json:
-            click.echo(_rendered(chosen, memento, form, question, details))
+            click.echo(_render(chosen, memento, form, question, details))
             return
         answer = ask(memento, "recall", question=question, **details)
     printed(chosen, answer, lambda: views.show_recollection(answer))
@@ -145,7 +145,7 @@ def is_open(text: str) -> bool:
     return state in ("text", "escape") or depth > 0
 
 
-def _rendered(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+def _render(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
     from zoneinfo import ZoneInfo
 
     from memento.retrieval.render import as_text, as_xml

@@ -33,7 +33,7 @@ def query(chosen: Chosen, sparql: str, accept: str | None) -> None:
 def update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
     """Do what a SPARQL update says: the text itself, a file that holds it, or - for standard input."""
     with opened(chosen, "update") as memento:
-        _told(chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace))
+        _tell(chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace))
 
 
 @main.group("graph")
@@ -48,7 +48,7 @@ def graph() -> None:
 def get(chosen: Chosen, name: str, accept: str) -> None:
     """Print all triples of a graph."""
     with opened(chosen, "graph") as memento:
-        body, _ = memento.get_graph(_called(name), accept=accept, namespace=chosen.namespace)
+        body, _ = memento.get_graph(_call(name), accept=accept, namespace=chosen.namespace)
     click.echo(body, nl=not body.endswith(b"\n"))
 
 
@@ -61,9 +61,9 @@ def put(chosen: Chosen, name: str, file: str, media: str | None) -> None:
     """Let a graph hold what FILE says, or standard input when it is -, and nothing else."""
     with opened(chosen, "graph") as memento:
         document = _document(file)
-        _told(
+        _tell(
             chosen,
-            memento.put_graph(document, _called(name), media=media or _media(file), namespace=chosen.namespace),
+            memento.put_graph(document, _call(name), media=media or _media(file), namespace=chosen.namespace),
         )
 
 
@@ -76,9 +76,9 @@ def add(chosen: Chosen, name: str, file: str, media: str | None) -> None:
     """Add what FILE says, or standard input when it is -, to a graph."""
     with opened(chosen, "graph") as memento:
         document = _document(file)
-        _told(
+        _tell(
             chosen,
-            memento.post_graph(document, _called(name), media=media or _media(file), namespace=chosen.namespace),
+            memento.post_graph(document, _call(name), media=media or _media(file), namespace=chosen.namespace),
         )
 
 
@@ -88,20 +88,20 @@ def add(chosen: Chosen, name: str, file: str, media: str | None) -> None:
 def delete(chosen: Chosen, name: str) -> None:
     """Take a graph away with all that is in it."""
     with opened(chosen, "graph") as memento:
-        _told(chosen, memento.delete_graph(_called(name), namespace=chosen.namespace))
+        _tell(chosen, memento.delete_graph(_call(name), namespace=chosen.namespace))
 
 
 for one in (get, put, add, delete):
     common(one)
 
 
-def _told(chosen: Chosen, changed: Changed) -> None:
+def _tell(chosen: Chosen, changed: Changed) -> None:
     from memento.codec import plain
 
     printed(chosen, plain(changed), lambda: f"Quads: {changed.added:,} added, {changed.removed:,} removed.")
 
 
-def _called(name: str) -> str:
+def _call(name: str) -> str:
     """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
     from memento.access import OWNER
     from memento.iris import data_iri

@@ -35,8 +35,9 @@ def show_forgotten(answer: Json) -> str:
 
 def show_noted(answer: Json) -> str:
     """What was stored and retired."""
+    remarks = [f"{click.style('But    ', fg='yellow')}  {clean(remark)}" for remark in answer["remarks"]]
     if answer["skipped"]:
-        return f"Skipped: {clean(answer['skipped'])}"
+        return "\n".join([f"Skipped: {clean(answer['skipped'])}", *remarks])
     if answer["pending"]:
         return f"Kept, and still to be understood: {answer['note']}"
     contents = answer["contents"]
@@ -45,7 +46,7 @@ def show_noted(answer: Json) -> str:
     lines += [f"{click.style('Against', fg='red')}  {clean(contents[iri])}" for iri in answer["contradicts"]]
     if answer["verbatim"]:
         lines.append(f"{click.style('As said', fg='red')}  {clean(answer['verbatim'])}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *remarks])
 
 
 def show_undone(answer: Json) -> str:
@@ -164,7 +165,7 @@ def _memory(one: Json) -> Iterator[str]:
     yield f"    since {day(one['valid_at'])}{until}{about}"
     yield f"    {_dim(one['iri'])}"
     for old in one["invalidates"]:
-        yield from _replaced(old, "    ")
+        yield from _show_replaced(old, "    ")
     if one["note"]:
         yield f"    {_dim('note ' + day(one['note']['at']) + ' “' + clean(one['note']['content']) + '”')}"
 
@@ -187,11 +188,11 @@ def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
         yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
 
 
-def _replaced(old: Json, indent: str) -> Iterator[str]:
+def _show_replaced(old: Json, indent: str) -> Iterator[str]:
     dates = f"{day(old['valid_at'])} to {day(old['invalid_at'])}"
     yield f"{indent}replaced: {clean(old['content'])} ({dates}; {clean(old['reason'])})"
     for older in old["invalidates"]:
-        yield from _replaced(older, indent + "  ")
+        yield from _show_replaced(older, indent + "  ")
 
 
 def _set_aside(found: Json | None) -> str | None:

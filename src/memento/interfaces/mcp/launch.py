@@ -90,9 +90,9 @@ class Service:
         with self._starting:
             if owner := self._home.serving_owner():
                 return owner
-            return self._started()
+            return self._start()
 
-    def _started(self) -> Owner:
+    def _start(self) -> Owner:
         # It belongs to no window: it must outlive this process, and its output must not reach the client.
         with (self._home.path / "serve.log").open("ab") as log:
             child = subprocess.Popen(
@@ -121,7 +121,7 @@ class Service:
 
     def _port(self) -> list[str]:
         """A free port instead of the usual one, when somebody else has that: who looks finds it in the data folder."""
-        knobs = settings.load(self._home.settings).server
+        knobs = settings.load_client(self._home.settings).server
         family = socket.AF_INET6 if ":" in knobs.host else socket.AF_INET
         try:
             socket.create_server((knobs.host, knobs.port), family=family).close()

@@ -71,19 +71,19 @@ class Change:
 def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
     """Ask, or remember."""
     if not asked.confirmed:
-        return _unconfirmed(
+        return _list_unconfirmed(
             f"Remember this?\n\n{asked.content.strip()}",
             "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
             f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
         )
     noted = reach.memory.note(asked.content, at=asked.at, wait=asked.wait, namespace=reach.namespace)
-    return _stored(noted, "noted", "Noted.")
+    return _store(noted, "noted", "Noted.")
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:
     """Put a memory right."""
     corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
-    return _stored(corrected, "corrected", "Corrected.")
+    return _store(corrected, "corrected", "Corrected.")
 
 
 def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
@@ -91,7 +91,7 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     verb = "Delete for good" if asked.erase else "Forget"
     if not asked.confirmed:
         what = _content(reach, asked.iri)
-        return _unconfirmed(
+        return _list_unconfirmed(
             f"{verb}?\n\n{what}",
             "Nothing is forgotten yet. Show this to the user and ask whether to "
             f"{verb.lower()} it; when they say yes, call memento_forget again with confirmed=true:\n\n{what}",
@@ -103,7 +103,7 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     )
 
 
-def _stored(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
+def _store(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
     if noted.skipped:
         return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
     state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
@@ -113,7 +113,7 @@ def _stored(noted: Noted, status: Literal["noted", "corrected"], text: str) -> T
     return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
 
 
-def _unconfirmed(question: str, instead: str) -> Ask:
+def _list_unconfirmed(question: str, instead: str) -> Ask:
     return Ask(
         question=question,
         instead=Told(answer=Change(status="unconfirmed"), text=instead),

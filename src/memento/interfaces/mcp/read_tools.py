@@ -112,7 +112,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         engine=asked.engine,
         namespace=reach.namespace,
     )
-    memories = tuple(_found(one) for one in found.memories)
+    memories = tuple(_find(one) for one in found.memories)
     return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))
 
 
@@ -126,7 +126,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     )
     try:
         if answer.media == "text/turtle":
-            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bounded(answer.chunks).decode()))
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bound(answer.chunks).decode()))
         if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
             return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
         portion = _Portion(answer.chunks)
@@ -178,7 +178,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         yield rest
 
 
-def _bounded(chunks: Iterable[bytes]) -> bytes:
+def _bound(chunks: Iterable[bytes]) -> bytes:
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -189,7 +189,7 @@ def _bounded(chunks: Iterable[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _found(one: Recalled) -> Found:
+def _find(one: Recalled) -> Found:
     return Found(
         iri=one.iri,
         content=one.content,

@@ -159,7 +159,7 @@ class Door:
 
     async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
-        text, media = await self._answered(context, lambda: resources.read(self._reach(context), uri))
+        text, media = await self._answer(context, lambda: resources.read(self._reach(context), uri))
         return mcp.ReadResourceResult(
             contents=[mcp.TextResourceContents(uri=uri, text=text, mime_type=media)],
             ttl_ms=catalogue.LISTS_TTL_MS if media == "text/turtle" else LIVE_TTL_MS,
@@ -168,7 +168,7 @@ class Door:
 
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
-        text = await self._answered(context, lambda: prompts.text(self._reach(context), params.name, given))
+        text = await self._answer(context, lambda: prompts.text(self._reach(context), params.name, given))
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
         )
@@ -179,7 +179,7 @@ class Door:
         named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
         return Reach(memory=request.state.memory, namespace=named or None)
 
-    async def _answered(self, context: Context, work: Callable[[], T]) -> T:
+    async def _answer(self, context: Context, work: Callable[[], T]) -> T:
         """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
         try:
             return await self._alive(context, work)
@@ -246,7 +246,7 @@ def app(service: Service) -> ASGI:
             return
         headers = Headers(scope=scope)
         try:
-            scope.setdefault("state", {})["memory"] = _admitted(memento, scope, headers)
+            scope.setdefault("state", {})["memory"] = _admit(memento, scope, headers)
         except Unauthorised as error:
             await _refuse(send, error.status, str(error), ("www-authenticate", 'Bearer realm="memento"'))
             return
@@ -263,7 +263,7 @@ def app(service: Service) -> ASGI:
     return answer
 
 
-def _admitted(memento: Memento, scope: Any, headers: Headers) -> Memento:
+def _admit(memento: Memento, scope: Any, headers: Headers) -> Memento:
     """The memory as the sender of a request may see it, the one place where it is chosen; raises `Unauthorised` or `Forbidden`."""
     address, _ = scope.get("client") or ("", 0)
     caller = Caller(address=address, method=scope["method"], headers=headers)

@@ -105,7 +105,7 @@ class Shim:
             supported = {"supported": list(catalogue.MODERN), "requested": revision}
             self._fail(own, UNSUPPORTED, "Unsupported protocol version", supported)
         elif revision is None and method == "initialize":
-            self._result(own, self._introduced(message.get("params", {})))
+            self._result(own, self._introduce(message.get("params", {})))
         elif revision is None and method == "ping":
             self._result(own, {})
         elif revision is not None and method == "server/discover":
@@ -128,7 +128,7 @@ class Shim:
         tools = self._lists["tools/list"]["tools"]
         return self._service.map_text() if any(tool["name"] == sexpr_tools.NAME for tool in tools) else ""
 
-    def _introduced(self, params: Json) -> Json:
+    def _introduce(self, params: Json) -> Json:
         """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""
         asked = params.get("protocolVersion")
         self._older = {

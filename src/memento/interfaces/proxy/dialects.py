@@ -126,7 +126,7 @@ def read(body: bytes, dialect: Dialect, owner: str) -> Conversation:
     if listed is None or not isinstance(listed.value, list | str):
         raise Unreadable("no messages")
     if isinstance(listed.value, str):
-        messages = [_spoken(text, Voice.HUMAN, listed)]
+        messages = [_read_words(text, Voice.HUMAN, listed)]
     else:
         messages = [_message(text, one) for one in items(text, listed)]
     earlier = [fields[name].value for name in ("previous_response_id", "conversation") if name in fields]
@@ -175,12 +175,12 @@ def _message(text: str, span: Span) -> Message:
     voice = _ROLES.get(str(role), Voice.OTHER)
     if voice is Voice.HUMAN:
         content = members(text, span).get("content")
-        return _spoken(text, voice, content) if content else Message(voice, "")
+        return _read_words(text, voice, content) if content else Message(voice, "")
     said = _words(span.value.get("content")) if voice is Voice.MODEL else ""
     return Message(voice, said.strip(), is_plain=not _is_busy(span.value))
 
 
-def _spoken(text: str, voice: Voice, content: Span) -> Message:
+def _read_words(text: str, voice: Voice, content: Span) -> Message:
     """A person's message, or a tool's result that is sent as one."""
     if isinstance(content.value, str):
         said = human(content.value)

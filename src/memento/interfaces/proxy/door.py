@@ -46,8 +46,8 @@ class Proxy:
         for prefix in PROXIED:
             rule = f"{prefix}<path:rest>"
             routes.add_url_rule(rule, view_func=self.forward, methods=METHODS, provide_automatic_options=False)
-        routes.register_error_handler(MementoError, lambda error: _told(error.status, str(error)))
-        routes.register_error_handler(HTTPException, _refused)
+        routes.register_error_handler(MementoError, lambda error: _tell(error.status, str(error)))
+        routes.register_error_handler(HTTPException, _refuse)
         return routes
 
     @property
@@ -67,7 +67,7 @@ class Proxy:
         upstream = self._upstream(protocol)
         body = request.get_data(cache=False)
         begin = time.perf_counter()
-        enriched = self._enriched(body)
+        enriched = self._enrich(body)
         spent_ms = (time.perf_counter() - begin) * 1000
         telemetry.count(f"proxy.{enriched.state}")
         answer = self._relay.sent(
@@ -90,7 +90,7 @@ class Proxy:
             )  # Flask will not read on to the end, without which the connection cannot be used again
         return response
 
-    def _enriched(self, body: bytes) -> Enriched:
+    def _enrich(self, body: bytes) -> Enriched:
         dialect = DIALECTS.get(request.path)
         is_off = request.headers.get("x-memento", "").strip().lower() == "off"
         if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
@@ -134,14 +134,14 @@ def _is_encoded(asked: Request) -> bool:
     return asked.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
 
 
-def _refused(error: HTTPException) -> Response:
+def _refuse(error: HTTPException) -> Response:
     message = error.description or error.name
     if error.code == 413:
         message = f"the request is longer than {BODY_BYTES} bytes"
-    return _told(error.code or 500, message)
+    return _tell(error.code or 500, message)
 
 
-def _told(status: int, message: str) -> Response:
+def _tell(status: int, message: str) -> Response:
     if status >= 502:
         telemetry.count("proxy.upstream_unreachable")
     words = told(protocol_of(request.path, _lower(request)), status, f"Memento: {message}")

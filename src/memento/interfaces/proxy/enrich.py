@@ -63,7 +63,7 @@ class Enricher:
         except Unreadable:
             return Enriched(body, "skipped")
         except Exception as error:  # nothing that goes wrong here may stand between a client and its provider
-            return Enriched(body, _failed(error))
+            return Enriched(body, _report_failure(error))
         if not conversation.turns or _is_utility(conversation):
             return Enriched(body, "skipped")
         try:
@@ -73,7 +73,7 @@ class Enricher:
                 _with_blocks(body, conversation, blocks, dialect), state, current.memories if current else 0
             )
         except Exception as error:
-            return Enriched(body, _failed(error))
+            return Enriched(body, _report_failure(error))
 
     def close(self) -> None:
         """Take no more questions."""
@@ -90,14 +90,14 @@ class Enricher:
         is_recent = known is not None and 0 <= time.time() - known.made < self._knobs.repeat_s
         if known and is_recent and known.behind == turn.place.behind:
             return "ok", known
-        future = self._recalls.submit(self._recalled, turn, context, namespace)
+        future = self._recalls.submit(self._recall_for, turn, context, namespace)
         try:
             found = future.result(self._knobs.deadline_ms / 1000)
         except TimeoutError:
             future.cancel()
             return "timeout", known
         except Exception as error:
-            return _failed(error), known
+            return _report_failure(error), known
         if found is None:
             return ("ok" if known else "empty"), known
         block, iris = found
@@ -105,7 +105,7 @@ class Enricher:
         blocks[turn.key] = block
         return "ok", block
 
-    def _recalled(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
+    def _recall_for(self, turn: Turn, context: Context, namespace: str | None) -> tuple[Block, set[str]] | None:
         began = time.time()
         found = peek(Recall(asked(turn.said), namespace=namespace), context)
         if not found.memories:
@@ -147,7 +147,7 @@ def _chain(one: Recalled | Retired) -> list[str]:
     return [one.iri, *(iri for old in one.invalidates for iri in _chain(old))]
 
 
-def _failed(error: Exception) -> State:
+def _report_failure(error: Exception) -> State:
     telemetry.count("proxy.degraded")
     logger.warning("proxy.degraded", extra={"error": type(error).__name__})
     return "error"

@@ -101,7 +101,7 @@ class Relay:
         request = httpcore2.Request(
             method,
             url,
-            headers=_forwarded(headers, upstream, method, body),
+            headers=_forward(headers, upstream, method, body),
             content=body,
             extensions={"timeout": timeouts},
         )
@@ -175,7 +175,7 @@ class _Stream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def _forwarded(headers: Headers, upstream: Upstream, method: str, body: bytes) -> Headers:
+def _forward(headers: Headers, upstream: Upstream, method: str, body: bytes) -> Headers:
     """The client's headers, but for those of its connection and for ours; the host and the length are told anew."""
     kept = [
         (name, value)

@@ -169,7 +169,7 @@ class Sticky:
             if not self._is_usable:
                 return None
             try:
-                self._db = self._db or self._opened()
+                self._db = self._db or self._open()
                 with self._db:
                     return work(self._db)
             except (sqlite3.Error, OSError) as error:
@@ -177,14 +177,14 @@ class Sticky:
                 logger.warning("proxy.blocks_unusable", extra={"error": type(error).__name__})
                 return None
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         try:
-            return self._connected()
+            return self._connect()
         except sqlite3.DatabaseError:
             self._home.delete_blocks()  # no database, or a broken one
-            return self._connected()
+            return self._connect()
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         self._path.touch(mode=0o600)
         db = sqlite3.connect(self._path, timeout=1.0, check_same_thread=False)
         try:

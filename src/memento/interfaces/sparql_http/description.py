@@ -20,15 +20,15 @@ class Descriptions:
 
     def void(self) -> Response:
         """How much the graphs hold that the caller sees."""
-        return _said(*graphs().void(_endpoint(), accept=_accepted(), namespace=namespace()))
+        return _describe_said(*graphs().void(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
 def described() -> Response:
     """What the endpoint is, in the RDF that Accept likes best."""
-    return _said(*graphs().description(_endpoint(), accept=_accepted(), namespace=namespace()))
+    return _describe_said(*graphs().description(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
-def _said(body: bytes, media: str) -> Response:
+def _describe_said(body: bytes, media: str) -> Response:
     response = Response(body, content_type=f"{media}; charset=utf-8" if media.startswith("text/") else media)
     response.headers["Vary"] = "Accept"
     return response
@@ -38,5 +38,5 @@ def _endpoint() -> str:
     return f"{request.host_url.rstrip('/')}{ENDPOINT}"
 
 
-def _accepted() -> str:
+def _accept() -> str:
     return request.headers.get("Accept", "")

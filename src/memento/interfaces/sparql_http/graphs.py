@@ -51,7 +51,7 @@ class Graphs:
 
     def put(self, name: str = "") -> Response:
         """Let a graph hold what comes, and nothing else: 201 when there was none."""
-        changed = graphs().upload(_sent(), _graph(name), replaces=True, **_more())
+        changed = graphs().upload(_send(), _graph(name), replaces=True, **_more())
         return respond(changed, 201 if changed.is_new else 200)
 
     def post(self, name: str = "") -> Response:
@@ -59,7 +59,7 @@ class Graphs:
         fresh = None
         if not name and not {"graph", "default"} & request.args.keys():
             fresh = graphs().fresh_graph(request.base_url)
-        changed = graphs().upload(_sent(), fresh or _graph(name), replaces=False, **_more())
+        changed = graphs().upload(_send(), fresh or _graph(name), replaces=False, **_more())
         response = respond(changed, 201 if changed.is_new else 200)
         if fresh:
             at = f"{request.base_url.rstrip('/')}/"
@@ -94,7 +94,7 @@ def _more() -> _More:
     return {"base": request.base_url, "namespace": namespace(), "waiting": presence_of(request.environ)}
 
 
-def _sent() -> Sequence[SentDocument]:
+def _send() -> Sequence[SentDocument]:
     """The documents of the request: its body, or each part of a form."""
     if request.mimetype != MULTIPART:
         _utf8(request.mimetype_params.get("charset"))

@@ -57,7 +57,7 @@ class Sparql:
     def query(self) -> Response:
         """Answer a query in the media type that Accept likes best; without a query, say what this is."""
         given = fields()
-        asked = _asked(given)
+        asked = _ask(given)
         if asked is None:
             return self._described()
         waiting = presence_of(request.environ)
@@ -98,7 +98,7 @@ def fields() -> Fields:
     return found
 
 
-def _asked(given: Fields) -> QueryRequest | None:
+def _ask(given: Fields) -> QueryRequest | None:
     """The query of the request and its dataset, None for a GET without one; raises for an update."""
     if "update" in given or request.mimetype == "application/sparql-update":
         raise Forbidden("this endpoint only answers queries: send an update to /sparql/update")

@@ -103,8 +103,8 @@ def add_manners(app: Flask) -> None:
             response.headers["Date"] = _date(int(time()))
         return response
 
-    app.register_error_handler(MementoError, _failed)
-    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(MementoError, _answer_failure)
+    app.register_error_handler(HTTPException, _refuse)
     app.register_error_handler(Exception, _broken)
 
 
@@ -184,10 +184,10 @@ def caller() -> Caller:
     )
 
 
-def _failed(error: MementoError) -> Response:
+def _answer_failure(error: MementoError) -> Response:
     if error.status >= 500:
         logger.warning("web.failed", extra={"code": error.code})
-    response = _told(error.status, error.code, str(error))
+    response = _tell(error.status, error.code, str(error))
     if isinstance(error, Busy):
         response.headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, Unauthorised):
@@ -195,7 +195,7 @@ def _failed(error: MementoError) -> Response:
     return response
 
 
-def _refused(error: HTTPException) -> Response:
+def _refuse(error: HTTPException) -> Response:
     messages = {
         404: f"there is nothing at {request.path[:200]}: GET / lists the addresses",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
@@ -203,15 +203,15 @@ def _refused(error: HTTPException) -> Response:
     }
     status = error.code or 500
     code = "too_long" if status == 413 else re.sub(r"[^a-z]+", "_", error.name.lower())
-    response = _told(status, code, messages.get(status, error.description or error.name))
+    response = _tell(status, code, messages.get(status, error.description or error.name))
     response.headers.extend((name, value) for name, value in error.get_headers() if name != "Content-Type")
     return response
 
 
 def _broken(error: Exception) -> Response:
     logger.error("web.broken", exc_info=error)
-    return _told(500, "internal", "something broke inside; the log of the service says what")
+    return _tell(500, "internal", "something broke inside; the log of the service says what")
 
 
-def _told(status: int, code: str, message: str) -> Response:
+def _tell(status: int, code: str, message: str) -> Response:
     return respond({"error": {"code": code, "message": message}}, status)

@@ -39,7 +39,7 @@ class Documents:
             audit=asked.flag("audit"),
             namespace=namespace(),
         )
-        response = Response(_sent(found.pieces, presence_of(request.environ)), mimetype=found.form.media)
+        response = Response(_send(found.pieces, presence_of(request.environ)), mimetype=found.form.media)
         response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
         response.headers["Memento-Format"] = found.form.name
         response.headers["Memento-Statements"] = str(found.statements)
@@ -72,7 +72,7 @@ class Documents:
         return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
 
 
-def _sent(pieces: Iterator[bytes], presence: Presence) -> Iterator[bytes]:
+def _send(pieces: Iterator[bytes], presence: Presence) -> Iterator[bytes]:
     """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
     try:
         for piece in pieces:

@@ -35,13 +35,13 @@ def _lines(found: list[CaseMetrics]) -> Iterator[str]:
         values = [(one.domain, getattr(one, field)) for one in found if getattr(one, field) is not None]
         if values:
             yield f"# HELP memento_{name} {help}\n# TYPE memento_{name} gauge\n"
-            yield from (f'memento_{name}{{domain="{_escaped(domain)}"}} {value:g}\n' for domain, value in values)
+            yield from (f'memento_{name}{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in values)
     curves = [(one.domain, one.curve[-1].reward) for one in found if one.curve]
     if curves:
         yield "# HELP memento_case_reward mean reward of the latest stretch of the learning curve\n"
         yield "# TYPE memento_case_reward gauge\n"
-        yield from (f'memento_case_reward{{domain="{_escaped(domain)}"}} {value:g}\n' for domain, value in curves)
+        yield from (f'memento_case_reward{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in curves)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -68,7 +68,7 @@ def page() -> bytes:
             "info": {"title": "Memento", "version": __version__, "summary": "A memory for LLM agents, as a graph."},
             "paths": paths,
             "components": {
-                "schemas": {**{name: shared[name] for name in sorted(_reached(paths, shared))}, "Error": ERROR},
+                "schemas": {**{name: shared[name] for name in sorted(_reach(paths, shared))}, "Error": ERROR},
                 "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             },
             "security": [{}, {"token": []}],
@@ -212,7 +212,7 @@ def _even(schema: Any) -> Any:
     return {**kept, **even}
 
 
-def _reached(paths: Any, shared: Mapping[str, Any]) -> set[str]:
+def _reach(paths: Any, shared: Mapping[str, Any]) -> set[str]:
     """Return the names of the schemas that are referred to."""
     reached: set[str] = set()
     waiting = list(_references(paths))

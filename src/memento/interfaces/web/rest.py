@@ -123,7 +123,7 @@ def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -
         InputError: an argument is missing, unknown, of the wrong type, or out of bounds; names it.
         UnsupportedMediaType: the body says that it is something else than JSON.
     """
-    declared = _declared(operation)
+    declared = _declare(operation)
     free = {name: field for name, field in declared.items() if name not in places}
     values = _read_body(operation, free) if route_of(operation)[0] == "POST" else _read_parameters(operation, free)
     values |= places
@@ -133,7 +133,7 @@ def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -
 
 def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operation[Any]:
     """Return an operation with these arguments, None being none; raises as `read_operation`."""
-    declared = _declared(operation)
+    declared = _declare(operation)
     given = {name: value for name, value in values.items() if value is not None}
     for name, field in declared.items():
         if field.is_required and name not in given:
@@ -146,7 +146,7 @@ def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operati
 
 
 @cache
-def _declared(operation: type[Operation[Any]]) -> Mapping[str, Field]:
+def _declare(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     complete(operation)
     return fields_of(operation)
 

@@ -171,7 +171,7 @@ def _address(host: str, port: int) -> str:
 
 def asgi(service: Service, busy: Busy) -> App:
     """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
-    return _composed(mcp.app(service), hosted(create_app(service), busy, service.settings.server.threads))
+    return _compose(mcp.app(service), hosted(create_app(service), busy, service.settings.server.threads))
 
 
 def hosted(app: Flask, busy: Busy, threads: int) -> App:
@@ -203,7 +203,7 @@ def configuration(app: App) -> uvicorn.Config:
     )
 
 
-def _composed(mcp_app: App, rest: App) -> App:
+def _compose(mcp_app: App, rest: App) -> App:
     """One application: MCP at its path, Flask everywhere else. Only MCP has something to start and to end."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from memento.archive.forget import forget_iri
 from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
+from memento.consolidation.disputes import list_disputes, settle_dispute
 from memento.consolidation.task import make_task
 from memento.keys.remember import KeyChanges
-from memento.model import Forgotten, Imported, Noted, NoteRow, NoteStatus, Source, Undone
+from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone
 from memento.operations import notes
 from memento.service.context import Context
 from memento.service.dispatch import handles
@@ -113,6 +114,20 @@ def undo(operation: notes.Undo, context: Context) -> Undone:
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
         return amend.undo(operation.iri, scope, context.stores.clock(), context.stores)
+
+
+@handles(notes.Disputes)
+def disputes(operation: notes.Disputes, context: Context) -> tuple[Dispute, ...]:
+    """Look up what does not agree."""
+    return list_disputes(context.scope(operation.namespace), context.stores, operation.limit)
+
+
+@handles(notes.Settle)
+def settle(operation: notes.Settle, context: Context) -> Settled:
+    """End one of two memories."""
+    scope = context.scope(operation.namespace, "write")
+    with context.service.writing:
+        return settle_dispute(operation.kept, operation.ended, scope, context.stores, reason=operation.reason)
 
 
 @handles(notes.Forget)
