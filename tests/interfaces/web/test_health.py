@@ -56,6 +56,7 @@ def test_those_who_are_let_in_learn_of_the_parts(memento: Memento) -> None:
             "ollama": "http://localhost:11434",
         },
         "degraded": None,
+        "set_aside": None,
     }
 
 
