@@ -32,7 +32,7 @@ _OBJECT = re.compile(
 _AGGREGATE = re.compile(r"\((?:MIN|MAX|SAMPLE)\(\?(?P<of>\w+)\)\s+AS\s+\?(?P<name>\w+)\)")
 _ASKED_FOR = re.compile(r"\bCOUNT\(\?(\w+)\) > 0")
 _PICKED = re.compile(
-    r"\bIF\(\?\w+ = (?P<prefix>mem|prov):(?P<local>\w++)[^\n]*, \?(?P<of>\w+), \?no\) AS \?(?P<name>\w+)\)"
+    r"\bIF\(\?\w+ = (?P<prefix>mem|prov):(?P<local>\w++)(?:(?!IF\()[^\n])*, \?(?P<of>\w+), \?no\) AS \?(?P<name>\w+)\)"
 )
 _COMMENT = re.compile(r"^[^\S\n]*+#[^\n]*", re.MULTILINE)
 
