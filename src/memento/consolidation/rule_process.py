@@ -27,7 +27,7 @@ from msgspec import Struct
 
 from memento import codec
 from memento.consolidation.agents import Add, Agents, Candidate, Decision, Draft, Existing, Invalidate, Mention, Skip
-from memento.errors import BackendError
+from memento.errors import BackendError, InputError
 from memento.model import Note, User
 
 logger = logging.getLogger(__name__)
@@ -265,8 +265,13 @@ def answer_jobs(channel: int, agents: str) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process
     with socket.socket(fileno=channel) as owner, suppress(OSError):
         while data := _receive(owner):
-            job = codec.decode(Job, data)
-            _send(owner, codec.encode(_answer(made(job.zone), job)))
+            try:
+                job = codec.decode(Job, data)
+            except InputError as error:  # names the field, and no value
+                answer = Answer(None, str(error), 0.0)
+            else:
+                answer = _answer(made(job.zone), job)
+            _send(owner, codec.encode(answer))
 
 
 def _answer(agents: Agents, job: Job) -> Answer:
