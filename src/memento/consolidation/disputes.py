@@ -8,8 +8,8 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.context import load_statements
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import invalidates, node, quads
-from memento.iris import IRI, MEM, TYPE, mint
+from memento.graph.mapping import invalidates, node_or_none, quads
+from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import Change, Dispute, Invalidation, Memory, Quad, Scope, Settled
 
 
@@ -69,7 +69,9 @@ def settle_dispute(kept: str, ended: str, scope: Scope, parts: Backends, *, reas
 
 
 def _memory(iri: str, scope: Scope, parts: Backends) -> Memory:
-    said = load_statements([IRI(iri)], scope, parts).get(IRI(iri)) if ":" in iri else None
-    if not said or MEM.Memory not in said.get(TYPE, ()):
+    known = parse_iri(iri) if ":" in iri else None
+    said = load_statements([known], scope, parts).get(known) if known else None
+    memory = node_or_none(Memory, known, said) if known and said and MEM.Memory in said.get(TYPE, ()) else None
+    if memory is None:
         raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    return node(Memory, IRI(iri), said)
+    return memory

@@ -206,7 +206,9 @@ def test_the_time_it_takes_is_linear(part: str) -> None:
     begin = time.process_time()
     passes("ASK { " + part * (60_000 // len(part.encode())))
 
-    assert time.process_time() - begin < 1.0  # of this process, however busy the machine is
+    assert (
+        time.process_time() - begin < 5.0
+    )  # seconds; a square would take minutes; of this process, however busy the machine is
 
 
 PIECES = [
