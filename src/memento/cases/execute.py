@@ -11,7 +11,7 @@ again only when its tool is said to be repeatable, or when the caller says so. A
 model or a tool waits until there is one.
 
 A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
-the result of the second step.
+the result of the step that its plan numbers 2, else of the second step.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memento.cases import plan as plans
 from memento.cases.plan import describe_step, shorten
 from memento.errors import InputError, ModelError
 from memento.llm.tools import Toolbox
-from memento.model import CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
+from memento.model import CasesFound, Doubt, Ending, Offered, StepState, TaskRun, TaskStep, ToolCall
 from memento.ports import Chat, Prompt
 from memento.settings import ExecutorSettings
 from memento.time import now
@@ -216,15 +216,16 @@ class Execution:
             return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
         telemetry.count("executor.replan")
         self._shown.follow(found)
-        self._append(draft.steps)
+        self._append(draft.steps, ids=draft.ids)
         return None
 
-    def _append(self, tasks: tuple[str, ...], result: str | None = None) -> None:
+    def _append(self, tasks: tuple[str, ...], result: str | None = None, ids: tuple[int, ...] = ()) -> None:
         cycle = self._cycle + (result is None)
         first = max((one.step for one in self._steps), default=-1) + 1
-        for place, task in enumerate(tasks, start=first):
-            state = "pending" if result is None else "done"
-            step = TaskStep(step=place, task=task, state=state, result=result, cycle=cycle)  # type: ignore[arg-type]
+        for place, task in enumerate(tasks):
+            state: StepState = "pending" if result is None else "done"
+            number = ids[place] if ids else None
+            step = TaskStep(step=first + place, task=task, state=state, result=result, cycle=cycle, id=number)
             self._steps.append(step)
             self._keep(step)
 
@@ -321,7 +322,7 @@ def decide_move(
         ModelError: the model failed, or gave no usable move.
     """
     calls = step.tools
-    if literal := parse_call(step.task, before):
+    if literal := parse_call(step.task, before, step.cycle):
         if isinstance(literal, Blocked):
             return literal
         if not calls:
@@ -336,7 +337,7 @@ def decide_move(
     return _ask_for_move(step, task, before, tools, chat)
 
 
-def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked | None:
+def parse_call(text: str, before: Sequence[TaskStep], cycle: int = 1) -> CallRequest | Blocked | None:
     """
     Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
 
@@ -352,7 +353,9 @@ def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked |
         arguments = json.loads(match[2])
     except (ValueError, RecursionError):
         return None
-    results = {one.step + 1: one.result for one in before if one.state == "done"}
+    done = [one for one in before if one.state == "done"]
+    results = {one.step + 1: one.result for one in done}
+    results |= {one.id: one.result for one in done if one.id is not None and one.cycle == cycle}
     wanted = {int(place) for place in _PLACE.findall(match[2])}
     if missing := sorted(wanted - results.keys()):
         return Blocked(f"it needs the result of step {missing[0]}, which there is not")

@@ -40,7 +40,8 @@ class Draft:
     """
     Steps to take, or an answer where none is left; who made it, and of what.
 
-    `solved` says whether that answer is one to the task; `tokens` is what it cost.
+    `ids` are the numbers that its maker gave the steps, if they are all different. `solved` says whether that answer is one to
+    the task; `tokens` is what it cost.
     """
 
     steps: tuple[str, ...]
@@ -49,6 +50,12 @@ class Draft:
     answer: str | None = None
     solved: bool = True
     tokens: int = 0
+    ids: tuple[int, ...] = ()
+
+    @property
+    def plan(self) -> str:
+        """Return the steps as a numbered text."""
+        return number_steps(self.steps, self.ids)
 
 
 def plan_by_model(
@@ -83,6 +90,7 @@ def plan_by_model(
     system = assets.read_prompt("plan")
     reply = chat.answer(Prompt(system=system, user=write_planner_prompt(task, found, tools, done)), Plan, complaint)
     steps = tuple(" ".join(step.description.split()) for step in reply.value.plan)
+    ids = tuple(step.id for step in reply.value.plan)
     shown_count = len(found.positives) + len(found.negatives) if found else 0
     return Draft(
         steps=steps,
@@ -91,6 +99,7 @@ def plan_by_model(
         answer=None if steps else reply.value.finalAnswer,
         solved=reply.value.solved,
         tokens=reply.tokens_in + reply.tokens_out,
+        ids=ids if len(set(ids)) == len(ids) and min(ids, default=0) >= 0 else (),
     )
 
 
@@ -116,7 +125,8 @@ def write_planner_prompt(
 def describe_step(step: TaskStep) -> str:
     """Describe a step and what came of it for a model."""
     came = {"done": "done", "failed": "failed", "skipped": "not done", "pending": "still to do"}[step.state]
-    return f"{step.step + 1}. {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
+    called = f" (id {step.id})" if step.id not in (None, step.step + 1) else ""
+    return f"{step.step + 1}.{called} {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
 
 
 def shorten(text: str | None) -> str:
@@ -134,9 +144,15 @@ def split_steps(plan: str) -> tuple[str, ...]:
     return tuple(one for one in (_NUMBERED.sub("", line, count=1).strip() for line in _BREAK.split(plan)) if one)
 
 
-def number_steps(steps: Iterable[str]) -> str:
-    """Join steps as a numbered plan."""
-    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
+def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
+    """Join steps as a numbered plan, by the numbers that they have, else by their places."""
+    return "\n".join(f"{ids[place] if ids else place + 1}. {step}" for place, step in enumerate(steps))
+
+
+def write_steps(steps: Sequence[TaskStep]) -> str:
+    """Write steps that were taken as a plan; they keep their numbers where each has one that no other has."""
+    ids = tuple(one.id for one in steps if one.id is not None)
+    return number_steps([one.task for one in steps], ids if len(set(ids)) == len(steps) else ())
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
@@ -160,7 +176,7 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
         return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
-    unlike = ""
+    unlike = "" if found.positives or found.negatives else f" ({found.reason})"
     if found.positives and not near:
         most = max(case.cosine for case in found.positives)
         unlike = f" (the most like is at {most:.2f}, and template_from of [cases] is {least:g})"
@@ -208,4 +224,5 @@ def _describe_case(case: CaseFound) -> str:
 
 def _describe_tool(tool: Offered) -> str:
     first = tool.description.strip().partition("\n")[0]
-    return f"- {tool.name}: {first}" if first else f"- {tool.name}"
+    named = f"- {tool.name}: {first}" if first else f"- {tool.name}"
+    return f"{named}\n  arguments: {tool.schema}" if tool.schema else named

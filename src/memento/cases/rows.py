@@ -29,6 +29,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     at: datetime | None = None
     about: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def noun(self) -> CaseRow:
         """Return the same as it is kept."""
@@ -40,6 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             at=self.at,
             about=self.about,
             derived_from=self.derived_from,
+            tags=self.tags,
         )
 
 
@@ -52,7 +54,7 @@ def parse_row(line: bytes) -> CaseRow:
 
     >>> parse_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
     Traceback (most recent call last):
-    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
+    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from, tags
     """
     try:
         return decode(Row, line).noun()

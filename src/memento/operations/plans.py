@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from memento.operations.base import Interface, Iri, Limit, Offset, Operation, Right, Text
-from memento.operations.cases import About, Count, Domain, Efficiency, Reward, Score
+from memento.operations.cases import About, Count, Domain, Efficiency, Reward, Score, Tags
 
 if TYPE_CHECKING:
     from memento import model
@@ -122,6 +122,7 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
     efficiency: Efficiency | None = None
     score: Score | None = None
     reason: Annotated[str, Meta(description="why the verdict is what it is")] | None = None
+    tags: Tags = ()
     domain: Domain | None = None
 
 

@@ -127,11 +127,17 @@ class WordsSettings:
 
 @dataclass(frozen=True, slots=True)
 class CasesSettings:
+    on: bool = knob(True, "keep and find cases; off, nothing of them is offered and what is stored stays as it is")
     k: Positive = knob(4, "most cases to follow, and most cases to avoid, that one retrieval shows")
     candidates: Positive = knob(50, "cases that are ranked: the nearest ones, and those that share an entity")
     ranking: Literal["q", "cosine"] = knob(
         "q", "what ranks cases: q is the learned value beside the cosine, as soon as it has learned"
     )
+    relevant_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
+        0.15,
+        "cosine from which a case is shown, to follow or to avoid, unless it shares an entity or a tag with the task",
+    )
+    context: Share = knob(0.2, "what sharing all entities and tags of the task adds to a case's likeness to it")
     positive_from: Annotated[float, Meta(ge=-1, le=1)] = knob(0.5, "reward from which a case is one to follow")
     template_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
         0.3, "cosine from which a case is like enough for its plan to be copied where no model plans"
@@ -140,10 +146,17 @@ class CasesSettings:
     retrievals: Annotated[int, Meta(ge=100)] = knob(
         5_000, "look-ups of cases kept in one domain with what they showed; the oldest go"
     )
+    prune: Literal["value", "oldest", "unused", "reward"] = knob(
+        "value",
+        "which cases go over the limit: those worth least after their age, those finished first, those shown least, or those that "
+        "earned least",
+    )
     half_life_days: Span = knob(90.0, "days after which a case counts half when the least valuable go")
     record_chars: Positive = knob(500, "characters of a step's texts in the graph; the packed trajectory has all")
     pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, beside its steps")
-    efficiency_bonus: Amount = knob(0.1, "weight of the saved share of the cost in a reward, beside 1 of the outcome")
+    efficiency_bonus: Amount = knob(
+        0.1, "what a reward gains for a task that cost nothing; so much less for what it cost"
+    )
     judge_weight: Amount = knob(0.5, "weight of a judge's score in a reward, beside 1 of the outcome")
     pairs_needed: Annotated[int, Meta(ge=2)] = knob(
         50, "pairs with a reward, of both kinds together, before Q has a say"

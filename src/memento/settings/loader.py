@@ -25,6 +25,7 @@ from memento.errors import InputError, SettingsError
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
 from memento.settings.groups import (
     ENGINES,
+    CasesSettings,
     EmbeddingSettings,
     KeysSettings,
     ModelSettings,
@@ -364,6 +365,7 @@ class ClientSettings:
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     keys: KeysSettings = field(default_factory=KeysSettings)
+    cases: CasesSettings = field(default_factory=CasesSettings)
 
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
@@ -446,6 +448,11 @@ def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]
                 f"unknown group {name[:80]!r} in MEMENTO_TOOLS: choose from {', '.join((*TOOL_GROUPS, 'full'))}"
             )
     return tuple(name for name in TOOL_GROUPS if name in asked or "full" in asked)
+
+
+def offered_groups(cases: CasesSettings, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the groups of tools that are offered: those that `MEMENTO_TOOLS` adds, without what is switched off."""
+    return tuple(name for name in tool_groups(environment) if name != "cases" or cases.on)
 
 
 def resolve_namespace(name: str) -> str:

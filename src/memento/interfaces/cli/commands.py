@@ -218,7 +218,9 @@ COMMANDS: Mapping[str, Command] = {
         fails_when=lambda answer: answer["ending"] != "done",
     ),
     "task_runs": Command(
-        path="cases runs", view=views.show_runs, options={"state": Option(type=click.Choice(["pending", "done"]))}
+        path="cases runs",
+        view=views.show_runs,
+        options={"state": Option(type=click.Choice(["pending", "done", "failed"]))},
     ),
     "list_tools": Command(path="cases tools", view=views.show_tools),
     "navigate_cases": Command(

@@ -59,7 +59,7 @@ class Door:
         Raises:
             SettingsError: `MEMENTO_TOOLS` names an unknown group.
         """
-        groups = settings.tool_groups()
+        groups = settings.offered_groups(memento.settings.cases)
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
         self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,8 +14,8 @@ from memento.cases.credit import check_reward, compute_reward, reconcile_reward
 from memento.cases.domain import Domain, Writer
 from memento.cases.lifecycle import make_case, save_cases
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
-from memento.errors import InputError
-from memento.iris import IRI, cases_iri, namespace_of
+from memento.errors import Forbidden, InputError
+from memento.iris import IRI, cases_iri, namespace_of, tag_iri
 from memento.model import (
     CaseMetrics,
     CasesFound,
@@ -39,8 +40,10 @@ def domain_of(
     Return the scope, the name of the domain and the domain that a call works in; without a name that of the namespace.
 
     Raises:
-        Forbidden: the caller has no such right, or no access to the namespace or the domain.
+        Forbidden: the caller has no such right, no access to the namespace or the domain, or cases are switched off.
     """
+    if not context.settings.cases.on:
+        raise Forbidden("cases are switched off: set cases.on = true")
     scope = context.scope(namespace, right)
     name = settings.check_namespace(context.access.namespace(domain, scope.namespace))
     return scope, name, context.service.domains.open(cases_iri(scope.tenant, name))
@@ -49,6 +52,12 @@ def domain_of(
 def writer_of(scope: Scope, context: Context) -> Writer:
     """Return who writes what becomes of cases."""
     return Writer(context.access.name, scope.tenant, now(), context.service.domains, context.stores)
+
+
+def log_read(operation: str, nodes: Sequence[IRI], scope: Scope, context: Context) -> None:
+    """Leave in the audit graph that a caller was given cases or runs; nothing where none were, or a backup stands in."""
+    if nodes and not context.stores.degraded:
+        writer_of(scope, context).write(Change(), operation, nodes)
 
 
 def earned_by(
@@ -100,6 +109,7 @@ def retrieve_cases(operation: operations.RetrieveCases, context: Context) -> Cas
             task=operation.task,
             k=k or options.k,
             about=concerned,
+            tags=tuple(dict.fromkeys(tag_iri(name) for name in operation.tags if name.strip())),
             since=None if operation.since is None else instant(operation.since, "since", zone),
             until=None if operation.until is None else instant(operation.until, "until", zone),
             explore=operation.explore,
@@ -159,17 +169,23 @@ def reward_cases(operation: operations.RewardCases, context: Context) -> Credite
 def get_case(operation: operations.GetCase, context: Context) -> CaseShown:
     """Look one case up."""
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return lifecycle.describe_case(operation.case, domain, name, context.stores)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
+        case = lifecycle.describe_case(operation.case, domain, name, context.stores)
+        log_read("cases.get", [case.iri], scope, context)
+        return case
 
 
 @handles(operations.ListCases)
 def list_cases(operation: operations.ListCases, context: Context) -> tuple[CaseShown, ...]:
     """Look a page of cases up."""
     context.require_page(operation.limit, operation.offset)
+    if operation.task is not None:
+        context.require_text(operation.task, "task")
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
+        cases = lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores, operation.task)
+        log_read("cases.list", [one.iri for one in cases], scope, context)
+        return cases
 
 
 @handles(operations.ForgetCase)
@@ -252,7 +268,8 @@ def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatu
 @handles(operations.PruneCases)
 def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI, ...]:
     """Let cases go until so many are left."""
-    options = replace(context.settings.cases, limit=operation.keep)
+    options = context.settings.cases
+    options = replace(options, limit=operation.keep, prune=operation.strategy or options.prune)
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         return lifecycle.prune_cases(domain, options, writer_of(scope, context))

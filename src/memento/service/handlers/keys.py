@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
-from memento.graph.mapping import quads
-from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
+from memento.graph.mapping import quads, tag_quads
+from memento.iris import IRI, MEM, TYPE, session_iri
 from memento.keys import learn, match, walk
 from memento.keys.labels import clean_keys
 from memento.keys.match import choose_thresholds
@@ -245,17 +245,7 @@ def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:
     """Return the change that says of a memory what stands beside its text; a tag is written with it."""
     values: dict[IRI, Value | None] = {MEM.memoryType: marks.type, MEM.importance: marks.importance}
     statements = [(memory, name, value, scope.graph) for name, value in values.items() if value not in (None, "")]
-    names = {tag_iri(name): " ".join(name.split()) for name in marks.tags if name.strip()}
-    tags = [
-        quad
-        for tag, name in names.items()
-        for quad in (
-            (memory, MEM.tagged, tag, scope.graph),
-            (tag, TYPE, MEM.Tag, scope.graph),
-            (tag, MEM.name, name.casefold(), scope.graph),
-        )
-    ]
-    return Change((*statements, *tags))
+    return Change((*statements, *tag_quads(memory, marks.tags, scope.graph)))
 
 
 def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> None:

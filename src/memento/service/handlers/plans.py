@@ -33,7 +33,7 @@ from memento.operations.cases import RetrieveCases
 from memento.ports import Chat
 from memento.service.context import Context
 from memento.service.dispatch import handles
-from memento.service.handlers.cases import domain_of, earned_by, retrieve_cases, writer_of
+from memento.service.handlers.cases import domain_of, earned_by, log_read, retrieve_cases, writer_of
 
 _under_way: set[IRI] = set()
 _lock = threading.Lock()
@@ -69,9 +69,11 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
 def task_run(operation: operations.TaskRun, context: Context) -> TaskRun:
     """Look a task up with its steps."""
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         case = runs.find_case_of_run(operation.run, domain, context.stores)
-        return runs.load_run(operation.run, domain, context.stores).to_task_run(name, case)
+        run = runs.load_run(operation.run, domain, context.stores).to_task_run(name, case)
+        log_read("cases.run", [run.iri], scope, context)
+        return run
 
 
 @handles(operations.RecordStep)
@@ -115,8 +117,9 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
             score=operation.score,
             reason=operation.reason,
         )
-        case = make_case_of_run(kept, plan, verdict, domain.graph)
-        ends = runs.end_run(kept, options.record_chars, options.pack, domain.graph)
+        case = make_case_of_run(kept, plan, verdict, operation.tags, domain.graph)
+        progress: StepState = "failed" if earned <= 0 else "done"
+        ends = runs.end_run(kept, progress, options.record_chars, options.pack, domain.graph)
         retrieval = kept.trajectory.retrieval
         debt = None
         if retrieval and credit.has_retrieval(retrieval, domain, context.stores):
@@ -131,11 +134,13 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
 def task_runs(operation: operations.TaskRuns, context: Context) -> tuple[TaskRun, ...]:
     """Look a page of tasks up."""
     context.require_page(operation.limit, operation.offset)
-    states: list[StepState] = [operation.state] if operation.state else ["pending", "done"]
+    states: list[StepState] = [operation.state] if operation.state else ["pending", "done", "failed"]
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         found = runs.list_runs(states, domain, name, context.stores)
-    return tuple(found[operation.offset : operation.offset + operation.limit])
+        page = tuple(found[operation.offset : operation.offset + operation.limit])
+        log_read("cases.runs", [one.iri for one in page], scope, context)
+    return page
 
 
 @handles(operations.PlanTask)
@@ -177,7 +182,7 @@ def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
             retrieval=None if steps and operation.retrieval is None else found.retrieval,
             about=find_entities(task, operation.about, scope, context.stores),
         )
-        change = runs.begin_planned_run(task, plans.number_steps(draft.steps), draft.steps, trajectory, domain.graph)
+        change = runs.begin_planned_run(task, draft, trajectory, domain.graph)
         writer.write(change, "cases.plan", [trajectory.iri], task)
         run = runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
     return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
@@ -272,15 +277,16 @@ def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context
 
 
 def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, context: Context) -> Completed:
-    done = [one.task for one in ended.steps if one.state == "done" and one.task != ANSWER]
-    tried = [one.task for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
-    outcome: Outcome = "success" if ended.ending == "done" else "partial" if done else "failure"
+    done = [one for one in ended.steps if one.state == "done" and one.task != ANSWER]
+    tried = [one for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
+    # Steps that went well before one that did not make no plan to follow: the task was not done.
+    outcome: Outcome = "success" if ended.ending == "done" else "failure"
     saved = max(0.0, 1 - len(ended.steps) / context.settings.executor.steps)
     return complete_case(
         operations.CompleteCase(
             run,
             outcome,
-            plan=plans.number_steps((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
+            plan=plans.write_steps((done if outcome == "success" else tried) or ended.steps),
             efficiency=saved if outcome == "success" else None,
             reason=plans.shorten(ended.reason),
             domain=operation.domain,
