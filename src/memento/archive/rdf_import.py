@@ -34,10 +34,22 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, InputError, ShapeViolation
 from memento.graph import mapping
-from memento.graph.documents import read_lines
+from memento.graph.documents import adopt_cases
 from memento.graph.store import Store
 from memento.graph.transfer import StagingStore
-from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
+from memento.iris import (
+    CASES,
+    IRI,
+    MEM,
+    ONTOLOGY,
+    TYPE,
+    GraphName,
+    audit_iri,
+    cases_iri,
+    mint,
+    parse_graph_name,
+    user_iri,
+)
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.records import Record
@@ -102,7 +114,8 @@ def prepare_import(
     """
     staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
-    counted = staged.fill(read_lines(document.lines), placing.graph, placing.renamed)
+    bank = cases_iri(scope.tenant, document.only or scope.namespace)
+    counted = staged.fill(adopt_cases(document.lines, bank), placing.graph, placing.renamed)
     if not counted:
         raise InputError(
             f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from memento.iris import IRI
+from memento.model.cases import CasesFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,8 @@ class Recollection:
     sparql: str | None = None
     degraded: str | None = None
     """Why these are memories of an earlier time; None when all is well."""
+    cases: CasesFound | None = None
+    """Cases whose tasks are like the question, where they were asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

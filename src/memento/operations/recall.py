@@ -65,6 +65,13 @@ class Recall(Operation["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
+    cases: Annotated[
+        int,
+        Meta(
+            description="also this many cases to follow, and to avoid, whose tasks are like the question; none by default",
+            extra_json_schema={"minimum": 0, "maximum": 1000},
+        ),
+    ] = 0
     explain: Annotated[
         bool, Meta(description="say why each memory came back, and which SPARQL query returns the same; 300 at most")
     ] = False

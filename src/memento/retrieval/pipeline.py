@@ -147,7 +147,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
     with watch.phase("embed"):
-        vectors = stores.embedder.embed(stores.embedder.windows(stripped))
+        vectors = stores.embedder.embed_question(stripped)
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
         view = _view_at(query, stores)

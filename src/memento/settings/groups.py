@@ -245,7 +245,8 @@ class EmbeddingSettings:
     provider: Embedder = knob("local", "who computes vectors: this machine, or a service that texts are sent to")
     model: str = knob(
         "minilm",
-        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model; elsewhere the provider's name",
+        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, anything else is the folder of a "
+        "model of sentence-transformers; elsewhere the provider's name",
     )
     dimensions: Natural = knob(0, "length of a vector; needed unless local")
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")

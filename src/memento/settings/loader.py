@@ -272,8 +272,11 @@ def _check_model(model: ModelSettings, spelling: Spelling) -> None:
 def _check_embedding(embedding: EmbeddingSettings, spelling: Spelling) -> None:
     local, provider = embedding.model in LOCAL_MODELS, embedding.provider
     if provider == "local":
-        if not local:
-            why = f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model!r}"
+        if not local and not (Path(embedding.model).expanduser() / "modules.json").is_file():
+            why = (
+                f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model!r}; "
+                "or the folder of a sentence-transformers model, with its modules.json"
+            )
             _refuse("embedding", "model", why, spelling)
         return
     if local or not embedding.model:

@@ -1,6 +1,6 @@
 """
-Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, hashed trigrams where no model may be, or a
-service; behind a cache.
+Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, a model of sentence-transformers in a folder,
+hashed trigrams where no model may be, or a service; behind a cache.
 
 *Guarantees:* nothing here touches the network unless the settings name a provider; importing this imports no model library and no
 HTTP client; all embedders may be shared by threads.
@@ -35,5 +35,10 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
         from memento.search.embedders.remote import Remote
 
         return Cached(Remote(settings), cache_folder if settings.cache else None)
+    if settings.model != "minilm":
+        from memento.search.embedders.folder import FolderModel
+
+        folder = FolderModel(Path(settings.model).expanduser(), settings.threads, settings.batch)
+        return Cached(folder, cache_folder if settings.cache else None)
     model = MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder)
     return Cached(model, cache_folder if settings.cache else None)

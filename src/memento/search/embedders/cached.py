@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import sqlite3
 import threading
 from collections import OrderedDict
@@ -20,12 +21,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import telemetry
 from memento.errors import EmbeddingError
 from memento.ports import Embedder, Vectors
 from memento.search.embedders.minilm import MiniLm
 
 logger = logging.getLogger(__name__)
 
+_E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])")
 REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
 PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
 
@@ -43,6 +46,9 @@ class Cached:
         self.embedder = embedder
         self.fingerprint = embedder.fingerprint
         self.dimensions = embedder.dimensions
+        # Models of the family E5 are trained on texts that say which side they are on; it is no matter of the text itself.
+        is_e5 = _E5.search(embedder.fingerprint.lower()) is not None
+        self._question, self._passage = ("query: ", "passage: ") if is_e5 else ("", "")
         self._recent: OrderedDict[bytes, Vector] = OrderedDict()
         self._file = _File(path / f"embeddings-{embedder.fingerprint}.sqlite", self.dimensions) if path else None
         self._lock = threading.Lock()
@@ -62,9 +68,18 @@ class Cached:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
+        return self._embed([self._passage + text for text in texts] if self._passage else texts)
+
+    def embed_question(self, text: str) -> Vectors:
+        """Return (windows, dimensions) rows of what is looked for, where the model tells that from what is kept."""
+        return self._embed([self._question + window for window in self.windows(text)])
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
         known = self._look_up(dict.fromkeys(digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        telemetry.count("embeddings.cached", len(known))
+        telemetry.count("embeddings.computed", len(missing))
         if missing:
             rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
             fresh = dict(zip(missing, rows, strict=True))
@@ -82,7 +97,8 @@ class Cached:
         Raises:
             EmbeddingError: the file could neither be changed nor deleted.
         """
-        digests = [_digest(piece) for text in texts if text.strip() for piece in {text, *self.windows(text)}]
+        pieces = {piece for text in texts if text.strip() for piece in (text, *self.windows(text))}
+        digests = [_digest(side + piece) for piece in pieces for side in {self._question, self._passage}]
         with self._lock:
             for digest in digests:
                 self._recent.pop(digest, None)

@@ -21,11 +21,13 @@ from memento.model import (
     Used,
 )
 from memento.operations import recall as operations
+from memento.operations.cases import RetrieveCases
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
 from memento.service.context import Context
 from memento.service.dispatch import handles
+from memento.service.handlers.cases import retrieve_cases
 from memento.settings import Settings
 from memento.time import instant
 
@@ -69,6 +71,9 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
     recollection = pipeline.recall(query, context.stores, chosen)
     if context.settings.living.count_recall and context.access.may("write"):
         context.service.reinforcement.note(*_uses(recollection, context))
+    if operation.cases:
+        wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
+        recollection = replace(recollection, cases=retrieve_cases(wanted, context))
     return recollection
 
 
