@@ -23,7 +23,7 @@ REASONS: Mapping[str, str] = {
     "interfaces/web/server.py": "runs in processes that tests end by signals",
     "interfaces/mcp/shim.py": "runs in processes that tests end by signals",
     "interfaces/mcp/launch.py": "runs in processes that tests end by signals",
-    "search/embedders/": "models and services that tests do not load; `-m live` does",
+    "search/embedders.py": "models and services that tests do not load; `-m live` does",
     "llm/": "providers' own errors, which `-m live` meets",
     "__main__.py": "is run as a process of its own",
 }

@@ -33,10 +33,9 @@ from memento.iris import IRI, MEM, mint
 from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, Note, NoteRow, Quad, Scope, User
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
-from memento.search.embedders import Cached
-from memento.search.embedders.trigram import Trigram
+from memento.search.embedders import Cached, Trigram
 from memento.search.indexes import Indexes
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 from memento.search.vectors import VectorFile
 
 FORMS = ["trig", "nquads", "jsonld"]

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Embedder
-from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of, minilm
-from memento.search.embedders.minilm import TorchPass
+from memento.search import minilm
+from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of
+from memento.search.minilm import TorchPass
 from memento.settings import EmbeddingSettings
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]

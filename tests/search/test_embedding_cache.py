@@ -80,7 +80,7 @@ def test_discarded_texts_are_gone_from_memory_and_file(cached: Cached, tmp_path:
 
 
 def test_memory_holds_only_the_recent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memento.search.embedders.cached.REMEMBERED", 2)
+    monkeypatch.setattr("memento.search.embedders.REMEMBERED", 2)
     cached = Cached(Counting(), None)
     for text in ("a", "b", "a", "c", "a", "b"):
         cached.embed([text])

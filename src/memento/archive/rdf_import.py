@@ -40,8 +40,8 @@ from memento.graph.transfer import StagingStore
 from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
-from memento.search.records import Record
-from memento.search.trial import find_refused
+from memento.search.indexes import Indexes
+from memento.search.nodes import Record
 from memento.search.vectors import digest
 from memento.settings import check_namespace
 from memento.time import now
@@ -50,6 +50,9 @@ _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:meme
 _USER = "urn:memento:user:"
 _PASSED_OVER = ("audit", "inferred")
 _PORTION = 500
+_TRIED_AT_ONCE = 2_000
+_FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""How code fails that meets a value which it was not written for."""
 _SHOWN = 5
 _MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -268,6 +271,42 @@ def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> No
         raise InputError(
             f"{name} was not taken: <{broken}> cannot be indexed: see that its values are what its properties take"
         )
+
+
+def find_refused(records: Iterable[Record], like: Indexes) -> IRI | None:
+    """
+    Find the first node that indexes such as these would not take in; None when there is none.
+
+    Tried on indexes of no consequence: those that answer questions are not touched, and nothing is embedded.
+    """
+    every = iter(records)
+    while portion := list(islice(every, _TRIED_AT_ONCE)):
+        try:
+            _take_in(portion, like)
+        except _FAILURES:
+            return next((one.iri for one in portion if not _is_taken(one, like)), portion[0].iri)
+    return None
+
+
+def _is_taken(one: Record, like: Indexes) -> bool:
+    try:
+        _take_in([one], like)
+    except _FAILURES:
+        return False
+    return True
+
+
+def _take_in(portion: Sequence[Record], like: Indexes) -> None:
+    indexes = like.blank()
+    try:
+        for one in portion:
+            indexes.learn(one)
+            indexes.learn_end(one)
+        nodes = list(enumerate({one.iri: one for one in portion if one.kind is not None}.values()))
+        others = [one for one in portion if one.kind is None and not one.edge]
+        indexes.fill(nodes, others, [edge for one in portion if (edge := one.edge)])
+    finally:
+        indexes.file.close()
 
 
 def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:

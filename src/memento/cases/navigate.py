@@ -26,7 +26,7 @@ from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
 from memento.manifest.structure import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.rank.walks import Csr
-from memento.search.stems import tokens
+from memento.search.postings import tokens
 
 VIEWS = 200
 """Looks that a domain keeps: the latest."""

@@ -39,7 +39,7 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import laws
-from memento.search.records import REMEMBERED, content_hash
+from memento.search.nodes import REMEMBERED, content_hash
 from memento.search.subjects import OPENERS
 
 # Capitalised words, and single letters but "I" and an article that opens a text.

@@ -23,8 +23,8 @@ from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
+from memento.search.indexes import View
 from memento.search.links import Joined
-from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memento.graph.inference.inferences import Kin
     from memento.model import Scope
     from memento.ports import Vectors
-    from memento.search.view import View
+    from memento.search.indexes import View
 
 SHORTEST = 4
 """Letters of a word that is corrected: shorter ones have too many neighbours."""

@@ -53,8 +53,8 @@ if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them 
     from memento.graph.inference.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
+    from memento.search.indexes import View
     from memento.search.nodes import Ids, Mask
-    from memento.search.view import View
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""

@@ -15,7 +15,7 @@ from memento.iris import IRI, MEM, SKOS, TYPE, association_iri, relation_iri, re
 from memento.model import Activated, Association, Change, Followed, Quad, Scope
 from memento.rank import laws
 from memento.rank.walks import spread
-from memento.search.view import View
+from memento.search.indexes import View
 
 MOST_ACTIVE = 20
 DEEPEST = 6

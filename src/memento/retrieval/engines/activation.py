@@ -19,7 +19,7 @@ from memento.iris import IRI, MEM
 from memento.model import Item, Scope, Used
 from memento.rank import laws
 from memento.rank.walks import spread
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.strength import energy
 from memento.strength.reinforcement import Reinforcement
 

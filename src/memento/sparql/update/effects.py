@@ -27,7 +27,7 @@ from memento.graph.store import Store
 from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, TYPE, graph_iri, provenance_iri, self_iri
 from memento.model import Change, Dataset, Quad, Scope, Value
-from memento.search.records import Record
+from memento.search.nodes import Record
 from memento.time import now
 
 _TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)

