@@ -24,10 +24,10 @@ from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
-from memento.graph.aside import Aside
 from memento.graph.documents import form_called, rewrite
-from memento.graph.inference.inferences import Inferences
+from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph
+from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM, mint
 from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, Note, NoteRow, Quad, Scope, User

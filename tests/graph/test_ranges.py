@@ -8,7 +8,7 @@ import pytest
 import rdflib
 
 from memento.assets import folder
-from memento.graph.document import document
+from memento.graph.documents import document
 from memento.graph.ranges import broken_range, drop_unreadable, ranges
 from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, OWL, TYPE, XSD

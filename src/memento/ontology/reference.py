@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from memento.graph.document import Document, document
+from memento.graph.documents import Document, document
 from memento.iris import IRI, MEM, OWL, PROV, RDFS, SH, SKOS, TYPE, XSD, Namespace
 
 Kind = Literal["class", "object property", "datatype property", "individual"]

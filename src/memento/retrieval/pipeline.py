@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from memento.backends import Backends
-from memento.graph.inference.inferences import Kin
+from memento.graph.inferences import Kin
 from memento.iris import IRI
 from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.retrieval import explain, gate, timely

@@ -35,10 +35,10 @@ from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
-from memento.sparql.query.description import Statistics
-from memento.sparql.query.federation import Endpoints
-from memento.sparql.query.prepare import VisibleGraphs
-from memento.sparql.worker.pool import Pool
+from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
+from memento.sparql.pool import Pool
+from memento.sparql.prepare import VisibleGraphs
 from memento.strength.reinforcement import Reinforcement
 from memento.time import now
 from memento.worker import Worker

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memento.model import Changed, Dataset
-from memento.sparql.query.description import Statistics, describe_dataset, describe_service
-from memento.sparql.query.prepare import QueryRequest
-from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, resolve_target
-from memento.sparql.update.parse import Using
-from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.description import Statistics, describe_dataset, describe_service
+from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.prepare import QueryRequest
+from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, resolve_target
 
 
 class Graphs(ABC):

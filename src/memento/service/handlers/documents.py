@@ -21,7 +21,7 @@ from memento.operations import documents as operations
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.understanding import resume
-from memento.sparql.worker.jobs import Rewrite, WaitingClient
+from memento.sparql.jobs import Rewrite, WaitingClient
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of a document up to which it is staged in memory."""
