@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from conftest import OFFLINE
 from memento import assets
 from memento.access import OWNER, Access
-from memento.archive.rdf_export import export_document
-from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
+from memento.archive.exchange import ImportDocument, export_document, prepare_import, write_import
 from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong

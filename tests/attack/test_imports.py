@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.archive.rdf_import import find_refused
-from memento.cases.execute import parse_call
+from memento.archive.exchange import find_refused
+from memento.cases.plan import parse_call
 from memento.errors import Forbidden, InputError, MementoError, ShapeViolation, TimedOut, TooLong
 from memento.graph.backups import verify_backup
 from memento.interfaces.cli import main

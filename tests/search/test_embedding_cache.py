@@ -12,7 +12,8 @@ import pytest
 
 from memento.errors import EmbeddingError
 from memento.ports import Vectors
-from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of
+from memento.search.embedders import Cached, Trigram, embedder_of
+from memento.search.minilm import MiniLm
 from memento.settings import EmbeddingSettings
 
 

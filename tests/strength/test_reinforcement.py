@@ -14,7 +14,7 @@ from conftest import OFFLINE
 from memento.iris import IRI, MEM, TYPE, key_iri, link_iri, mint
 from memento.model import Change, Key, Read, Scope, Skipped, Traversed
 from memento.python import Memento, open_memento
-from memento.strength.reinforcement import DELAY_S, Reinforcement
+from memento.strength import DELAY_S, Reinforcement
 from memento.time import now
 
 GRAPH = Scope().graph

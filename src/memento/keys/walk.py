@@ -45,7 +45,7 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import laws
-from memento.strength.reinforcement import Reinforcement
+from memento.strength import Reinforcement
 
 Statements = Mapping[IRI, Sequence[Value]]
 

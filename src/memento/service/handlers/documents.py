@@ -11,9 +11,8 @@ from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
-from memento.archive.rdf_export import ExportDocument, export_document
-from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.errors import MementoError
 from memento.graph.documents import Form, form_called
 from memento.model import Exported, Merged

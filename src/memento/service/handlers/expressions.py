@@ -19,8 +19,7 @@ from memento.service.handlers.documents import export_pieces, take_in
 from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form
-from memento.sexpr.spoken import Host
-from memento.sexpr.verbs import VERBS
+from memento.sexpr.verbs import VERBS, Host
 from memento.time import now
 
 

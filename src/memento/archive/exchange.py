@@ -1,23 +1,36 @@
 """
-Imports RDF: a document's graphs into those of the caller, checked and embedded first, and then written at once.
+RDF out of a memory, and into it: a document of the graphs that a caller may read, and a document's graphs into those of the caller.
 
-IRIs stay as they are, but for the user's, which is the tenant's, and those that another namespace or tenant of this store has: an
-IRI is in one place only, so a copy gets others, the same each time. What is here already stays: statements are added, none is
-removed; where an entity or the user has another name, kind or description here, that one stays too, and so does what is known of
-a case. An audit, what was inferred, and the ontology are left out.
+Out go memories, cases, the user, the provenance and the tenant's own RDF, whole; what was done with the store (audit) on demand,
+for reading. Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
+
+What comes in is checked and embedded first, and then written at once. IRIs stay as they are, but for the user's, which is the
+tenant's, and those that another namespace or tenant of this store has: an IRI is in one place only, so a copy gets others, the same
+each time. What is here already stays: statements are added, none is removed; where an entity or the user has another name, kind or
+description here, that one stays too, and so does what is known of a case. An audit, what was inferred, and the ontology are left
+out.
 
 *Guarantees:* all or nothing; the same document twice changes nothing.
 
 *Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `find_refused` (indexes) → `VectorStaging` → `write_import`
 (written, indexes follow).
 
-*Because:* embedding is what takes long and what may fail; a write must do neither. So the vectors are put into the vector file
-before anything is written: the document's own where they fit, else new ones.
+*But:* an export of some namespaces has no RDF of the tenant's own, which belongs to none of them; of the provenance it has what
+made the memories in it, and of `main` what these point at.
+
+*Because:* the engine's iterators live and die in the thread that made them, and a web server reads and drops an answer in any: so a
+copy of the store as it was at one instant, by hard links, is read by one thread. An export delays nobody: not who writes, and not
+who puts a backup in the store's place. Embedding is what takes long and what may fail; a write must do neither. So the vectors are
+put into the vector file before anything is written: the document's own where they fit, else new ones.
 """
 
 from __future__ import annotations
 
+import os
+import queue
 import re
+import threading
+import weakref
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,26 +38,177 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 from typing import IO
+from uuid import uuid4
 
 import numpy as np
 
 from memento.access import Access
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
-from memento.errors import Forbidden, InputError, ShapeViolation
+from memento.errors import Forbidden, GraphError, InputError, MementoError, ShapeViolation
 from memento.graph import mapping
-from memento.graph.documents import read_lines
+from memento.graph.documents import Form, read_lines, writable, written
+from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Store
-from memento.graph.transfer import StagingStore
-from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
+from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt
+from memento.iris import (
+    CASES,
+    IRI,
+    MEM,
+    ONTOLOGY,
+    TYPE,
+    GraphName,
+    audit_iri,
+    graph_iri,
+    mint,
+    parse_graph_name,
+    user_iri,
+)
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
-from memento.search.vectors import digest
+from memento.search.vectors import VectorFile, digest
 from memento.settings import check_namespace
 from memento.time import now
+
+_WHOLE = ("self", "graph", "cases", "provenance", "data")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportDocument:
+    """A document on its way out: its format, how many statements it has beside those of vectors, and its pieces."""
+
+    form: Form
+    statements: int
+    pieces: Iterator[bytes]
+
+
+def export_document(
+    form: Form, scope: Scope, access: Access, parts: Backends, *, only: str | None, vectors: bool, audit: bool
+) -> ExportDocument:
+    """
+    Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
+
+    Args:
+        only: the namespace; None for all that the caller sees.
+        vectors: put the vectors beside what they are of.
+        audit: put in what was done with the store; an import passes it over.
+
+    Raises:
+        NotAcceptable: the format has no named graphs.
+    """
+    writable(form)
+    names = _list_graphs(scope.tenant, parts)
+    named = [name for name in names if _kind_of(name) in ("graph", "cases")]
+    own = [name for name in named if _name_of(name) == (only or _name_of(name)) and access.sees(_name_of(name))]
+    is_whole = only is None and not access.namespaces
+    kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
+    main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
+    snapshot = StoreCopy(parts)
+
+    def streams(of: Store) -> list[Statements]:
+        if is_whole:
+            return [of.match(graph=name) for name in chosen]
+        return excerpt(of, [scope.self_graph, *own], scope.provenance, main_graph)
+
+    def pieces() -> Iterator[bytes]:
+        found = streams(snapshot.open())
+        if vectors:
+            file, made_by = parts.indexes.file, parts.embedder.fingerprint
+            found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
+        return written(found, form)
+
+    if is_whole:
+        count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
+    else:
+        count = sum(1 for some in streams(parts.graph) for _ in some)
+    return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
+
+
+def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:
+    return [name for name in parts.graph.graphs() if (found := parse_graph_name(name)) and found.tenant == tenant]
+
+
+def _kind_of(name: IRI) -> str:
+    found = parse_graph_name(name)
+    return found.kind if found else ""
+
+
+def _name_of(name: IRI) -> str:
+    found = parse_graph_name(name)
+    return found.name if found else ""
+
+
+def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
+    stored = file.find(iri)
+    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored and len(stored[1]) else None
+
+
+_WAITING = 8  # pieces that are made before anybody reads them
+
+
+class StoreCopy:
+    """The store as it is now, in a folder that goes when this object goes; nobody may write while it is made."""
+
+    def __init__(self, parts: Backends) -> None:
+        """Copy the store; raise `GraphError` when there is no room for it."""
+        self._live = parts.graph
+        if self._live.is_on_disk:
+            for left in parts.datadir.path.glob("export-*"):
+                if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
+                    rmtree(left, ignore_errors=True)
+            self._folder = parts.datadir.path / f"export-{os.getpid()}-{uuid4().hex}"
+            self._live.backup(self._folder)
+            weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
+
+    def open(self) -> Store:
+        """Open the copy, to be read by this thread; what is in memory is as it is now."""
+        return Oxigraph.read_only(self._folder) if self._live.is_on_disk else self._live
+
+
+def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """
+    Yield the pieces that `make` gives, made and dropped in one background thread, whoever reads them and however far.
+
+    Raises:
+        MementoError: as the pieces.
+    """
+    ready: queue.Queue[bytes | MementoError | None] = queue.Queue(_WAITING)
+    stopped = threading.Event()
+
+    def put(one: bytes | MementoError | None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put(one, timeout=0.2)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def run() -> None:
+        try:
+            for piece in make():
+                if not put(piece):
+                    return
+            put(None)
+        except MementoError as error:
+            put(type(error)(*error.args))  # without the frames of this thread, which hold what must die here
+        except Exception as error:
+            put(GraphError(f"the export broke off: {type(error).__name__}: {error}"))
+
+    threading.Thread(target=run, name="export", daemon=True).start()
+    try:
+        while (piece := ready.get()) is not None:
+            if isinstance(piece, MementoError):
+                raise piece
+            yield piece
+    finally:
+        stopped.set()
+
 
 _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
 _USER = "urn:memento:user:"
@@ -348,11 +512,6 @@ def _report_merge(prepared: PreparedImport) -> Merged:
 
 def _count_new(prepared: PreparedImport, kind: IRI) -> int:
     return sum(bool(prepared.fresh[place]) for place in prepared.staged.list_of_type(kind))
-
-
-def _kind_of(name: IRI) -> str:
-    found = parse_graph_name(name)
-    return found.kind if found else ""
 
 
 def rename_beside(iri: IRI, beside: IRI) -> IRI:
