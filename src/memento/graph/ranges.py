@@ -82,10 +82,8 @@ class Range:
         """Whether a reader can take the value for one of the property."""
         if self.is_text:
             return True
-        if self.is_name:
-            return isinstance(value, IRI)
-        if self.words:
-            return isinstance(value, str) and value in self.words and not isinstance(value, IRI)
+        if self.is_name or self.words:
+            return isinstance(value, IRI) == self.is_name and (not self.words or value in self.words)
         if self.type is not None and type(value) is not self.type:
             return False
         return self.least is self.above is self.most is None or self._is_within(value)
@@ -93,7 +91,7 @@ class Range:
     def takes(self, term: Term) -> bool:
         """Whether a term is one of its values to the letter, as a shape judges it."""
         if not isinstance(term, ox.Literal):
-            return self.is_name and isinstance(term, ox.NamedNode)
+            return isinstance(term, ox.NamedNode) and self.is_name and self.fits(IRI(term.value))
         if self.is_name or (self.datatype and term.datatype.value != self.datatype):
             return False
         if self.words and term.datatype.value != XSD.string:
@@ -284,10 +282,10 @@ def _slots() -> dict[str, Any]:
     links, times, flags = list[Value](), list[Value](), list[Value]()
     numbers, words = list[tuple[Value, ...]](), list[tuple[Value, ...]]()
     for predicate, one in read_ranges().items():
-        if one.is_name:
+        if one.words:
+            words += [(predicate, IRI(word) if one.is_name else word) for word in sorted(one.words)]
+        elif one.is_name:
             links.append(predicate)
-        elif one.words:
-            words += [(predicate, word) for word in sorted(one.words)]
         elif one.datatype == XSD.dateTime:
             times.append(predicate)
         elif one.datatype == XSD.boolean:
