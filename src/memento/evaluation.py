@@ -486,7 +486,7 @@ class Trial:
         try:
             for done, question in enumerate(self.data.questions):
                 self._progress("questions", done, len(self.data.questions))
-                answers.append(self._ask(question, _profile_of(profile)))
+                answers.append(self._ask_question(question, _profile_of(profile)))
         finally:
             self._memento.service.settings = opened_with
         self._progress("questions", len(answers), len(answers))
@@ -526,7 +526,7 @@ class Trial:
     def _count_from(self, before: int, total: int) -> Progress:
         return lambda done, _: self._progress("import", before + done, total)
 
-    def _ask(self, question: Question, profile: str | None) -> AnsweredQuestion:
+    def _ask_question(self, question: Question, profile: str | None) -> AnsweredQuestion:
         namespace = _namespace(question.scope)
         begin = time.perf_counter()
         recollection = self._memento.recall(question.text, k=K, profile=profile, gate=self.gate, namespace=namespace)

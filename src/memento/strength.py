@@ -315,7 +315,7 @@ class Reinforcement:
         if was_empty:
             self._worker.wake()
 
-    def strength(self, memory: IRI) -> Strength:
+    def read_numbers(self, memory: IRI) -> Strength:
         """Return the numbers of a memory, with what is not change yet."""
         indexes = self._parts.indexes
         with indexes.lock, self._lock:
@@ -450,7 +450,7 @@ def read_strength(iri: str, scope: Scope, parts: Backends, use: Reinforcement) -
     with parts.indexes.lock:
         energy = float(energies(np.array([node], dtype=np.int32), parts)[0])
         importance = float(importances(np.array([node], dtype=np.int32), parts)[0])
-    return replace(use.strength(IRI(iri)), energy=energy, importance=importance)
+    return replace(use.read_numbers(IRI(iri)), energy=energy, importance=importance)
 
 
 def record_feedback(

@@ -209,7 +209,8 @@ def test_a_worker_that_somebody_kills_is_an_error_and_is_replaced(pool: Pool) ->
     thread.start()
     while not failed:
         for child in pool.processes:
-            os.kill(child, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just been replaced
+                os.kill(child, signal.SIGKILL)
         thread.join(0.05)
     thread.join()
     assert works(pool)

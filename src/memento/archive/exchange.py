@@ -281,7 +281,7 @@ def prepare_import(
     found.is_checked = document.check
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
     staged.rename(_rename_taken(staged, scope, real))
-    found.kept = staged.settle(real)
+    found.kept = staged.drop_settled(real)
     found.fresh = staged.fresh(real)
     checked = (
         list(dict.fromkeys(iri for iri, graph in found.fresh if _kind_of(graph) != "data")) if document.check else []
@@ -307,7 +307,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         token: who brings it, for the audit.
     """
     real = parts.graph
-    prepared.kept += prepared.staged.settle(real)
+    prepared.kept += prepared.staged.drop_settled(real)
     ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.describe(subject)]
     if ended:
         parts.invalidate_copies(ended)
@@ -316,7 +316,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         written = Update(
             iri=mint("update"), at=now(), token=token, graphs=prepared.graphs, added=prepared.fresh.total(), removed=0
         )
-        prepared.staged.add(mapping.quads(written, audit_iri(scope.tenant)))
+        prepared.staged.add_own(mapping.quads(written, audit_iri(scope.tenant)))
         prepared.staged.pour(real, subjects)
     indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
     places: dict[IRI, set[IRI]] = {}

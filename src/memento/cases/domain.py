@@ -75,7 +75,7 @@ class Domains:
             for domain in self._open.values():
                 domain.learner.save()
 
-    def rebuild(self) -> int:
+    def embed_again(self) -> int:
         """Embed every case's state again; returns how many there are."""
         with self._lock:
             self._open.clear()

@@ -228,7 +228,7 @@ def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
     Raises:
         InputError: a triple term, which JSON-LD does not know.
     """
-    yield b'{"@context": ' + _dump_json(context()) + b',\n"@graph": ['
+    yield b'{"@context": ' + _dump_json(load_context()) + b',\n"@graph": ['
     before = b"\n"
     for quads in graphs:
         for graph, inside in groupby(quads, key=lambda quad: quad.graph_name):
@@ -242,7 +242,7 @@ def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
 
 
 @cache
-def context() -> Json:
+def load_context() -> Json:
     """The terms of `ontology/context.jsonld`."""
     return cast(Json, json.loads(assets.read("ontology/context.jsonld"))["@context"])
 
@@ -282,7 +282,7 @@ def _resolve_context(given: Any, data: bytes, name: str) -> Any:
     """A context as it may stand in a document that is read without the network; contexts of terms are inside of it."""
     if isinstance(given, str):
         if given == CONTEXT:
-            return context()
+            return load_context()
         raise _explain_remote(given, data, name)
     if isinstance(given, list):
         return [_resolve_context(one, data, name) for one in given]
@@ -346,7 +346,7 @@ def _literal_as_json(text: str, datatype: str) -> object:
 def _context_terms() -> dict[str, tuple[str, str | None]]:
     """Predicate → its name in the context, and how what stands there is read."""
     found = {}
-    for name, what in context().items():
+    for name, what in load_context().items():
         if isinstance(what, dict):
             found[what["@id"]] = (name, what.get("@type"))
         elif isinstance(what, str):

@@ -446,7 +446,7 @@ class Inferences:
     def _derive(self, graph: IRI, gone: Sequence[Line] | None, come: Sequence[Line]) -> None:
         """Write what is derived, without taking it for a reason to look again; None lets all of the graph go."""
         if gone is None:
-            self._graph.clear(graph)
+            self._graph.drop_graph(graph)
         elif gone or come:
             self._graph.derive(graph, gone, come)
         else:

@@ -230,7 +230,7 @@ class Oxigraph:
                 quads = "".join(f"{s} {p} {o} {name} .\n" for s, p, o in come)
                 self._store.bulk_extend(ox.parse(quads, ox.RdfFormat.N_QUADS))
 
-    def clear(self, graph: IRI) -> None:
+    def drop_graph(self, graph: IRI) -> None:
         """Let go of one named graph."""
         with self._one_writer, translate_failures():
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")

@@ -362,7 +362,7 @@ def link_fitting_keys(
 
 def weaken(memory: IRI, graph: IRI, context: WriteContext) -> Change:
     """Return what a memory that was corrected keeps of its depth. Write what is noted first."""
-    depth = context.strengths.strength(memory).depth
+    depth = context.strengths.read_numbers(memory).depth
     if not depth:
         return Change()
     return Change(

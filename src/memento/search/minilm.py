@@ -3,7 +3,7 @@ all-MiniLM-L6-v2 on the CPU: texts in, rows of one length out, whichever library
 
     {folder}/{fingerprint}-v1-{first 16 digits of its SHA-256}.onnx
 
-*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export` writes it once, in another process, so that whoever embeds
+*Flow:* `MiniLm` → `OnnxPass`, which runs the file above (`export_model` writes it once, in another process, so that whoever embeds
 never holds torch in memory), or `TorchPass`. onnxruntime starts in 0.3 s and takes half the time of torch, which loads in 3 to 8 s.
 
 *Guarantees:* offline; the weights are the published ones, each file checked before it is used, or nothing is embedded; the vectors
@@ -193,7 +193,7 @@ def _silence_transformers() -> Iterator[None]:
 
 _ONNX_REMEDY = "run `pip install 'memento[onnx]'`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
 STEM = f"{FINGERPRINT}-v1"  # another number when `export` writes another graph
-_EXPORT = "import sys; from memento.search.minilm import export; export(sys.argv[1])"
+_EXPORT = "import sys; from memento.search.minilm import export_model; export_model(sys.argv[1])"
 LONGEST_S = 600.0  # for the export; ten seconds are usual, more on a busy machine
 
 
@@ -259,7 +259,7 @@ def _export_apart(folder: Path) -> Path:
         return file.replace(folder / f"{STEM}-{digest_of(file)[:16]}.onnx")
 
 
-def export(file: str) -> None:
+def export_model(file: str) -> None:
     """
     Write the model with its pooling and normalising as one ONNX file.
 

@@ -59,7 +59,7 @@ class Graphs(ABC):
     ) -> Changed:
         """Do an update, for an interface that knows who waits and what relative IRIs are relative to."""
         request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
-        return self.store.update(sparql, request, using)
+        return self.store.commit_update(sparql, request, using)
 
     def read(
         self,
@@ -109,13 +109,15 @@ class Graphs(ABC):
             NotAcceptable: no offered media type fits.
         """
         dataset = self.dataset(namespace, "read")
-        counts = self._statistics.count(dataset, self.store.writes, self.caller)
+        counts = self._statistics.count_statements(dataset, self.store.writes, self.caller)
         return describe_service(endpoint, dataset, counts, accept, may_write=self.may_write)
 
     def void(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
         """Say how much the graphs hold that the caller sees; as `description`."""
         dataset = self.dataset(namespace, "read")
-        return describe_dataset(endpoint, self._statistics.count(dataset, self.store.writes, self.caller), accept)
+        return describe_dataset(
+            endpoint, self._statistics.count_statements(dataset, self.store.writes, self.caller), accept
+        )
 
     @abstractmethod
     def named_graph(self, name: str, address: str) -> str:

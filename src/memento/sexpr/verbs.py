@@ -92,7 +92,7 @@ def remember(
     return {**record, "superseded": done.superseded} if done.superseded else record
 
 
-def recall(of: Evaluation, query: str, limit: int) -> Any:
+def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
     """Items, best first."""
     host = _host(of)
     items = host.call(expressions.RecallItems(query, limit, namespace=host.namespace))
@@ -224,7 +224,7 @@ def snapshot(of: Evaluation, only: bool) -> Form:
     return build_form(b"".join(pieces).decode().splitlines())
 
 
-def load(of: Evaluation, *documents: Form) -> Any:
+def load_dataset(of: Evaluation, *documents: Form) -> Any:
     """What became of the statements."""
     merged = _host(of).load(io.BytesIO("".join(write_lines(documents)).encode()))
     return {"statements": merged.statements, "added": merged.added, "memories": merged.memories, "notes": merged.notes}
@@ -274,7 +274,7 @@ READING = (
         does="The memories whose text or tags have the query in them, and those tied to them, by activation, recency and "
         "importance. They count as used.",
         parameters=(Parameter("query", "text"), Parameter("limit", "whole", 10)),
-        run=recall,
+        run=recall_memories,
         asks=(expressions.RecallItems,),
     ),
     Verb(
@@ -419,7 +419,7 @@ WRITING = (
         name="load",
         does="Take in what `snapshot` gave; a second time changes nothing.",
         parameters=(),
-        run=load,
+        run=load_dataset,
         writes=True,
         takes_forms=True,
         takes_more=True,

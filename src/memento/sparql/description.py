@@ -65,7 +65,7 @@ class Statistics:
     _kept: dict[tuple[IRI, ...] | None, tuple[int, float, Counts]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def count(self, dataset: Dataset, writes: int, caller: str) -> Counts:
+    def count_statements(self, dataset: Dataset, writes: int, caller: str) -> Counts:
         """
         Count what the named graphs of a dataset hold; those that take too long are left out.
 

@@ -114,7 +114,7 @@ class Endpoints:
         if not self._free.acquire(timeout=max(until - time.monotonic(), 0)):
             raise Busy(f"{AT_ONCE} endpoints are being asked already: ask again later")
         try:
-            return self._answer(endpoint, sparql, until)
+            return self._ask_endpoint(endpoint, sparql, until)
         except TimeoutError as error:
             raise TimedOut(
                 f"the endpoint <{endpoint}> did not answer within {self.seconds:g} s (sparql.query_s)"
@@ -124,7 +124,7 @@ class Endpoints:
         finally:
             self._free.release()
 
-    def _answer(self, endpoint: str, sparql: str, until: float) -> bytes:
+    def _ask_endpoint(self, endpoint: str, sparql: str, until: float) -> bytes:
         connection = _connect(endpoint, until)
         try:
             parts = urlsplit(endpoint)

@@ -171,19 +171,19 @@ class PriorityQueue:
 
     def _assign(self) -> None:
         """Give every free place to whoever is next for it."""
-        while ticket := self._next(lambda one: self._has_open(one.caller)):
+        while ticket := self._take_next(lambda one: self._has_open(one.caller)):
             self._open.append(ticket)
             self._assign_lane(ticket, "open")
         if self._reserved is not None and self._must_yield(self._reserved):
             self._reserved.is_stopped = True
             self._reserved.stop()
             self._reserved = None
-        ticket = None if self._reserved else self._next(lambda one: not one.is_long, by_cost=True)
+        ticket = None if self._reserved else self._take_next(lambda one: not one.is_long, by_cost=True)
         if ticket and (ticket.cost == CHEAP or self._may_try()):
             self._reserved = ticket
             self._assign_lane(ticket, "reserved")
 
-    def _next(self, may: Callable[[Ticket], bool], *, by_cost: bool = False) -> Ticket | None:
+    def _take_next(self, may: Callable[[Ticket], bool], *, by_cost: bool = False) -> Ticket | None:
         known = [one for one in self._waiting if may(one)]
         if not known:
             return None
@@ -404,7 +404,7 @@ class Run:
 
     def start(self) -> Answer | None:
         """Begin, and return the answer as far as it is there; None when the job had to give way and is to begin again."""
-        process = self._send()
+        process = self._send_job()
         pieces: list[bytes] = []
         while process is not None:
             frame = self._receive(process)
@@ -440,7 +440,7 @@ class Run:
         if lease is not None:
             lease.__exit__(None, None, None)
 
-    def _send(self) -> Process | None:
+    def _send_job(self) -> Process | None:
         """Hand the job to a worker and return it; None when the place is lost already."""
         lease = self._pool.snapshots.lease(stale=self._job.is_data)
         folder, self._lease = lease.__enter__(), lease

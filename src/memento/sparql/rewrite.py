@@ -118,13 +118,13 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
     _raise_if_unknown(block, "matches", "score", "rank", "limit", "asOf", "believedAt", "engine", "profile", "gate")
     matches = block.statements.get(MEM.matches)
     if matches is None:
-        _refuse(reading.tokens[service.first], "mem:matches is missing", block.form)
+        _refuse_block(reading.tokens[service.first], "mem:matches is missing", block.form)
     questions = list(
         {(question.value, question.suffix): question for question in _read_constants(matches, block)}.values()
     )
     for question in questions:
         if not question.is_text:
-            _refuse(question.token, "mem:matches takes a text", block.form)
+            _refuse_block(question.token, "mem:matches takes a text", block.form)
     search = SearchBlock(
         memory=memory,
         questions=tuple(questions),
@@ -139,7 +139,7 @@ def parse_search(service: Service, reading: Reading, groups: Groups, zone: tzinf
         gate=_read_flag(block.statements.get(MEM.gate), block),
     )
     if len(set(search.columns)) < len(search.columns):
-        _refuse(reading.tokens[service.first], "a variable stands in two places", block.form)
+        _refuse_block(reading.tokens[service.first], "a variable stands in two places", block.form)
     return search
 
 
@@ -149,7 +149,7 @@ def parse_as_of(service: Service, reading: Reading, groups: Groups, zone: tzinfo
     assert block.subject is not None
     _raise_if_unknown(block, "validOn", "believedOn")
     if not block.statements:
-        _refuse(reading.tokens[service.first], "mem:validOn is missing", block.form)
+        _refuse_block(reading.tokens[service.first], "mem:validOn is missing", block.form)
     subject = block.subject.text
     if block.subject.kind != "variable":
         subject = f"<{reading.resolve(block.subject)}>"
@@ -173,13 +173,13 @@ def _parse_block(service: Service, reading: Reading, groups: Groups, form: str) 
             place = _skip_clause(place, service, groups)
         elif token.kind == "variable" or (form is AS_OF_FORM and token.kind in ("iri", "name")):
             if block.subject is not None and block.subject.text != token.text:
-                _refuse(token, "one block speaks of one memory", form)
+                _refuse_block(token, "one block speaks of one memory", form)
             block.subject = token
             place = _parse_statements(place + 1, service, block)
         else:
-            _refuse(token, f"{token.text[:40]!r} cannot stand here", form)
+            _refuse_block(token, f"{token.text[:40]!r} cannot stand here", form)
     if block.subject is None:
-        _refuse(tokens[service.first], "the block is empty", form)
+        _refuse_block(tokens[service.first], "the block is empty", form)
     return block
 
 
@@ -189,9 +189,9 @@ def _parse_statements(place: int, service: Service, block: _Block) -> int:
     while place < service.last and tokens[place].text not in (".", "}"):
         iri = reading.resolve(tokens[place])
         if iri is None or tokens[place].kind not in ("iri", "name"):
-            _refuse(tokens[place], f"{tokens[place].text[:40]!r} is no property", block.form)
+            _refuse_block(tokens[place], f"{tokens[place].text[:40]!r} is no property", block.form)
         if iri in block.statements:
-            _refuse(tokens[place], f"<{iri}> is given twice", block.form)
+            _refuse_block(tokens[place], f"<{iri}> is given twice", block.form)
         token = tokens[place + 1]
         if token.kind == "variable":
             block.statements[iri] = _Statement(iri, token, place + 1, None, token.text[1:])
@@ -200,9 +200,9 @@ def _parse_statements(place: int, service: Service, block: _Block) -> int:
             block.statements[iri] = _Statement(iri, token, place + 1, pair[0], "")
             place = pair[1]
         else:
-            _refuse(token, "this takes a constant or a variable", block.form)
+            _refuse_block(token, "this takes a constant or a variable", block.form)
         if tokens[place].text == ",":
-            _refuse(tokens[place], "each property has one value", block.form)
+            _refuse_block(tokens[place], "each property has one value", block.form)
         while tokens[place].text == ";":
             place += 1
     return place
@@ -241,7 +241,7 @@ def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
     )
     if constants is None:
         name, variable = statement.iri.rsplit("/", 1)[-1], statement.token.text
-        _refuse(
+        _refuse_block(
             statement.token,
             f"mem:{name} takes a constant, and {variable} is bound to none in this group: write the value, "
             f"or BIND(… AS {variable}) or VALUES {variable} {{ … }} beside it; a value from the graph cannot be used",
@@ -253,7 +253,7 @@ def _read_constants(statement: _Statement, block: _Block) -> list[Constant]:
 def _read_constant(statement: _Statement, block: _Block) -> Constant:
     constants = _read_constants(statement, block)
     if len(constants) != 1:
-        _refuse(
+        _refuse_block(
             statement.token,
             f"this takes one value, and {statement.token.text} is bound to {len(constants)}",
             block.form,
@@ -265,7 +265,7 @@ def _read_variable(statement: _Statement | None, block: _Block) -> str:
     if statement is None:
         return ""
     if not statement.variable:
-        _refuse(statement.token, "this takes a variable, to be filtered by", block.form)
+        _refuse_block(statement.token, "this takes a variable, to be filtered by", block.form)
     return statement.variable
 
 
@@ -274,7 +274,7 @@ def _read_count(statement: _Statement | None, block: _Block) -> int | None:
         return None
     constant = _read_constant(statement, block)
     if constant.datatype != XSD.integer:
-        _refuse(statement.token, "mem:limit takes a whole number", block.form)
+        _refuse_block(statement.token, "mem:limit takes a whole number", block.form)
     return int(constant.value)
 
 
@@ -283,7 +283,7 @@ def _read_word(statement: _Statement | None, block: _Block) -> str | None:
         return None
     constant = _read_constant(statement, block)
     if not constant.is_text:
-        _refuse(statement.token, "this takes a text", block.form)
+        _refuse_block(statement.token, "this takes a text", block.form)
     return constant.value
 
 
@@ -292,7 +292,7 @@ def _read_flag(statement: _Statement | None, block: _Block) -> bool | None:
         return None
     constant = _read_constant(statement, block)
     if constant.datatype != XSD.boolean:
-        _refuse(statement.token, "mem:gate takes true or false", block.form)
+        _refuse_block(statement.token, "mem:gate takes true or false", block.form)
     return constant.value in ("true", "1")
 
 
@@ -301,7 +301,7 @@ def _read_time(statement: _Statement | None, block: _Block, zone: tzinfo) -> dat
         return None
     constant = _read_constant(statement, block)
     if constant.datatype not in _TIMES:
-        _refuse(statement.token, "this takes a time", block.form)
+        _refuse_block(statement.token, "this takes a time", block.form)
     try:
         return parse_time(constant.value, "the time", zone)
     except InputError as error:
@@ -324,10 +324,10 @@ def _raise_if_unknown(block: _Block, *names: str) -> None:
             name = f"mem:{iri[len(MEM.base) :]}" if iri.startswith(MEM.base) else f"<{iri}>"
             known = ", ".join(f"mem:{name}" for name in names)
             why = f"{name} is not known here, only {known}: put other patterns outside the block"
-            _refuse(block.reading.tokens[statement.place - 1], why, block.form)
+            _refuse_block(block.reading.tokens[statement.place - 1], why, block.form)
 
 
-def _refuse(token: Token, why: str, form: str) -> NoReturn:
+def _refuse_block(token: Token, why: str, form: str) -> NoReturn:
     raise InputError(f"{token.place}: {why}. Write {form}")
 
 

@@ -131,7 +131,7 @@ class _Trial:
                 self._clear(act)
             case Create() as act:
                 self.changes.touch(act.graph)
-                if not self.changes.has(act.graph):
+                if not self.changes.has_graph(act.graph):
                     self.changes.create(act.graph)
                 elif not act.is_silent:
                     raise Conflict(f"there is a graph <{act.graph}> already")
@@ -152,26 +152,26 @@ class _Trial:
     def _clear(self, act: Clear) -> None:
         names = [act.graph]
         if act.graph in (NAMED, ALL):
-            names = [*self.changes.graphs(), *([DEFAULT] if act.graph == ALL else [])]
+            names = [*self.changes.list_graphs(), *([DEFAULT] if act.graph == ALL else [])]
         for graph in names:
             self.changes.touch(graph)
-            if not self.changes.has(graph):
+            if not self.changes.has_graph(graph):
                 self._raise_if_missing(graph, act.is_silent)
             elif act.is_drop:
                 self.changes.drop(graph)
             else:
-                self.changes.clear(graph)
+                self.changes.clear_graph(graph)
 
     def _transfer(self, act: Transfer) -> None:
         self.changes.touch(act.target)
-        if not self.changes.has(act.source):
+        if not self.changes.has_graph(act.source):
             return self._raise_if_missing(act.source, act.is_silent)
         if act.source == act.target:
             return None
         quads = list(self._current_store().quads_for_pattern(None, None, None, graph_term(act.source)))
         self.changes.raise_if_too_many(len(quads))
         if act.replaces:
-            self.changes.clear(act.target)
+            self.changes.clear_graph(act.target)
         self.changes.create(act.target)
         into = graph_term(act.target)
         self.changes.add(ox.Quad(quad.subject, quad.predicate, quad.object, into) for quad in quads)
@@ -292,17 +292,17 @@ class ChangeLog:
         """Note that the request names a graph as one to be written."""
         self._touched[graph] = None
 
-    def has(self, graph: str) -> bool:
+    def has_graph(self, graph: str) -> bool:
         """Tell whether there is such a graph; the default graph always is."""
         known = self._graphs.get(graph)
         if known is None:
             return graph == DEFAULT or self._snapshot.contains_named_graph(ox.NamedNode(graph))
         return known
 
-    def graphs(self) -> list[str]:
+    def list_graphs(self) -> list[str]:
         """List every named graph there is."""
         here = dict.fromkeys(name.value for name in self._snapshot.named_graphs() if isinstance(name, ox.NamedNode))
-        return [graph for graph in {**here, **self._graphs} if graph != DEFAULT and self.has(graph)]
+        return [graph for graph in {**here, **self._graphs} if graph != DEFAULT and self.has_graph(graph)]
 
     def add(self, quads: Iterable[ox.Quad]) -> None:
         come = list(quads)
@@ -333,7 +333,7 @@ class ChangeLog:
 
         self._steps.append(step)
 
-    def clear(self, graph: str) -> None:
+    def clear_graph(self, graph: str) -> None:
         """Take everything out of a graph."""
         self._touched[graph] = None
         if self._listed and graph.startswith(self._listed):
@@ -354,7 +354,7 @@ class ChangeLog:
 
     def drop(self, graph: str) -> None:
         """Take a graph away with everything in it."""
-        self.clear(graph)
+        self.clear_graph(graph)
         if graph != DEFAULT:
             self._graphs[graph] = False
             self._steps.append(lambda store: store.remove_graph(graph_term(graph)))
@@ -387,9 +387,11 @@ class ChangeLog:
             adds=serialise_quads(self._adds),
             removed=len(self._removes) + sum(map(self._count, self._cleared)),
             added=len(self._adds),
-            cleared=tuple(graph for graph in self._cleared if graph == DEFAULT or was.get(graph, self.has(graph))),
-            dropped=tuple(graph for graph, before in was.items() if before and not self.has(graph)),
-            created=tuple(g for g, before in was.items() if not before and self.has(g) and g not in filled),
+            cleared=tuple(
+                graph for graph in self._cleared if graph == DEFAULT or was.get(graph, self.has_graph(graph))
+            ),
+            dropped=tuple(graph for graph, before in was.items() if before and not self.has_graph(graph)),
+            created=tuple(g for g, before in was.items() if not before and self.has_graph(g) and g not in filled),
             touched=tuple(self._touched),
         )
 

@@ -521,7 +521,7 @@ class GraphStore:
         """How many writes there were: what was learned after as many is still true."""
         return self._graph.writes
 
-    def update(self, sparql: str, request: WriteRequest, using: Using) -> Changed:
+    def commit_update(self, sparql: str, request: WriteRequest, using: Using) -> Changed:
         """
         Do what an update says, all of it or nothing.
 
