@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memento.access import Access
-from memento.cases import execute
+from memento.cases import plan
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, ToolError
 from memento.model import CaseRow, Executed, TaskStep, ToolCall
 from memento.python import Memento
@@ -374,5 +374,5 @@ def test_a_step_names_the_result_of_another_by_the_number_that_the_plan_gives_it
     done = [TaskStep(step=0, task="Read.", state="done", result="hello", id=10)]
 
     for place in ("10", "1"):
-        call = execute.parse_call(f'say {{"text": "{{{{{place}}}}}"}}', done)
-        assert isinstance(call, execute.CallRequest) and call.arguments == {"text": "hello"}
+        call = plan.parse_call(f'say {{"text": "{{{{{place}}}}}"}}', done)
+        assert isinstance(call, plan.CallRequest) and call.arguments == {"text": "hello"}

@@ -52,7 +52,7 @@ from memento.iris import IRI
 from memento.llm.chat import chats_of
 from memento.model import AgentKind, EntityKind, Mode, Note, User
 from memento.ports import Chat, Prompt
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 from memento.settings import ModelSettings
 from memento.text.dates import dates
 from memento.text.sentences import is_readable

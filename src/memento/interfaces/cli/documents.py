@@ -129,7 +129,7 @@ def ontology() -> None:
 @ontology.command("docs")
 def docs() -> None:
     """The page docs/ontology.md."""
-    from memento.ontology.reference import write_page
+    from memento.ontology import write_page
 
     click.echo(write_page(), nl=False)
 
@@ -137,7 +137,7 @@ def docs() -> None:
 @ontology.command("context")
 def context() -> None:
     """The JSON-LD context, ontology/context.jsonld."""
-    from memento.ontology.reference import write_context
+    from memento.ontology import write_context
 
     click.echo(write_context(), nl=False)
 

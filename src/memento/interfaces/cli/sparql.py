@@ -105,7 +105,7 @@ def _call(name: str) -> str:
     """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
     from memento.access import OWNER
     from memento.iris import data_iri
-    from memento.sparql.update.graph_store import is_absolute
+    from memento.sparql.update import is_absolute
 
     return name if is_absolute(name) else data_iri(OWNER.tenant, name)
 
@@ -118,6 +118,6 @@ def _document(file: str) -> bytes:
 
 
 def _media(file: str) -> str:
-    from memento.sparql.query.prepare import SUFFIXES
+    from memento.sparql.prepare import SUFFIXES
 
     return SUFFIXES.get(Path(file).suffix.lower(), "text/turtle")

@@ -21,8 +21,8 @@ from memento.interfaces.sparql_http.query import rendered
 from memento.interfaces.web.departures import Presence, presence_of
 from memento.interfaces.web.requests import graphs, namespace
 from memento.interfaces.web.rest import respond
-from memento.sparql.query.prepare import DOCUMENT_MEDIA, SUFFIXES
-from memento.sparql.update.graph_store import SentDocument
+from memento.sparql.prepare import DOCUMENT_MEDIA, SUFFIXES
+from memento.sparql.update import SentDocument
 
 METHODS = ("GET", "PUT", "POST", "DELETE")
 MULTIPART = "multipart/form-data"

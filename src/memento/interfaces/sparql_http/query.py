@@ -19,8 +19,8 @@ from memento.interfaces.sparql_http.cors import Cors
 from memento.interfaces.web.departures import Presence, presence_of, scope_of
 from memento.interfaces.web.requests import graphs, namespace
 from memento.settings import SparqlSettings
-from memento.sparql.query.prepare import QueryRequest
-from memento.sparql.worker.jobs import Answer
+from memento.sparql.jobs import Answer
+from memento.sparql.prepare import QueryRequest
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from memento.interfaces.sparql_http.query import Fields, base, fields, text_of, 
 from memento.interfaces.web.departures import presence_of
 from memento.interfaces.web.requests import graphs, namespace
 from memento.interfaces.web.rest import respond
-from memento.sparql.update.parse import Using
+from memento.sparql.update import Using
 
 DIRECT, FORM = "application/sparql-update", "application/x-www-form-urlencoded"
 OF_QUERIES = ("query", "default-graph-uri", "named-graph-uri")

@@ -47,7 +47,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.rebuild()
+        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Backup)

@@ -8,10 +8,10 @@ from functools import partial
 
 from memento import settings
 from memento.access import Right
-from memento.cases import credit, lifecycle, metrics, navigate, retrieve
+from memento.cases import credit, lifecycle, navigate, retrieve
 from memento.cases.bank import embed_tasks
 from memento.cases.credit import check_reward, compute_reward, reconcile_reward
-from memento.cases.domain import Domain, Writer
+from memento.cases.domain import Domain, Writer, measure_domain
 from memento.cases.lifecycle import make_case, save_cases
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Forbidden, InputError
@@ -234,7 +234,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
     """Measure a domain."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return metrics.measure_domain(domain, name, context.stores, context.settings.cases)
+        return measure_domain(domain, name, context.stores, context.settings.cases)
 
 
 @handles(operations.CaseStatus)

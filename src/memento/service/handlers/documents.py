@@ -11,9 +11,8 @@ from shutil import copyfileobj, rmtree
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
-from memento.archive.rdf_export import ExportDocument, export_document
-from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.errors import MementoError
 from memento.graph.documents import Form, form_called
 from memento.model import Exported, Merged
@@ -21,7 +20,7 @@ from memento.operations import documents as operations
 from memento.service.context import Context
 from memento.service.dispatch import handles
 from memento.service.understanding import resume
-from memento.sparql.worker.jobs import Rewrite, WaitingClient
+from memento.sparql.jobs import Rewrite, WaitingClient
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of a document up to which it is staged in memory."""

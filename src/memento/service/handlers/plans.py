@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 
 from memento.cases import credit, runs
 from memento.cases import plan as plans
-from memento.cases.execute import ANSWER, Examples, Execution, RunResult
 from memento.cases.lifecycle import make_case_of_run, prune_cases, save_cases
+from memento.cases.plan import ANSWER, Examples, Execution, RunResult
 from memento.cases.retrieve import find_entities
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, mint, parse_iri
