@@ -65,6 +65,31 @@ _OTHER = STOP_WORDS | frozenset(
 )
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
 """How adverbs, many adjectives and most forms of verbs end."""
+_NOUNS = frozenset(
+    """
+    ally anomaly apply assembly belly bully butterfly doily dragonfly family firefly fly folly gully hillbilly italy jelly july lily
+    melancholy monopoly reply supply tally underbelly
+    bearing beginning blessing bombing booking briefing building ceiling clothing coating cooking crossing cutting darling dealing
+    drawing dressing duckling dumpling earring ending engraving evening exam feeling filing finding fishing flooring gathering greeting
+    hearing heating herring hiking housing icing inning king knitting landing layering learning lettering lighting lightning lining
+    listing living marketing meaning meeting morning mourning nothing offering opening outing packaging painting parking parsing
+    pricing printing programming pudding railing ranking rating reading recording ring roofing running sailing saving schooling seasoning
+    seating serving setting sewing shipping shopping sibling sightseeing signing singing skiing sling spacing spelling spring starling
+    sterling stocking string stuffing surfing swimming swing teaching thing timing topping training tubing typing upbringing viking
+    warning washing wedding weighing welding wing wiring wording writing yearling
+    bed bleed breed creed deed embed feed greed hatred hundred kindred moped need newlywed reed seed shed sled speed steed tweed weed
+    arrest breast chest conquest contest crest digest forest guest harvest honest inquest interest invest jest manifest midwest nest
+    northwest pest protest quest request rest southwest test unrest vest west zest
+    basis bus campus
+    handful mouthful
+    cable constable fable gable stable syllable table timetable turntable variable vegetable
+    bible crucible mandible
+    """.split()
+)
+"""Nouns that end as if they were none."""
+_SUBJECTS = frozenset("i you he she it we they who this that there".split())
+_SLANG = frozenset("suck sucks sucked rocks gonna wanna gotta hasn isn wasn aren weren doesn didn couldn wouldn shouldn haven hadn".split())
+_CONTRACTED = re.compile(r"['’]t\b")
 _LETTER = re.compile(r"[^\W_]")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
@@ -109,13 +134,15 @@ def extract_nouns(text: str) -> list[str]:
     Return the words of a text that may be nouns, in small letters, each once, and pairs of neighbouring ones.
 
     >>> extract_nouns("She bakes sourdough bread on Sundays with her red oven.")
-    ['bakes', 'bakes sourdough', 'sourdough', 'sourdough bread', 'bread', 'oven']
+    ['sourdough', 'sourdough bread', 'bread', 'oven']
+    >>> extract_nouns("My family has a table in that building, but it might break: the old one sucks and hasn't held.")
+    ['family', 'table', 'building']
     """
     found: dict[str, None] = {}
     before = None
     for match in _NOUN.finditer(text):
+        is_noun = _is_noun(match, text)
         word = match[0]
-        is_noun = word.islower() and word not in _OTHER and not word.endswith(_ENDINGS)
         if is_noun:
             found[word] = None
             if before and text[before.end() : match.start()] == " ":
@@ -124,6 +151,29 @@ def extract_nouns(text: str) -> list[str]:
                 found[word] = None
         before = match if is_noun else None
     return list(found)
+
+
+def _is_noun(match: re.Match[str], text: str) -> bool:
+    """Tell whether a word may be a noun: by itself, by the word before it, and by what follows it."""
+    word = match[0]
+    if not word.islower() or word in _OTHER or word in _SLANG or word in MODALS or word in FUNCTION_WORDS:
+        return False
+    if _CONTRACTED.match(text, match.end()):
+        return False
+    leading = text[max(match.start() - 20, 0) : match.start()].split()
+    last = leading[-1].casefold() if leading and text[match.start() - 1].isspace() else ""
+    if last in _SUBJECTS or last in MODALS or (last == "to" and word in BASES):
+        # "She bakes", "it might rain", "this sucks": a verb, unless it can only be a noun.
+        is_verb = word in BASES or word.removesuffix("s") in BASES or word.removesuffix("es") in BASES
+        if is_verb or (last in _SUBJECTS - {"this", "that"} and word.endswith("s")):
+            return False
+    if not word.endswith(_ENDINGS) or word in _NOUNS or word in KIND_OF_NOUN or word.removesuffix("s") in KIND_OF_NOUN:
+        return True
+    # "The tiling.", "a handful of": after an article, and before no other word that it could describe.
+    return last in DETERMINERS and not _DESCRIBED.match(text, match.end())
+
+
+_DESCRIBED = re.compile(r"\s+(?!(?:of|in|on|at|for|with|and|or|is|was|are|were|has|had|to|from|that|which|who|by)\b)[^\W\d_]{3,}")
 
 
 def find_mentions(

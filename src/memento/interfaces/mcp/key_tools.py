@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from memento.codec import decode
+from memento.errors import InputError
 from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI
 from memento.keys.labels import clean_keys
@@ -80,10 +82,10 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
-    """What is hidden from now on."""
+class Hidden:
+    """What is hidden from now on, and stays in history."""
 
-    deleted: Literal[True]
+    hidden: Literal[True]
     memories: tuple[IRI, ...]
 
 
@@ -138,7 +140,12 @@ class BatchItem(Arguments, frozen=True, kw_only=True):
 
 class BatchArguments(Arguments, frozen=True, kw_only=True):
     items: Annotated[
-        list[BatchItem], Meta(description="Texts with their keys, as remember takes them.", max_length=100)
+        list[Any],  # each is read by itself, so that one that is wrong hinders no other
+        Meta(
+            description="Texts with their keys, as remember takes them: objects with content, keys, and if need be key_types, "
+            "ttl_seconds, related_to, source.",
+            max_length=100,
+        ),
     ]
     namespace: Namespace = None
 
@@ -170,10 +177,21 @@ def remember(reach: Reach, asked: RememberArguments) -> Told:
 
 def remember_batch(reach: Reach, asked: BatchArguments) -> Told:
     """Keep several texts."""
-    rows = reach.memory.remember_batch(
-        [_item(item) for item in asked.items], namespace=asked.namespace or reach.namespace
-    )
-    return Told(answer=Batch(results=rows))
+    read = [_read_item(item) for item in asked.items]
+    good = [one for one in read if isinstance(one, ToRemember)]
+    kept = iter(reach.memory.remember_batch(good, namespace=asked.namespace or reach.namespace))
+    rows = (BatchRow(error=one) if isinstance(one, str) else next(kept) for one in read)
+    return Told(answer=Batch(results=tuple(rows)))
+
+
+def _read_item(given: object) -> ToRemember | str:
+    """Return one text of a batch, or what is wrong with it."""
+    if not isinstance(given, dict):
+        return "an item must be an object with content and keys"
+    try:
+        return _item(decode(BatchItem, given, lax=True))
+    except InputError as error:
+        return str(error)
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:
@@ -199,7 +217,7 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
 def forget(reach: Reach, asked: MemoryArguments) -> Told:
     """Hide a memory."""
     gone = reach.memory.forget(asked.memory_id, namespace=asked.namespace or reach.namespace)
-    return Told(answer=Deleted(deleted=True, memories=gone.memories))
+    return Told(answer=Hidden(hidden=True, memories=gone.memories))
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -283,7 +301,7 @@ TOOLS = (
         title="Forget a memory",
         description=FORGET,
         arguments=MemoryArguments,
-        answer=Deleted,
+        answer=Hidden,
         run=forget,
         asks=(notes.Forget,),
         destroys=True,

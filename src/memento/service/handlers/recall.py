@@ -69,7 +69,8 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
     recollection = pipeline.recall(query, context.stores, chosen)
-    if context.settings.living.count_recall and context.access.may("write"):
+    counts = context.settings.living.count_recall if operation.counts is None else operation.counts
+    if counts and context.access.may("write") and not context.service.degraded:
         context.service.reinforcement.note(*_uses(recollection, context))
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
