@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memento.text.words import word_set
+from memento.text.tables import word_set
 
 SINGLE = word_set("""
     name nickname surname username handle address phone email mobile birthday birthdate age height weight nationality

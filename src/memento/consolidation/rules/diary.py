@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.rules.attributes import EVENTS, is_single
+from memento.text.tables import word_set
 from memento.text.words import (
     BASES,
     DETERMINERS,
@@ -19,7 +20,6 @@ from memento.text.words import (
     base_of,
     is_adverb,
     is_past,
-    word_set,
 )
 
 _GOING = word_set(

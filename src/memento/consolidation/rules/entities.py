@@ -12,7 +12,7 @@ from memento.consolidation.agents import Candidate, Mention, Resolution, Resolve
 from memento.consolidation.rules.biography import merged
 from memento.consolidation.rules.values import without_suffix
 from memento.model import Entity, User
-from memento.text.words import word_set
+from memento.text.tables import word_set
 
 _SMALL = word_set("of the and for de di von van der")
 

@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from memento.consolidation.agents import USER
-from memento.text.common import RELATIVES
+from memento.text.tables import word_set
 from memento.text.tokens import WORD
-from memento.text.words import BASES, base_of, word_set
+from memento.text.words import BASES, RELATIVES, base_of
 
 _FAMILIES = {
     "work": "work employ hire job join employer company colleague career contract internship intern "

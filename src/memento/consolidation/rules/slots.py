@@ -18,10 +18,9 @@ from memento.consolidation.rules.offices import office, role_name
 from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
 from memento.consolidation.rules.schedules import DATED
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
-from memento.text.common import RELATIVES
 from memento.text.dates import Dated
-from memento.text.gazetteer import lookup
-from memento.text.words import NUMBER_WORDS, PRONOUNS
+from memento.text.kinds import lookup
+from memento.text.words import NUMBER_WORDS, PRONOUNS, RELATIVES
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
 """Well-known tools of which one is the user's at a time."""

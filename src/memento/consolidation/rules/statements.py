@@ -20,14 +20,13 @@ from memento.consolidation.rules.skeleton import Skeleton, found_mentions, menti
 from memento.consolidation.rules.slots import Filled, held_in, slot_of
 from memento.consolidation.rules.wording import leans, noise, with_user
 from memento.model import Note, User
-from memento.text.blocks import blocks, language
-from memento.text.common import RELATIVES
 from memento.text.dates import Dated, Leaning, dates
 from memento.text.mood import Reading, Tone, reading, tone
 from memento.text.names import self_name
 from memento.text.person import third_person
-from memento.text.sentences import clauses, introduced, is_framing, is_readable, sentences
-from memento.text.words import MONTHS, WEEKDAYS, word_set
+from memento.text.sentences import blocks, clauses, introduced, is_framing, is_readable, language, sentences
+from memento.text.tables import word_set
+from memento.text.words import MONTHS, RELATIVES, WEEKDAYS
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memento.text.gazetteer import COMPANY_SUFFIXES, is_part_of, lookup
+from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, lookup
 from memento.text.tokens import occurs
 
 _ARTICLE = re.compile(r"^(?:the|an?|my|user's)\s+", re.IGNORECASE)

@@ -16,7 +16,8 @@ from memento.consolidation.rules.diary import with_subject
 from memento.text.dates import Dated
 from memento.text.person import third_person
 from memento.text.sentences import sentences
-from memento.text.words import BASES, base_of, is_past, word_set
+from memento.text.tables import word_set
+from memento.text.words import BASES, base_of, is_past
 
 _GREETING = re.compile(
     r"^(?:hi|hello|hey|hiya|howdy|yo|good\s+(?:morning|afternoon|evening|night|day)|greetings|welcome|bye|goodbye|cheers"

@@ -10,7 +10,7 @@ import re
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.skeleton import DATE, KIN, NAME
-from memento.text.common import JOBS
+from memento.text.words import JOBS
 
 SUBJECT = rf"(?P<s>{USER}(?: and others)?|{NAME}|{KIN})"
 WORDS = r"(?P<v>(?:[^,;!?()\[\]]|,(?=\d)){1,80})"
