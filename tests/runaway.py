@@ -47,7 +47,7 @@ CHARACTERS = 100_000
 SHORT, SLOWEST = 500, 4
 BOUNDS = {
     "memento.consolidation.rules": LONGEST_READ,
-    "memento.text.sentences._KEPT": CHARACTERS,
+    "memento.text.sentences._LINE_": CHARACTERS,
     "memento.text": LONGEST_READ,
     "memento.search.subjects": SUBJECTS_READ,
     "memento.interfaces.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
@@ -56,7 +56,7 @@ BOUNDS = {
 """Characters of the texts that some patterns are given, where code sees to it before any of them is tried."""
 ENTRIES: dict[str, Callable[[str], str]] = {
     "memento.consolidation.rules": shorten_blanks,
-    "memento.text.sentences._KEPT": str,
+    "memento.text.sentences._LINE_": str,
     "memento.text": shorten_blanks,
 }
 """What else code does to every text before."""
@@ -161,10 +161,16 @@ def _uses(trees: dict[str, ast.Module]) -> dict[tuple[str, str], set[str]]:
 
 
 def _in_functions(module: ModuleType, tree: ast.Module) -> Iterator[Found]:
-    """The patterns that functions hand to `re`, a sample in the place of what they put in; raises where one cannot be seen."""
+    """The patterns that functions hand to `re`, a sample in the place of what they put in.
+
+    What reads the tables compiles what is seen in the tables.
+
+    Raises:
+        AssertionError: a pattern cannot be seen.
+    """
     inside = {id(node) for top in ast.walk(tree) if isinstance(top, ast.FunctionDef) for node in ast.walk(top)}
     for node in ast.walk(tree):
-        if not (
+        if module.__name__ == "memento.text.tables" or not (
             id(node) in inside
             and isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

@@ -17,7 +17,17 @@ from functools import cache
 from typing import Literal
 
 from memento.model import EntityKind
-from memento.text.tables import LEXICON, Row, alternatives, entries, fill, named_patterns, section, word_set
+from memento.text.tables import (
+    LEXICON,
+    Row,
+    alternatives,
+    compile_pattern,
+    entries,
+    fill,
+    named_patterns,
+    section,
+    word_set,
+)
 from memento.text.words import FIRST_NAMES, JOBS, LANGUAGES, RELATIVES
 
 _TABLE = LEXICON / "kinds.toml"
@@ -143,8 +153,8 @@ def join_cues(rows: Iterable[Cue]) -> Cues:
             side.append((row.kind, text))
     opens = r"(?:^|[\s(\"“])(?:{})\s+(?:(?:the|an?|our|their)\s+)?[\"“]?$"
     return Cues(
-        tuple((kind, re.compile(opens.replace("{}", text), re.IGNORECASE)) for kind, text in grouped["before"]),
-        tuple((kind, re.compile(text, re.IGNORECASE)) for kind, text in grouped["after"]),
+        tuple((kind, compile_pattern(opens.replace("{}", text), re.IGNORECASE)) for kind, text in grouped["before"]),
+        tuple((kind, compile_pattern(text, re.IGNORECASE)) for kind, text in grouped["after"]),
     )
 
 

@@ -316,23 +316,23 @@ class Block:
     kind: Kind
 
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_ITEM = re.compile(r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+\S")
-_ROW = re.compile(r"^[^|\n]*\|[^|\n]*\||^[^\t\n]*\t[^\t\n]*\t")
-_COMMAND = re.compile(r"^\s*(?:`[^`]+`\.?|\$ \S.*|>>> .*|(?:ERROR|WARN|INFO|DEBUG)\b.*)$")
-_MINUTES = re.compile(
+_LINE_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_LINE_ITEM = re.compile(r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+\S")
+_LINE_ROW = re.compile(r"^[^|\n]*\|[^|\n]*\||^[^\t\n]*\t[^\t\n]*\t")
+_LINE_COMMAND = re.compile(r"^\s*(?:`[^`]+`\.?|\$ \S.*|>>> .*|(?:ERROR|WARN|INFO|DEBUG)\b.*)$")
+_LINE_MINUTES = re.compile(
     r"^\W*(?:\w+\s+){0,2}(?:minutes|meeting\s+notes|protocol|protokoll|retro(?:spective)?\s+notes|agenda)\b",
     re.IGNORECASE,
 )
-_PRESENT = re.compile(
+_LINE_PRESENT = re.compile(
     r"^[^\w\n]*+(?:present|attendees|attending|participants|in\s+the\s+room)[^\S\n]*+:", re.IGNORECASE | re.MULTILINE
 )
-_ITEM_SUBJECT = re.compile(
+_LINE_SUBJECT = re.compile(
     r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+"
     r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
     re.IGNORECASE,
 )
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def blocks(text: str) -> list[Block]:
@@ -346,7 +346,7 @@ def blocks(text: str) -> list[Block]:
         return [Block(text.strip(), "prose")] if text.strip() else []
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    if "```" not in text and (_PRESENT.search(text) or (_MINUTES.match(first) and len(lines) > 2)):
+    if "```" not in text and (_LINE_PRESENT.search(text) or (_LINE_MINUTES.match(first) and len(lines) > 2)):
         return [Block(part, "minutes") for part in _cut(text.strip())]
     found: list[Block] = []
     for kind, part in _grouped(lines):
@@ -371,7 +371,7 @@ def language(text: str) -> str:
     letters = [letter for letter in text if letter.isalpha()]
     if letters and sum(ord(letter) > 0x24F for letter in letters) > len(letters) / 2:
         return "xx"
-    words = [word.lower() for word in _LETTERS.findall(text)]
+    words = [word.lower() for word in _LINE_WORD.findall(text)]
     if len(words) < 3:
         return "en"
     scores = {code: sum(word in known for word in words) for code, known in _languages().items()}
@@ -391,15 +391,15 @@ def _grouped(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
     at = 0
     while at < len(lines):
         start, kind = at, _kind_at(lines, at)
-        if kind == "code" and _FENCE.match(lines[at]):
+        if kind == "code" and _LINE_FENCE.match(lines[at]):
             at += 1
-            while at < len(lines) and not _FENCE.match(lines[at]):
+            while at < len(lines) and not _LINE_FENCE.match(lines[at]):
                 at += 1
             at = min(at + 1, len(lines))
         else:
             at += 1
             while at < len(lines) and (_kind_at(lines, at) == kind or (kind != "prose" and _continues(lines, at))):
-                if _FENCE.match(lines[at]):
+                if _LINE_FENCE.match(lines[at]):
                     break
                 at += 1
         run = lines[start:at]
@@ -410,12 +410,12 @@ def _grouped(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
 
 def _kind_at(lines: list[str], at: int) -> Kind:
     line = lines[at]
-    if _FENCE.match(line) or _COMMAND.match(line):
+    if _LINE_FENCE.match(line) or _LINE_COMMAND.match(line):
         return "code"
     beside = [lines[other] for other in (at - 1, at + 1) if 0 <= other < len(lines)]
-    if _ITEM.match(line) and any(_ITEM.match(other) for other in beside):
+    if _LINE_ITEM.match(line) and any(_LINE_ITEM.match(other) for other in beside):
         return "list"
-    if _ROW.match(line) and any(_ROW.match(other) for other in beside):
+    if _LINE_ROW.match(line) and any(_LINE_ROW.match(other) for other in beside):
         return "table"
     return "prose"
 
@@ -426,13 +426,13 @@ def _continues(lines: list[str], at: int) -> bool:
 
 
 def _is_of_sentences(run: list[str]) -> bool:
-    items = [line for line in run if _ITEM.match(line)]
-    whole = [line for line in items if _ITEM_SUBJECT.match(line) and _has_finite_verb(line)]
+    items = [line for line in run if _LINE_ITEM.match(line)]
+    whole = [line for line in items if _LINE_SUBJECT.match(line) and _has_finite_verb(line)]
     return len(whole) * 2 > len(items)
 
 
 def _has_finite_verb(line: str) -> bool:
-    words = _LETTERS.findall(line)
+    words = _LINE_WORD.findall(line)
     return any(
         is_past(word) or word.lower() in ("is", "are", "am", "was", "were", "has", "have") or "'" in word or "’" in word
         for word in words[:6]

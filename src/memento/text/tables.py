@@ -117,7 +117,7 @@ def entries(
         place = f"{file.name}, row {at} ({raw.get('name', 'no name')})"
         try:
             row = msgspec.convert(raw, kind)
-            found.append(Entry(row, re.compile(fill(row.pattern, known, place), flags)))
+            found.append(Entry(row, compile_pattern(fill(row.pattern, known, place), flags)))
         except (msgspec.ValidationError, re.error) as error:
             raise MissingPart(f"the table {place}: {error}") from error
     names = [entry.row.name for entry in found]
@@ -145,6 +145,11 @@ def fill(pattern: str, fragments: Mapping[str, str], place: str = "a pattern") -
         if name not in fragments:
             raise MissingPart(f"the table {place}: there is no fragment {{{name}}}")
     return _FRAGMENT.sub(lambda match: fragments[match[1]], _BROKEN.sub("", pattern))
+
+
+def compile_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern of a table."""
+    return re.compile(text, flags)
 
 
 def alternatives(options: frozenset[str]) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from memento.consolidation.rules.attributes import EVENTS, is_single
+from memento.consolidation.rules.patterns import EVENTS
+from memento.consolidation.rules.relations import is_single
 from memento.text.tables import word_set
 from memento.text.words import (
     BASES,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memento.consolidation.agents import Candidate, Mention, Resolution, Resolved
 from memento.consolidation.rules.biography import merged
-from memento.consolidation.rules.values import without_suffix
+from memento.consolidation.rules.relations import without_suffix
 from memento.model import Entity, User
 from memento.text.tables import word_set
 
