@@ -10,12 +10,13 @@ sentences ("- I live in Rome") is prose with a bullet before each sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from memento.assets import lexicon
+from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
 from memento.text.words import FUNCTION_WORDS, WORDS, base_of, is_past
 
 LONGEST_READ = 2_000
@@ -27,46 +28,6 @@ _NEAR = 60
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|(?<=[。！？])(?=\S)|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
-_PREFIX = re.compile(
-    r"""^(?:
-        (?:please\s+)?(?:remember|note|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]?t\s+forget|take\s+note
-            |remind\s+me)
-            (?:\s+(?:that|this)\b[:,]?|\s*[:,])(?!\s+to\b)
-      | (?:please\s+)?(?:remember|note|save|store|memori[sz]e)(?:\s+(?:this|that))?\s*[:,]
-      | (?:please\s+)?remember\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\b)
-      | note\s+to\s+(?:self|myself)\b\s*[:,–-]*
-      | (?:fyi|btw|ps|p\.s\.|by\s+the\s+way|for\s+the\s+record|just\s+so\s+you\s+know|for\s+your\s+information
-      |reminder|update|so|well
-          |hey|hi|hello|ok|okay|yes|yeah|yep|no|nope|anyway|oh|wow|hmm|good\s+news|news|quick\s+note
-          |today['’]s\s+note|one\s+more\s+thing)
-            \b\s*(?:[:,!–]|-\s|\.\s)\s*
-      | (?:i\s+want|i['’]d\s+like)\s+you\s+to\s+(?:know|remember|note)\s+(?:that\b)?
-      | (?:and|but)\s+(?=(?:i|we|my|our)\b)
-    )\s*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_FRAMING = re.compile(
-    r"^(?:please\s+)?(?:remember|note|take\s+note|save|store|memori[sz]e|keep\s+in\s+mind|bear\s+in\s+mind|don['’]?t\s+forget)"
-    r"(?:\s+(?:this|that|it|these|the\s+following))*(?:\s+please)?\W*$",
-    re.IGNORECASE,
-)
-_CORRECTION = re.compile(
-    r"""^(?:
-        (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
-      | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
-      | (?:sorry,?\s+|oops,?\s+|no,?\s+)?(?:wrong|typo|mix-?up)(?:\s+(?:in\s+)?\w+)?\s*[,:;.–-]+
-      | (?:sorry,?\s+)?(?:(?:it\s+)?turns\s+out\s+)?i\s+(?:mis(?:remembered|read|heard|typed
-        |spelt|spelled|took|understood)|mixed\s+up\s+\w+
-        |got\s+(?:the|my)\s+\w+\s+wrong|was\s+(?:wrong|mistaken)\s+about\s+(?:\w+\s+){0,3}?\w+|gave\s+the\s+wrong\s+\w+)
-        (?:\s+(?:it|that|earlier|yesterday))?\s*[,:;.–-]+
-      | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
-      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it
-        |that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
-      |that['’]s\s+wrong|to\s+correct\s+myself)
-            (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
-    )\s*""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _SUBJECT = (
     r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d"
     r"|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it"
@@ -119,6 +80,32 @@ def shorten_blanks(text: str) -> str:
     return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
+class Opening(Row, frozen=True, kw_only=True):
+    """A part of the expression by which words that only introduce, or correct, are seen."""
+
+    kind: Literal["opening", "correction", "framing"]
+
+
+@cache
+def opening_rows() -> tuple[Opening, ...]:
+    """Return the rows of the table of openings."""
+    return tuple(entry.row for entry in entries(LEXICON / "sentences.toml", Opening, {}, flags=re.IGNORECASE))
+
+
+def join_openings(rows: Iterable[Opening]) -> Mapping[str, re.Pattern[str]]:
+    """Compile the rows of each kind into one expression for the beginning of a sentence."""
+    parts: dict[str, list[str]] = {"opening": ["(?!)"], "correction": ["(?!)"], "framing": ["(?!)"]}
+    for row in rows:
+        parts[row.kind].append(fill(row.pattern, {}))
+    return {kind: compile_pattern(rf"^(?:{'|'.join(texts)})\s*", re.IGNORECASE) for kind, texts in parts.items()}
+
+
+@cache
+def openings() -> Mapping[str, re.Pattern[str]]:
+    """Return the expression of each kind of opening, compiled."""
+    return join_openings(opening_rows())
+
+
 def sentences(text: str) -> list[str]:
     """
     The sentences of a text, trimmed; abbreviations and initials do not end one. Which of them can be read `is_readable` tells.
@@ -140,19 +127,20 @@ def sentences(text: str) -> list[str]:
     return [trimmed for piece in found if (trimmed := _BULLET.sub("", piece).strip())]
 
 
-def introduced(sentence: str) -> tuple[str, bool]:
+def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[str, bool]:
     """
-    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something.
+    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something; by all rows where
+    no others are given.
 
     >>> introduced("Please remember that my dog is a beagle.")
     ('my dog is a beagle.', False)
     >>> introduced("Correction: the launch is on June 1.")
     ('the launch is on June 1.', True)
     """
-    corrects = False
+    corrects, shapes = False, openings() if rows is None else join_openings(rows)
     for _ in range(4):
-        without = _PREFIX.sub("", sentence, count=1)
-        if match := _CORRECTION.match(without):
+        without = shapes["opening"].sub("", sentence, count=1)
+        if match := shapes["correction"].match(without):
             corrects, without = True, without[match.end() :]
         if without == sentence or not without.strip():
             break
@@ -167,7 +155,7 @@ def is_framing(sentence: str) -> bool:
     >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
     (True, True, False)
     """
-    return bool(_FRAMING.match(sentence))
+    return bool(openings()["framing"].match(sentence))
 
 
 def clauses(sentence: str) -> list[str]:

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from memento.consolidation.agents import USER, Mention
-from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_subject
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
 from memento.consolidation.rules.patterns import EVENTS, LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, held_in, slot_of
-from memento.consolidation.rules.wording import leans, noise, with_user
+from memento.consolidation.rules.wording import leans, noise, of_the_same, shared_verbs, with_subject, with_user
 from memento.model import Note, User
 from memento.text.dates import Dated, Leaning, dates
 from memento.text.mood import Reading, Tone, reading, tone
