@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.search.arrays import Arrays, begins_of, places_of
-from memento.search.stems import STOP_WORDS, stem_words, tokens, words
+from memento.search.stems import stem_words, tokens, words
+from memento.text.words import STOP_WORDS
 
 Keys = NDArray[np.int64]
 

@@ -21,7 +21,8 @@ from memento.search.index import Context, Everything, Index, Placed, Update, reg
 from memento.search.nodes import Kind
 from memento.search.postings import Nodes, Postings, Scores, Segment
 from memento.search.records import Record
-from memento.search.stems import STOP_WORDS, pairs, tokens
+from memento.search.stems import pairs, tokens
+from memento.text.words import STOP_WORDS
 
 __all__ = ["STOP_WORDS", "Nodes", "Postings", "Scores", "Words", "bm25", "bm25_of_terms", "pairs", "tokens"]
 

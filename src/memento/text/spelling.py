@@ -1,9 +1,9 @@
-"""How alike two words are spelt, and how many slips lie between them."""
+"""How alike two words are spelt, and how many letters lie between them."""
 
 from __future__ import annotations
 
 from rapidfuzz import fuzz
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import Levenshtein
 
 
 def likeness(one: str, other: str) -> float:
@@ -16,11 +16,13 @@ def likeness(one: str, other: str) -> float:
     return fuzz.ratio(one, other) / 100
 
 
-def slips(one: str, other: str, most: int) -> int:
+def count_edits(one: str, other: str, most: int) -> int:
     """
-    Return how many letters are wrong, missing, too many or swapped; `most` + 1 when there are more.
+    Return how many letters must be put in, taken out or replaced to turn one word into another; `most` + 1 when more than that.
 
-    >>> slips("teh", "the", 2), slips("kitten", "sitting", 2)
+    >>> count_edits("aple", "apple", 1), count_edits("kitten", "sitting", 2)
     (1, 3)
+
+    Source: Levenshtein 1966.
     """
-    return OSA.distance(one, other, score_cutoff=most)
+    return Levenshtein.distance(one, other, score_cutoff=most)

@@ -56,6 +56,7 @@ JOBS = WORDS["jobs"]
 PEOPLES = WORDS["peoples"]
 LANGUAGES = PEOPLES - WORDS["no_languages"]
 COMMON = WORDS["common"]
+STOP_WORDS = WORDS["stop"]
 NEVER = (
     FUNCTION_WORDS
     | frozenset(MONTHS)
