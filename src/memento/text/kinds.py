@@ -176,33 +176,8 @@ def signs() -> Mapping[str, re.Pattern[str]]:
     return named_patterns(_TABLE, _fragments(), flags=re.IGNORECASE)
 
 
-_STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
-_PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
-_EVENT = re.compile(
-    r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp|Summit|Days|Meetup|Jam|Hack|Expo|Week)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)"
-)
-_TECHNICAL = re.compile(
-    r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
-)
-_SURNAME = re.compile(
-    r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein"
-    r"|bauer|meier|meyer|maier"
-    r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan"
-    r"|ali|ahmed|hassan|yilmaz"
-    r"|kaya|silva|santos|costa|pereira|oliveira|rossi|russo|bianchi|ricci|moreau|dubois|laurent|lefevre|smith|jones"
-    r"|brown|taylor|miller|wilson"
-    r"|oğlu|oglu|dze|shvili|yan|ian|vić|vic|ić|ic|čić|ák|ová|aki|akis|opoulos|idis|ides|nen|lainen|qvist|quist|ström"
-    r"|strom|gren|lund|dahl|gaard"
-    r"|moto|yama|mura|naka|tani|saki|uchi|ata|eda|ida|awa|kov|enko|chuk|yuk|sma|stra|inga|okoye|adeyemi|mensah|diallo"
-    r"|owusu|okafor)$",
-    re.IGNORECASE,
-)
-_CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
 _STOP = re.compile(
     r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE
-)
-_OF_USER = re.compile(
-    rf"\bmy\s+((?:\w+\s+)?(?:{alternatives(RELATIVES)}))(?:\s+(?:is|named|called)|,)?\s*$", re.IGNORECASE
 )
 
 
@@ -279,9 +254,9 @@ def description(before: str, name: str, after: str, known: Known | None) -> str:
     >>> description("I met my manager ", "Ana", ".", None)
     "USER's manager"
     """
-    if match := _OF_USER.search(before):
+    if match := signs()["of-user"].search(before):
         return f"USER's {match[1].lower()}"
-    if match := _CALLED_A.match(after):
+    if match := signs()["called-a"].match(after):
         phrase = _STOP.split(match[2])[0].strip()
         if len(phrase) > 2 and not re.match(
             r"(?:great|good|bad|nice|terrible|pain|mess|lot|best|worst|bit|same|only|one)\b", phrase, re.IGNORECASE
@@ -306,18 +281,18 @@ def _by_shape(name: str) -> EntityKind | None:
     if (
         any(word in EVENT_WORDS for word in words[1:])
         or (len(words) > 1 and words[-1] in PARTS["happening_last"])
-        or _EVENT.search(name)
+        or signs()["event-name"].search(name)
     ):
         return "Event"
-    if (len(words) > 1 and (words[-1] in PARTS["place_last"] or words[0] in PARTS["place_first"])) or _STREET.search(
-        name
-    ):
+    if (len(words) > 1 and (words[-1] in PARTS["place_last"] or words[0] in PARTS["place_first"])) or signs()[
+        "street-name"
+    ].search(name):
         return "Location"
     if re.search(r"\s(?:van|von|bin|del|de la|der)\s", name):
         return "Person"
     if words[0] in LANGUAGES:
         return "Concept"
-    return "Technology" if _TECHNICAL.search(name) else None
+    return "Technology" if signs()["technical-name"].search(name) else None
 
 
 def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
@@ -371,7 +346,7 @@ def _by_place(before: str, name: str, after: str) -> EntityKind:
         return "Location"
     if signs()["with"].search(before) and not name.isupper():
         return "Person"
-    if _PLACE.search(name):
+    if signs()["place-name"].search(name):
         return "Location"
     if signs()["one-of-many"].search(before):
         return "Technology"
@@ -387,4 +362,6 @@ def _is_first_name(name: str) -> bool:
 def _is_full_name(name: str) -> bool:
     """Whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
     words = name.split()
-    return 1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(_SURNAME.search(words[-1]))
+    return (
+        1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(signs()["surname"].search(words[-1]))
+    )
