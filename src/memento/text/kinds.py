@@ -28,7 +28,7 @@ from memento.text.tables import (
     section,
     word_set,
 )
-from memento.text.words import FIRST_NAMES, JOBS, LANGUAGES, RELATIVES
+from memento.text.words import COMMON, FIRST_NAMES, JOBS, LANGUAGES, NEVER, RELATIVES
 
 _TABLE = LEXICON / "kinds.toml"
 _GAZETTEER = LEXICON / "gazetteer.toml"
@@ -39,6 +39,7 @@ COMPANY_SUFFIXES = PARTS["company_suffix"]
 EVENT_WORDS = PARTS["event"]
 _NOUNS = section(_TABLE, "nouns", dict[EntityKind, str])
 _NOUNS["Event"] = " ".join((*sorted(EVENT_WORDS), _NOUNS["Event"]))
+_FIRM_WORDS = COMPANY_SUFFIXES | PARTS["company_last"]
 KIND_OF_NOUN: Mapping[str, EntityKind] = {
     noun: kind for kind, nouns in reversed(list(_NOUNS.items())) for noun in word_set(nouns)
 } | dict.fromkeys(RELATIVES | JOBS - {"lead", "head", "model", "principal", "officer"}, "Person")
@@ -216,7 +217,7 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     shape, around = _by_shape(name), kind_by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
-    if shape is None and signs()["numbered"].search(before):
+    if shape is None and not name[-1:].isdigit() and signs()["numbered"].search(before):
         return "Location"
     return (
         shape
@@ -225,6 +226,34 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
         or ("Person" if _is_first_name(name) or _is_full_name(name) else None)
         or _by_place(before, name, after)
     )
+
+
+def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
+    """
+    Whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
+
+    Well-known names, first names and everyday words stand for themselves.
+
+    >>> is_short_form("Brandt", "Brandt Logistics", "Organization"), is_short_form("Quillon", "Skoda Quillon", "Technology")
+    (True, True)
+    >>> is_short_form("York", "New York", "Location"), is_short_form("Brandt", "Brandt 2", "Technology")
+    (False, False)
+    """
+    words = long.casefold().split()
+    one = short.casefold()
+    if (
+        len(short) < 4
+        or " " in short
+        or not short.isalpha()
+        or len(words) < 2
+        or not all(word.isalpha() for word in words)
+    ):
+        return False
+    if one in COMMON or one in NEVER or short in FIRST_NAMES or lookup(short) or lookup(long):
+        return False
+    if kind == "Organization":
+        return words[0] == one and one not in _FIRM_WORDS and _FIRM_WORDS.issuperset(words[1:])
+    return kind == "Technology" and len(words) == 2 and words[1] == one
 
 
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
@@ -301,7 +330,8 @@ def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
         kind = KIND_OF_NOUN[match["noun"].lower()]
         # "the Acme engineer": a person of that company.
         return "Organization" if kind == "Person" else kind
-    if match := signs()["noun-before"].search(before):
+    called_out = _is_first_name(name) and before.rstrip().endswith(",")  # "Congrats on your store, Gina"
+    if (match := signs()["noun-before"].search(before)) and not called_out:
         kind = KIND_OF_NOUN[match["noun"].lower()]
         return "Project" if kind == "Technology" and signs()["made"].search(before) else kind
     if match := signs()["noun-after"].match(after):
@@ -315,7 +345,7 @@ def kind_by_context(before: str, name: str, after: str, beside: Cues | None = No
     """
     Return what the words around a name say of its kind.
 
-    >>> kind_by_context("we moved to ", "Orion", ""), kindkind_by_context("", "Orion", " finally forgot it")
+    >>> kind_by_context("we moved to ", "Orion", ""), kind_by_context("", "Orion", " finally forgot it")
     ('Location', 'Person')
     """
     beside = beside or cues()

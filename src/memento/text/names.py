@@ -17,8 +17,8 @@ from functools import cache
 from itertools import pairwise
 
 from memento.model import EntityKind, User
-from memento.text.kinds import Known, description, kind_of, lookup, plain_names
-from memento.text.sentences import introduced, is_readable, sentences
+from memento.text.kinds import Known, description, is_short_form, kind_of, lookup, plain_names
+from memento.text.sentences import introduced, is_readable, prose
 from memento.text.spelling import likeness
 from memento.text.tables import LEXICON, alternatives, named_patterns, word_set
 from memento.text.words import (
@@ -90,7 +90,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]
     """
     text = text[:LONGEST]
-    said = [sentence for sentence in sentences(text) if is_readable(sentence)]
+    said = [sentence for sentence in prose(text) if is_readable(sentence)]
     own = _own_names(said, user)
     elsewhere = _seen_inside(text)
     found: dict[str, Mention] = {}
@@ -105,7 +105,7 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
                 continue
             key = mention.name.lower()
             found[key] = _merged(found[key], mention) if key in found else mention
-    return _folded(list(found.values()))
+    return _with_short_forms(_folded(list(found.values())))
 
 
 def self_name(text: str) -> str | None:
@@ -114,12 +114,14 @@ def self_name(text: str) -> str | None:
 
     >>> self_name("Hi, my name is Ana Silva."), self_name("I'm Priya, a product manager"), self_name("I'm Italian.")
     ('Ana Silva', 'Priya', None)
+    >>> self_name("I am Ana Silva and I sing"), self_name("Priya here, hello!"), self_name("I'm with Priya.")
+    ('Ana Silva', 'Priya', None)
     """
     if match := signs()["own-name"].search(text):
         words = [word for word in match[1].split() if word.lower() not in NEVER]
         return " ".join(words).removesuffix("'s") or None
-    match = signs()["own-first-name"].search(text)
-    return match[1] if match and match[1] in FIRST_NAMES else None
+    match = signs()["own-first-name"].search(text) or signs()["signs-off"].search(text)
+    return match[1] if match and match[1].split()[0] in FIRST_NAMES else None
 
 
 def _own_names(said: list[str], user: User) -> frozenset[str]:
@@ -166,6 +168,21 @@ def _folded(found: list[Mention]) -> tuple[Mention, ...]:
         else mention
         for mention in found
         if mention.name.lower() not in short
+    )
+
+
+def _with_short_forms(found: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    """The mentions without the short forms of one other of them: "Brandt Logistics" is also called "Brandt"."""
+    long: dict[str, list[Mention]] = {}
+    for mention in found:
+        for other in found:
+            if mention.kind in (other.kind, "Concept") and is_short_form(mention.name, other.name, other.kind):
+                long.setdefault(mention.name, []).append(other)
+    short = {names[0].name: name for name, names in long.items() if len(names) == 1}
+    return tuple(
+        replace(mention, aliases=(*mention.aliases, short[mention.name])) if mention.name in short else mention
+        for mention in found
+        if mention.name not in short.values()
     )
 
 
@@ -473,7 +490,9 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
                 and signs()["spoken"].search(sentence[max(0, tokens[at].start - 80) : tokens[at].start])
             )
         )
-    if re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
+    shouted = word.isupper() and len(word) > 2 and (lowered in COMMON or base_of(word) is not None or is_past(word))
+    goes_on = at > 0 and _is_capital(tokens[at - 1].text) and not tokens[at - 1].text.isupper()
+    if (shouted and not goes_on) or re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
     if (
         lowered in WEEKDAYS
@@ -530,8 +549,10 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
 
 
 def _is_capital(word: str) -> bool:
+    """Whether a word has the capital of a name: no "3rd", no "10GB", and no identifier as "appendChild"."""
     return (
         not word.islower()
+        and not re.match(r"[a-z]{2,}[A-Z]", word)
         and any(letter.isupper() for letter in word)
         and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
     )

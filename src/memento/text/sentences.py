@@ -320,6 +320,10 @@ _LINE_SUBJECT = re.compile(
     r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
     re.IGNORECASE,
 )
+_LINE_HEADING = re.compile(r"^\s*(?:#{1,6}\s|[*_]{2}[^*_\n]+[*_]{2}:?\s*$|[=-]{3,}\s*$)")
+_LINE_LABEL = re.compile(r"^(\s*(?:[-*•+]|\d{1,2}[.)])?\s*)\*\*[^*\n]{1,80}\*\*\s*(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*")
+_LINE_CODE = re.compile(r"`[^`\n]*[_(){}=/<>$.:;][^`\n]*` ?|(?<![\w/])\w+_\w+\(?\)? ?")
+"""A piece of code in the middle of a line, in its quotes or an identifier of several words."""
 _LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -346,6 +350,23 @@ def blocks(text: str) -> list[Block]:
             found[-1:] = [Block(before, "prose")] if before.strip() else []
             body = f"{announcement}\n{body}"
         found += [Block(one, kind) for one in (_cut(body) if kind != "prose" else [body])]
+    return found
+
+
+def prose(text: str) -> list[str]:
+    """
+    Return the sentences of a text in which something may be named: no code, no headings, no labels in bold.
+
+    >>> prose("# Weekly Plan\\n- **Next Step**: I call Oda.\\n```\\nX = Y\\n```\\nThen `set_up` runs.")
+    ['I call Oda.', 'Then runs.']
+    """
+    if not any(sign in text for sign in "\n`*#_"):
+        return sentences(text)
+    found: list[str] = []
+    for block in blocks(text):
+        if block.kind != "code":
+            lines = (_LINE_LABEL.sub(r"\1", line) for line in block.text.splitlines() if not _LINE_HEADING.match(line))
+            found += sentences(_LINE_CODE.sub("", "\n".join(lines)))
     return found
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from memento.consolidation.agents import Draft, Existing
 from memento.consolidation.rules.ends import (
+    DenialRow,
     EndRow,
     OutcomeRow,
+    affirm,
+    denial_rows,
     end_rows,
     ended,
     is_outcome,
@@ -80,6 +83,16 @@ def test_a_row_that_is_asked_for_finds_what_its_example_says(entry: Entry[EndRow
 
     assert match and reduce(clause).phrase(match["v"]) == phrase
     assert entry.pattern.search(reduce(entry.row.counter).text) is None
+
+
+@pytest.mark.parametrize("entry", denial_rows(), ids=lambda entry: entry.row.name)
+def test_a_row_of_denials_affirms_its_example_and_no_other_row_does(entry: Entry[DenialRow]) -> None:
+    clause, affirmed = entry.row.example
+    read, other = (affirm(reduce(clause), rows) for rows in (denial_rows(), without(denial_rows(), entry.row.name)))
+
+    assert read is not None and read.text == reduce(affirmed).text
+    assert other is None or other.text != read.text
+    assert affirm(reduce(entry.row.counter)) is None
 
 
 @pytest.mark.parametrize("entry", sign_rows(), ids=lambda entry: entry.row.name)

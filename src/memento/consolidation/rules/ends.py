@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Literal
@@ -23,11 +24,12 @@ from memento.consolidation.rules.skeleton import Skeleton
 from memento.text.mood import reading
 from memento.text.tables import Entry, Row, compile_pattern, entries, fill, section
 from memento.text.tokens import normal, occurs, stems
-from memento.text.words import base_of
+from memento.text.words import base_of, third_singular
 
 ENDS = DATA / "ends.toml"
 OUTCOMES = DATA / "outcomes.toml"
 
+_NOT_ONLY = re.compile(r"(?:\bnot|n['’]t) (?:only|just|merely|even)\b", re.IGNORECASE)
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
 _AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
 _ROLE = re.compile(
@@ -54,6 +56,12 @@ class EndRow(Row, frozen=True, kw_only=True):
     clause: bool = False
 
 
+class DenialRow(Row, frozen=True, kw_only=True):
+    """`affirms` is what stands in the place of the pattern when nothing is denied."""
+
+    affirms: str
+
+
 class OutcomeRow(Row, frozen=True, kw_only=True):
     """`known` is what a memory says and holds no longer; `of` is what it must share with what is told."""
 
@@ -71,6 +79,12 @@ def end_rows() -> tuple[Entry[EndRow], ...]:
 def sign_rows() -> tuple[Entry[EndRow], ...]:
     """Return the rows that tell by which rule the words of a memory end something."""
     return entries(ENDS, EndRow, fragments(), table="sign", flags=re.IGNORECASE)
+
+
+@cache
+def denial_rows() -> tuple[Entry[DenialRow], ...]:
+    """Return the rows by which a clause denies something."""
+    return entries(ENDS, DenialRow, fragments(), table="denial", flags=re.IGNORECASE)
 
 
 @cache
@@ -111,6 +125,24 @@ def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None 
         if phrase := entry.row.value or skeleton.phrase(match["v"].rstrip("\x00")):
             return (phrase,), entry.row.rule
     return (), ""
+
+
+def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -> Skeleton | None:
+    """
+    Return what a clause denies, as if it were so; None where it denies nothing.
+
+    >>> affirm(Skeleton("USER doesn't work at Acme", (), ())).text
+    'USER works at Acme'
+    """
+    if _NOT_ONLY.search(skeleton.said):
+        return None
+    for entry in denial_rows() if rows is None else rows:
+        if match := entry.pattern.search(skeleton.text):
+            group = match.groupdict()
+            verb = third_singular(group["verb"]) if group.get("verb") else ""
+            said = entry.row.affirms.format(**{**group, "verb": verb})
+            return replace(skeleton, text=f"{skeleton.text[: match.start()]}{said}{skeleton.text[match.end() :]}")
+    return None
 
 
 def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:

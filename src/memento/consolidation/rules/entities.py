@@ -15,6 +15,7 @@ from memento.consolidation.rules.relations import without_suffix
 from memento.consolidation.rules.statements import Statement, statements
 from memento.iris import IRI
 from memento.model import Entity, Note, User
+from memento.text.kinds import is_short_form
 from memento.text.names import mentions as named
 from memento.text.tables import word_set
 from memento.text.tokens import normal
@@ -77,6 +78,14 @@ def _resolution(mention: Mention, candidates: Sequence[Candidate]) -> Resolution
         for entity in fitting:
             if test(mention, entity):
                 return Resolution(mention=mention, entity=entity.iri, reason=why, description=_better(mention, entity))
+    alike = [entity for entity in fitting if _is_short_form(mention, entity)]
+    if len(alike) == 1:
+        return Resolution(
+            mention=mention,
+            entity=alike[0].iri,
+            reason="one is the short form of the other, and nothing else known has it",
+            description=_better(mention, alike[0]),
+        )
     people = [entity for entity in fitting if _is_first_name_of(mention, entity)]
     if len(people) == 1:
         return Resolution(
@@ -114,6 +123,15 @@ def _same_acronym(mention: Mention, entity: Entity) -> bool:
         return False
     one, other = mention.name, entity.name
     return (len(one) > 1 and one == acronym(other)) or (len(other) > 1 and other == acronym(one))
+
+
+def _is_short_form(mention: Mention, entity: Entity) -> bool:
+    """Whether one name is the short form of the other, which goes by no other long form yet."""
+    kind = entity.kind if mention.kind == "Concept" else mention.kind
+    if is_short_form(mention.name, entity.name, kind):
+        return True
+    taken = any(is_short_form(entity.name, alias, kind) for alias in entity.aliases)
+    return not taken and is_short_form(entity.name, mention.name, kind)
 
 
 def _is_first_name_of(mention: Mention, entity: Entity) -> bool:

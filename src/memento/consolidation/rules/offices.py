@@ -20,7 +20,7 @@ from memento.text.names import Mention
 from memento.text.person import USER
 from memento.text.sentences import sentences
 from memento.text.tables import word_set
-from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, MONTHS, NEVER, WEEKDAYS, base_of
+from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, MONTHS, NEVER, PRONOUNS, WEEKDAYS, base_of
 
 DATA = Path(__file__).parent / "data"
 
@@ -243,6 +243,7 @@ def _is_word(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     return (
         lowered in FUNCTION_WORDS
+        or re.split("['’]", lowered)[0] in PRONOUNS
         or lowered in MONTHS
         or lowered in WEEKDAYS
         or lowered in NEVER

@@ -13,7 +13,7 @@ import msgspec
 
 from memento.consolidation.agents import USER
 from memento.consolidation.rules.patterns import DATA
-from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, lookup
+from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, is_short_form, lookup
 from memento.text.tables import alternatives, section, word_lists
 from memento.text.tokens import WORD, occurs
 from memento.text.words import BASES, RELATIVES, base_of
@@ -159,7 +159,9 @@ def same_value(one: str, other: str) -> bool:
     >>> same_value("Microsoft", "Microsoft Corporation"), same_value("VSCode", "VS Code"), same_value("Rome", "Oslo")
     (True, True, False)
     """
-    return _plain(one) == _plain(other)
+    return _plain(one) == _plain(other) or any(
+        is_short_form(short, long, "Organization") for short, long in ((one, other), (other, one))
+    )
 
 
 def compatible(one: str, other: str) -> bool:
