@@ -26,7 +26,7 @@ from memento.consolidation.rule_process import ExtractEntities, Job, RuleProcess
 from memento.errors import BackendError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
-from memento.interfaces.mcp.note_tools import Change
+from memento.interfaces.mcp.core_tools import Change
 from memento.interfaces.mcp.tools import Reach, Told
 from memento.interfaces.web.app import create_app
 from memento.iris import mint, user_iri

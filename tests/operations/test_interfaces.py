@@ -24,7 +24,7 @@ from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
 from memento.operations.base import Interface, complete, places_of, route_of, summary_of
 from memento.python import Memento, Memory
 from memento.service import handle
-from memento.service.dispatch import HANDLERS
+from memento.service.context import HANDLERS
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.spoken import Host
 from memento.sexpr.verbs import VERBS

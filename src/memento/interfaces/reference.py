@@ -21,7 +21,7 @@ from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
-from memento.interfaces.mcp import catalogue, prompts, resources
+from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import Tool
 from memento.interfaces.web import openapi, rest
 from memento.ontology import reference as ontology
@@ -292,7 +292,9 @@ def write_mcp() -> str:
     rows = [(f"`{one['uri']}`", str(one.get("description", ""))) for one in resources.FIXED]
     rows += [(f"`{one['uriTemplate']}`", str(one.get("description", ""))) for one in resources.TEMPLATES]
     lines += [*_table(("resource", "what it is"), rows), "", "## Prompts", ""]
-    lines += _table(("prompt", "what it is"), [(f"`{one['name']}`", str(one["description"])) for one in prompts.LISTED])
+    lines += _table(
+        ("prompt", "what it is"), [(f"`{one['name']}`", str(one["description"])) for one in resources.PROMPTS]
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -398,7 +400,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/mcp.md": write_mcp,
     "docs/reference/queries.md": write_queries,
     "docs/settings.md": settings.table,
-    "docs/clients.md": clients.page,
+    "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,
     "ontology/context.jsonld": ontology.write_context,
 }

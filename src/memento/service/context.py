@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from memento import settings
@@ -33,6 +33,7 @@ from memento.keys.settle import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest.maps import Maps
 from memento.model import Degraded, Scope
+from memento.operations import Operation, check
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.query.description import Statistics
@@ -281,3 +282,33 @@ def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | No
     from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
 
     return Models(settings.model, rules)
+
+
+A = TypeVar("A")
+O = TypeVar("O", bound=Operation[Any])  # noqa: E741
+
+HANDLERS: dict[type[Operation[Any]], Callable[[Any, Context], Any]] = {}
+"""The function that answers each operation; the modules of `handlers` register theirs."""
+
+
+def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callable[[O, Context], A]]:
+    """Register a function as the one that answers an operation."""
+
+    def register(handler: Callable[[O, Context], A]) -> Callable[[O, Context], A]:
+        HANDLERS[operation] = handler
+        return handler
+
+    return register
+
+
+def handle(operation: Operation[A], context: Context) -> A:
+    """
+    Answer an operation for a caller.
+
+    Raises:
+        InputError: an argument is out of bounds.
+        MementoError: as the operation says.
+    """
+    check(operation)
+    answer: A = HANDLERS[type(operation)](operation, context)
+    return answer

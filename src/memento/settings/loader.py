@@ -25,6 +25,7 @@ from memento.errors import InputError, SettingsError
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
 from memento.settings.groups import (
     ENGINES,
+    TOOL_GROUPS,
     EmbeddingSettings,
     KeysSettings,
     ModelSettings,
@@ -32,8 +33,8 @@ from memento.settings.groups import (
     ScopeSettings,
     ServerSettings,
     Settings,
+    groups,
 )
-from memento.settings.registry import TOOL_GROUPS, groups
 
 PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
     # The constants of the first published design, whatever the defaults become.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.interfaces.proxy.human import human, is_utility
+from memento.interfaces.proxy.dialects import is_utility, strip_programs
 
 
 @pytest.mark.parametrize(
@@ -23,12 +23,12 @@ from memento.interfaces.proxy.human import human, is_utility
     ],
 )
 def test_what_programs_add_is_left_out(text: str, found: str) -> None:
-    assert human(text) == found
+    assert strip_programs(text) == found
 
 
 @pytest.mark.parametrize("piece", ["<system>", "<system ", "</memento>", "<memento></system>", "generate a title "])
 def test_no_text_takes_long(piece: str) -> None:
-    human(piece * 50_000)  # quadratic work would hold the suite for minutes
+    strip_programs(piece * 50_000)  # quadratic work would hold the suite for minutes
     is_utility(piece * 50_000, piece * 90)
 
 

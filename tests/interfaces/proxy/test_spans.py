@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.interfaces.proxy.dialects import CHAT, RESPONSES, read
-from memento.interfaces.proxy.spans import Splice, Unreadable, document, items, members, spliced
+from memento.interfaces.proxy.dialects import (
+    CHAT,
+    RESPONSES,
+    Splice,
+    Unreadable,
+    document,
+    items,
+    members,
+    read_conversation,
+    splice_in,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -47,9 +56,9 @@ def test_a_block_can_be_taken_out_again(
     body: dict[str, list[dict[str, object]]], ascii: bool, indent: int | None, marked: bool, behind: bool
 ) -> None:
     given = ("\ufeff" if marked else "") + json.dumps(body, ensure_ascii=ascii, indent=indent)
-    conversation = read(given.encode(), CHAT, "me")
+    conversation = read_conversation(given.encode(), CHAT, "me")
     splices = [splice for turn in conversation.turns for splice in turn.place.splices("BLO\\nCK é", behind, "text")]
-    changed = spliced(conversation.text, splices)
+    changed = splice_in(conversation.text, splices)
 
     restored = changed.decode()
     for splice in sorted(splices):
@@ -67,7 +76,7 @@ def test_a_block_can_be_taken_out_again(
 def test_what_is_no_request_is_unreadable_and_nothing_else(body: bytes) -> None:
     for dialect in (CHAT, RESPONSES):
         with pytest.raises(Unreadable):
-            read(body, dialect, "me")
+            read_conversation(body, dialect, "me")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +88,7 @@ def test_broken_documents_are_unreadable(body: bytes) -> None:
 
 
 def test_splices_go_in_by_their_place() -> None:
-    assert spliced("abcd", [Splice(3, "2"), Splice(1, "1")]) == b"a1bc2d"
+    assert splice_in("abcd", [Splice(3, "2"), Splice(1, "1")]) == b"a1bc2d"
 
 
 def test_a_key_that_comes_twice_is_refused_only_where_it_matters() -> None:

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from memento.datadir import DataFolder
 from memento.errors import FolderInUse
 from memento.interfaces.cli import main
-from memento.interfaces.web.bare import create_bare_app
+from memento.interfaces.web.app import create_bare_app
 from memento.iris import IRI
 from memento.service.bare import Bare
 from memento.service.handlers.graphs import read_whole

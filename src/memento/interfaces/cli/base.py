@@ -64,7 +64,7 @@ class Chosen:
             click.echo(f"memento: {notice}", err=True)
 
 
-def opened(chosen: Chosen, command: str) -> Memento | Client:
+def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     """
     The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
 
@@ -210,7 +210,7 @@ def command(name: str) -> Callable[[F], F]:
     return register
 
 
-def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
     """Print an answer: as JSON where that was wanted, else for people."""
     click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
 

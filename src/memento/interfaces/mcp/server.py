@@ -30,9 +30,8 @@ from starlette.requests import Request
 from memento import settings
 from memento.access import Caller, admit
 from memento.errors import MementoError, Unauthorised
-from memento.interfaces.mcp import catalogue, prompts, resources
-from memento.interfaces.mcp.results import QUESTION, asked, can_ask, failed, result
-from memento.interfaces.mcp.tools import Ask, Reach, Tool
+from memento.interfaces.mcp import catalogue, resources
+from memento.interfaces.mcp.tools import Ask, Reach, Told, Tool, structured, text_of
 from memento.python import Memento
 from memento.service import Service
 from memento.service.handlers.recall import manifest_text
@@ -146,16 +145,16 @@ class Door:
         try:
             outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
         except MementoError as error:
-            return failed(str(error))
+            return make_failure(str(error))
         except Exception as error:
             logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
-            return failed("something broke inside; the log of the service says what")
+            return make_failure("something broke inside; the log of the service says what")
         if isinstance(outcome, Ask):
             if isinstance(answer, mcp.ElicitResult):
-                return result(outcome.refused)
-            return asked(outcome.question) if can_ask(context) else result(outcome.instead)
+                return make_result(outcome.refused)
+            return ask_user(outcome.question) if can_ask(context) else make_result(outcome.instead)
         await self._announce(tool)
-        return result(outcome)
+        return make_result(outcome)
 
     async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
@@ -168,7 +167,7 @@ class Door:
 
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
-        text = await self._answer(context, lambda: prompts.text(self._reach(context), params.name, given))
+        text = await self._answer(context, lambda: resources.write_prompt(self._reach(context), params.name, given))
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
         )
@@ -285,3 +284,30 @@ async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str
     named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
     await send({"type": "http.response.start", "status": status, "headers": named})
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+QUESTION = "confirmation"
+"""The name by which the user's answer comes back."""
+
+
+def make_result(told: Told) -> mcp.CallToolResult:
+    return mcp.CallToolResult(
+        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=structured(told.answer)
+    )
+
+
+def make_failure(message: str) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=message)], is_error=True)
+
+
+def can_ask(context: Context) -> bool:
+    """Whether the client shows questions to its user, and the revision lets a stateless server put one."""
+    capabilities = context.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    shows_forms = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+    return shows_forms and context.protocol_version in catalogue.MODERN
+
+
+def ask_user(question: str) -> mcp.InputRequiredResult:
+    form = mcp.ElicitRequestFormParams(message=question, requested_schema={"type": "object", "properties": {}})
+    return mcp.InputRequiredResult(input_requests={QUESTION: mcp.ElicitRequest(params=form)})

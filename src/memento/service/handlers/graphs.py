@@ -17,8 +17,7 @@ from memento.operations import graphs as operations
 from memento.operations.recall import Recall
 from memento.retrieval import pipeline
 from memento.retrieval.likeness import build_table, build_table_of
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.service.graphs import Graphs
 from memento.service.handlers.recall import prepare
 from memento.sparql.query.blocks import SearchBlock

@@ -6,8 +6,7 @@ from memento.consolidation.context import load_contents
 from memento.model import Activated, Archived, Association, Fading, Followed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.strength import associations, energy
 from memento.time import now
 
