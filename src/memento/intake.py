@@ -48,7 +48,7 @@ class Record:
     where: str
     fields: Mapping[str, object]
 
-    def text(self, *names: str) -> str | None:
+    def read_text(self, *names: str) -> str | None:
         """Return the text of a field, or None when it is absent or blank."""
         name, value = self._first(names)
         if value is not None and not isinstance(value, str):
@@ -57,7 +57,7 @@ class Record:
 
     def required(self, *names: str) -> str:
         """Return the text of a field that must be there and not blank."""
-        text = self.text(*names)
+        text = self.read_text(*names)
         if text is None:
             raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
         return text
@@ -69,7 +69,7 @@ class Record:
             raise self.wrong(name, "text or a whole number", value)
         return str(value) if value is not None and str(value).strip() else None
 
-    def count(self, *names: str) -> int | None:
+    def read_count(self, *names: str) -> int | None:
         """Return a whole number from 0 on."""
         name, value = self._first(names)
         if value is None:
@@ -87,7 +87,7 @@ class Record:
             raise self.wrong(name, "true or false", value)
         return value
 
-    def instant(self, *names: str) -> datetime | None:
+    def read_instant(self, *names: str) -> datetime | None:
         """Return an ISO 8601 date or time; one without an offset stays naive."""
         name, value = self._first(names)
         if value is None:
@@ -148,11 +148,11 @@ def parse_note_row(record: Record) -> NoteRow:
     """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.required("content", "text"),
-        at=record.instant("at", "timestamp"),
-        title=record.text("title"),
-        speaker=record.text("speaker"),
+        at=record.read_instant("at", "timestamp"),
+        title=record.read_text("title"),
+        speaker=record.read_text("speaker"),
         session=record.label("session"),
-        position=record.count("position", "turn"),
+        position=record.read_count("position", "turn"),
         idempotency_key=record.label("idempotency_key"),
     )
 

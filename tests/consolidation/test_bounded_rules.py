@@ -245,7 +245,7 @@ def test_every_interface_says_that_a_note_is_kept_word_for_word(
         by_rest = create_app(memento.service).test_client().post("/memory/notes", json={"content": LONG}).get_json()
         tool = catalogue.tools(())["memento_note"]
         told = tool.run(
-            Reach(memory=memento, namespace=None), tool.read({"content": f"{LONG} Yes.", "confirmed": True})
+            Reach(memory=memento, namespace=None), tool.parse_arguments({"content": f"{LONG} Yes.", "confirmed": True})
         )
 
     assert f"As said  {why}" in by_command.output

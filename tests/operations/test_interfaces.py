@@ -238,7 +238,7 @@ def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento
     }
     recorder = Recorder(memento.service)
     recorder.asked = set()
-    tool.run(Reach(memory=recorder, namespace=None), tool.read(arguments))
+    tool.run(Reach(memory=recorder, namespace=None), tool.parse_arguments(arguments))
 
     assert recorder.asked and recorder.asked <= {name_of(one) for one in tool.asks}
     assert name_of(tool.asks[-1]) in recorder.asked or name == "search"

@@ -27,9 +27,9 @@ from memento import assets, telemetry
 from memento.cases import plan as plans
 from memento.cases.plan import describe_step, shorten
 from memento.errors import InputError, ModelError
+from memento.llm.chat import Chat, Prompt
 from memento.llm.tools import Toolbox
 from memento.model import CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
-from memento.ports import Chat, Prompt
 from memento.settings import ExecutorSettings
 from memento.time import now
 

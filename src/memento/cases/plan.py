@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from memento import assets
 from memento.errors import InputError
+from memento.llm.chat import Chat, Prompt
 from memento.model import CaseFound, CasesFound, Offered, TaskStep
-from memento.ports import Chat, Prompt
 
 if TYPE_CHECKING:
     from memento.cases.forms import Plan

@@ -105,7 +105,7 @@ def generate(root: Path) -> dict[str, str]:
     pages = {path: write() for path, write in PAGES.items()}
     for path, name, write in SECTIONS:
         if (text := write()) is not None:
-            pages[path] = _fill_in(pages.get(path) or _read(root / path), name, text, path)
+            pages[path] = _fill_in(pages.get(path) or _read_text(root / path), name, text, path)
     return {**pages, **write_headers()}
 
 
@@ -128,7 +128,7 @@ def find_stale(root: Path) -> list[str]:
     ]
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

@@ -25,14 +25,14 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from memento.access import Caller
 from memento.errors import Forbidden, InputError, MementoError
-from memento.interfaces.web.connection import Presence, presence_of, scope_of
-from memento.interfaces.web.requests import graphs, namespace
+from memento.interfaces.web.connection import scope_of, waiting_client
+from memento.interfaces.web.requests import graphs_of_caller, namespace
 from memento.interfaces.web.rest import respond
 from memento.settings import SparqlSettings
 from memento.sparql.query.prepare import DOCUMENT_MEDIA, SUFFIXES, QueryRequest
 from memento.sparql.update.graph_store import SentDocument
 from memento.sparql.update.parse import Using
-from memento.sparql.worker.jobs import Answer
+from memento.sparql.worker.jobs import Answer, WaitingClient
 
 logger = logging.getLogger(__name__)
 
@@ -70,13 +70,15 @@ def _answer_query() -> Response:
     asked = _parse_query_request(given)
     if asked is None:
         return _describe_endpoint()
-    waiting = presence_of(request.environ)
-    return stream_answer(graphs().answer(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting))
+    waiting = waiting_client(request.environ)
+    return stream_answer(
+        graphs_of_caller().answer_query(asked, timeout_s=timeout_s(given), namespace=namespace(), waiting=waiting)
+    )
 
 
 def stream_answer(answer: Answer) -> Response:
     """An answer as it comes, whoever may leave in the meantime."""
-    presence, is_watched = presence_of(request.environ), scope_of(request.environ) is not None
+    presence, is_watched = waiting_client(request.environ), scope_of(request.environ) is not None
     media = answer.media
     response = Response(
         answer.whole if answer.whole is not None else _chunks(answer, presence if is_watched else None),
@@ -88,7 +90,7 @@ def stream_answer(answer: Answer) -> Response:
     return response
 
 
-def _chunks(answer: Answer, presence: Presence | None) -> Iterator[bytes]:
+def _chunks(answer: Answer, presence: WaitingClient | None) -> Iterator[bytes]:
     """The answer as it comes; without a server that could break the connection off, what goes wrong is raised."""
     try:
         yield from answer.chunks
@@ -181,13 +183,13 @@ QUERY_FIELDS = ("query", "default-graph-uri", "named-graph-uri")
 def _answer_update() -> Response:
     """Do what an update says; the answer counts quads."""
     given = _read_fields()
-    changed = graphs().update(
+    changed = graphs_of_caller().update(
         _update_text(given),
         Using(default=tuple(given.get("using-graph-uri", ())), named=tuple(given.get("using-named-graph-uri", ()))),
         base=base(),
         timeout_s=timeout_s(given),
         namespace=namespace(),
-        waiting=presence_of(request.environ),
+        waiting=waiting_client(request.environ),
     )
     return respond(changed)
 
@@ -211,18 +213,18 @@ MULTIPART = "multipart/form-data"
 
 def _read_graph(name: str = "") -> Response:
     """The triples of a graph in the media type that Accept likes best."""
-    answer = graphs().read(
+    answer = graphs_of_caller().read_graph(
         _named_graph(name),
         accept=request.headers.get("Accept", ""),
         namespace=namespace(),
-        waiting=presence_of(request.environ),
+        waiting=waiting_client(request.environ),
     )
     return stream_answer(answer)
 
 
 def _put_graph(name: str = "") -> Response:
     """Let a graph hold what comes, and nothing else: 201 when there was none."""
-    changed = graphs().upload(_sent_documents(), _named_graph(name), replaces=True, **_write_arguments())
+    changed = graphs_of_caller().upload(_sent_documents(), _named_graph(name), replaces=True, **_write_arguments())
     return respond(changed, 201 if changed.is_new else 200)
 
 
@@ -230,8 +232,10 @@ def _post_graph(name: str = "") -> Response:
     """Add what comes to a graph, or to a new one where none is named: 201 and its address when there was none."""
     fresh = None
     if not name and not {"graph", "default"} & request.args.keys():
-        fresh = graphs().fresh_graph(request.base_url)
-    changed = graphs().upload(_sent_documents(), fresh or _named_graph(name), replaces=False, **_write_arguments())
+        fresh = graphs_of_caller().fresh_graph(request.base_url)
+    changed = graphs_of_caller().upload(
+        _sent_documents(), fresh or _named_graph(name), replaces=False, **_write_arguments()
+    )
     response = respond(changed, 201 if changed.is_new else 200)
     if fresh:
         at = f"{request.base_url.rstrip('/')}/"
@@ -241,7 +245,7 @@ def _post_graph(name: str = "") -> Response:
 
 def _delete_graph(name: str = "") -> Response:
     """Take a graph away."""
-    return respond(graphs().drop(_named_graph(name), **_write_arguments()))
+    return respond(graphs_of_caller().drop(_named_graph(name), **_write_arguments()))
 
 
 def _named_graph(name: str) -> str | None:
@@ -251,7 +255,7 @@ def _named_graph(name: str) -> str | None:
     if name:
         if named or is_default:
             raise InputError("name the graph by the address or by a parameter, not by both")
-        return graphs().named_graph(name, request.base_url)
+        return graphs_of_caller().named_graph(name, request.base_url)
     if len(named) + is_default != 1:
         raise InputError("name one graph: ?graph= with its IRI, ?default, or /sparql/graphs/ and its IRI or name")
     return None if is_default else named[0]
@@ -260,11 +264,11 @@ def _named_graph(name: str) -> str | None:
 class _WriteArguments(TypedDict):
     base: str
     namespace: str | None
-    waiting: Presence
+    waiting: WaitingClient
 
 
 def _write_arguments() -> _WriteArguments:
-    return {"base": request.base_url, "namespace": namespace(), "waiting": presence_of(request.environ)}
+    return {"base": request.base_url, "namespace": namespace(), "waiting": waiting_client(request.environ)}
 
 
 def _sent_documents() -> Sequence[SentDocument]:
@@ -302,12 +306,12 @@ ENDPOINT = "/sparql"
 
 def _describe_graphs() -> Response:
     """How much the graphs hold that the caller sees."""
-    return _send_description(*graphs().void(_endpoint(), accept=_accept(), namespace=namespace()))
+    return _send_description(*graphs_of_caller().void(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
 def _describe_endpoint() -> Response:
     """What the endpoint is, in the RDF that Accept likes best."""
-    return _send_description(*graphs().description(_endpoint(), accept=_accept(), namespace=namespace()))
+    return _send_description(*graphs_of_caller().description(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
 def _send_description(body: bytes, media: str) -> Response:

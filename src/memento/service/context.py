@@ -294,11 +294,11 @@ HANDLERS: dict[type[Operation[Any]], Callable[[Any, Context], Any]] = {}
 def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callable[[O, Context], A]]:
     """Register a function as the one that answers an operation."""
 
-    def register(handler: Callable[[O, Context], A]) -> Callable[[O, Context], A]:
+    def add_handler(handler: Callable[[O, Context], A]) -> Callable[[O, Context], A]:
         HANDLERS[operation] = handler
         return handler
 
-    return register
+    return add_handler
 
 
 def handle(operation: Operation[A], context: Context) -> A:

@@ -33,7 +33,7 @@ class Graphs(ABC):
         self.may_write = may_write
 
     @abstractmethod
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,
@@ -62,7 +62,7 @@ class Graphs(ABC):
         request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
         return self.store.update(sparql, request, using)
 
-    def read(
+    def read_graph(
         self,
         graph: str | None,
         *,

@@ -61,7 +61,7 @@ def warm_up(service: Service) -> None:
     Raises:
         BackendError: the embedder cannot be loaded, or the store not be read.
     """
-    service.stores.warm_up()
+    service.stores.load_embedder()
     context = service.context()
     # Whatever is far from it: the way to the end of the pipeline is to be gone once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)

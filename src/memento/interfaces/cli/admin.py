@@ -70,7 +70,7 @@ def serve_stdio(chosen: Chosen) -> None:
     service = Service(chosen.folder, namespace_of(chosen))
     groups = tool_groups()
     direct = "keys" in groups and load_client(chosen.folder.settings).keys.direct
-    Shim(service, groups, claimed_stdout(), direct=direct).run(iter(sys.stdin.buffer))
+    Shim(service, groups, claimed_stdout(), direct=direct).serve_lines(iter(sys.stdin.buffer))
 
 
 @command("eval")

@@ -203,11 +203,11 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
 def command(name: str) -> Callable[[F], F]:
     """Register a command that takes what was `Chosen` first."""
 
-    def register(function: F) -> F:
+    def add_command(function: F) -> F:
         main.command(name)(common(click.pass_obj(function)))
         return function
 
-    return register
+    return add_command
 
 
 def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:

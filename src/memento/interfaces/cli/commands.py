@@ -284,7 +284,7 @@ def _register(name: str, command: Command) -> None:
     ]
     parameters += [_option(of, command.options.get(one, Option())) for one, of in declared.items() if one not in places]
 
-    def run(chosen: Chosen, /, **values: Any) -> None:
+    def ask_operation(chosen: Chosen, /, **values: Any) -> None:
         for one, read in command.reads.items():
             values[one] = read(values[one])
         arguments = {one: _as_argument(declared[one], value) for one, value in values.items()}
@@ -295,7 +295,7 @@ def _register(name: str, command: Command) -> None:
             sys.exit(FAILED)
 
     group, _, leaf = command.path.rpartition(" ")
-    callback = common(click.pass_obj(run))
+    callback = common(click.pass_obj(ask_operation))
     made = click.Command(
         leaf,
         callback=callback,
@@ -392,12 +392,12 @@ _efficiency = click.option("--efficiency", type=float, metavar="0…1", help="Th
 def case_command(name: str) -> Callable[[F], F]:
     """Register a command of the group; each may name a domain."""
 
-    def register(function: F) -> F:
+    def add_command(function: F) -> F:
         domain = click.option("--domain", metavar="NAME", help="The bank of cases; default that of the namespace.")
         GROUPS["cases"].command(name)(common(domain(click.pass_obj(function))))
         return function
 
-    return register
+    return add_command
 
 
 @case_command("show")

@@ -273,7 +273,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     from memento.service.handlers.graphs import TenantGraphs  # the shim lists this tool and must not wait for the store
     from memento.sparql.query.prepare import QueryRequest
 
-    answer = TenantGraphs(reach.memory.context).answer(
+    answer = TenantGraphs(reach.memory.context).answer_query(
         QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
     try:

@@ -56,7 +56,7 @@ TEMPLATES: tuple[Json, ...] = (
 )
 
 
-def read(reach: Reach, uri: str) -> tuple[str, str]:
+def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
     """
     The text at an address, and its media type.
 

@@ -96,7 +96,7 @@ class Door:
             on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),
             on_list_prompts=self._listing("prompts/list", mcp.ListPromptsResult),
             on_call_tool=self._call,
-            on_read_resource=self._read,
+            on_read_resource=self._read_resource,
             on_get_prompt=self._prompt,
             on_subscriptions_listen=ListenHandler(self._bus),
         )
@@ -143,7 +143,7 @@ class Door:
         if isinstance(answer, mcp.ElicitResult) and answer.action == "accept":
             given["confirmed"] = True
         try:
-            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
+            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.parse_arguments(given)))
         except MementoError as error:
             return make_failure(str(error))
         except Exception as error:
@@ -156,9 +156,9 @@ class Door:
         await self._announce(tool)
         return make_result(outcome)
 
-    async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
+    async def _read_resource(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
-        text, media = await self._answer(context, lambda: resources.read(self._reach(context), uri))
+        text, media = await self._run_for_client(context, lambda: resources.read_resource(self._reach(context), uri))
         return mcp.ReadResourceResult(
             contents=[mcp.TextResourceContents(uri=uri, text=text, mime_type=media)],
             ttl_ms=catalogue.LISTS_TTL_MS if media == "text/turtle" else LIVE_TTL_MS,
@@ -167,7 +167,9 @@ class Door:
 
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
-        text = await self._answer(context, lambda: resources.write_prompt(self._reach(context), params.name, given))
+        text = await self._run_for_client(
+            context, lambda: resources.write_prompt(self._reach(context), params.name, given)
+        )
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
         )
@@ -178,7 +180,7 @@ class Door:
         named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
         return Reach(memory=request.state.memory, namespace=named or None)
 
-    async def _answer(self, context: Context, work: Callable[[], T]) -> T:
+    async def _run_for_client(self, context: Context, work: Callable[[], T]) -> T:
         """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
         try:
             return await self._alive(context, work)
@@ -238,7 +240,7 @@ def app(service: Service) -> ASGI:
         for plain in (True, False)
     )
 
-    async def answer(scope: Any, receive: Any, send: Any) -> None:
+    async def answer_request(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             door.began()
             await _living((older, newer), receive, send)
@@ -259,7 +261,7 @@ def app(service: Service) -> ASGI:
         manager = older if revision is None or revision in catalogue.HANDSHAKE else newer
         await manager.handle_request(scope, receive, send)
 
-    return answer
+    return answer_request
 
 
 def _admit(memento: Memento, scope: Any, headers: Headers) -> Memento:

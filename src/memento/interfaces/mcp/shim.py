@@ -65,11 +65,11 @@ class Shim:
         self._questions = itertools.count(1)
         self._answers: dict[object, queue.SimpleQueue[Json]] = {}
 
-    def run(self, lines: Iterator[bytes]) -> None:
+    def serve_lines(self, lines: Iterator[bytes]) -> None:
         """Answer every line until there are no more; what still runs then may end."""
         threads: list[threading.Thread] = []
         for line in lines:
-            if line.strip() and (work := self._read(line)):
+            if line.strip() and (work := self._read_message(line)):
                 thread = threading.Thread(target=self._call, args=(work,), daemon=True)
                 thread.start()
                 threads = [one for one in threads if one.is_alive()] + [thread]
@@ -80,7 +80,7 @@ class Shim:
         for thread in threads:
             thread.join(FAREWELL_S)
 
-    def _read(self, line: bytes) -> Json | None:
+    def _read_message(self, line: bytes) -> Json | None:
         """Answer a message, or return the request that the service has to answer."""
         try:
             message = json.loads(line)
@@ -99,14 +99,14 @@ class Shim:
         elif own is None:
             self._hear(method, message.get("params", {}))
         else:
-            return self._answer(own, method, message)
+            return self._answer_request(own, method, message)
         return None
 
     def _hear(self, method: str, params: Json) -> None:
         if method == "notifications/cancelled":
             self._stop(params.get("requestId"))
 
-    def _answer(self, own: object, method: str, message: Json) -> Json | None:
+    def _answer_request(self, own: object, method: str, message: Json) -> Json | None:
         revision = _revision(message)
         if revision is not None and revision not in catalogue.MODERN:
             supported = {"supported": list(catalogue.MODERN), "requested": revision}

@@ -88,7 +88,7 @@ class Tool:
             },
         }
 
-    def read(self, given: Mapping[str, object]) -> Arguments:
+    def parse_arguments(self, given: Mapping[str, object]) -> Arguments:
         """
         The arguments of a call; numbers and truths may come as text.
 
@@ -158,7 +158,7 @@ def tool_over(
         f"{operation.__name__}Arguments", members, bases=(Arguments,), frozen=True, kw_only=True, module=__name__
     )
 
-    def run(reach: Reach, asked: Any) -> Told:
+    def call_operation(reach: Reach, asked: Any) -> Told:
         given = {how.field: getattr(asked, argument) for argument, how in offered.items()}
         given["namespace"] = given.get("namespace") or reach.namespace
         answer = reach.memory.call(operation(**given))
@@ -171,7 +171,7 @@ def tool_over(
         description=description,
         arguments=kind,
         answer=wrap[0] if wrap else answer_type(operation),
-        run=run,
+        run=call_operation,
         asks=(operation,),
         reads_only=is_reading if reads_only is None else reads_only,
         destroys=operation.is_destructive,

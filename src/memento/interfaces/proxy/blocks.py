@@ -92,7 +92,7 @@ class Sticky:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Block]:
         """The blocks that there are for these keys."""
 
-        def read(db: sqlite3.Connection) -> dict[bytes, Block]:
+        def select_blocks(db: sqlite3.Connection) -> dict[bytes, Block]:
             found, now = {}, time.time()
             for chunk in _chunks(keys):
                 marks = ",".join("?" * len(chunk))
@@ -105,7 +105,7 @@ class Sticky:
                         db.execute("UPDATE block SET used = ? WHERE key = ?", (now, key))
             return found
 
-        return (self._attempt(read) if keys and self._path.exists() else None) or {}
+        return (self._attempt(select_blocks) if keys and self._path.exists() else None) or {}
 
     def put(self, key: bytes, block: Block, iris: Collection[str]) -> None:
         """
@@ -115,7 +115,7 @@ class Sticky:
             iris: whatever has text in it; with one that was forgotten since the block was made it is not kept.
         """
 
-        def write(db: sqlite3.Connection) -> None:
+        def insert_block(db: sqlite3.Connection) -> None:
             if any(block.made <= self._gone.get(iri, 0.0) for iri in iris):
                 return
             self._count += db.execute("DELETE FROM block WHERE key = ?", (key,)).rowcount == 0
@@ -124,7 +124,7 @@ class Sticky:
             db.executemany("INSERT OR IGNORE INTO shown VALUES (?, ?)", [(iri, key) for iri in iris])
             self._keep_bound(db)
 
-        self._attempt(write)
+        self._attempt(insert_block)
 
     def forget(self, iris: Sequence[str]) -> None:
         """

@@ -16,8 +16,8 @@ import httpcore2
 
 from memento.access import PREFIX, bearer
 from memento.errors import MementoError
-from memento.interfaces.web.connection import Presence
 from memento.settings import ProxySettings
+from memento.sparql.worker.jobs import WaitingClient
 
 Protocol = Literal["openai", "anthropic", "ollama"]
 
@@ -134,7 +134,7 @@ class UpstreamTimeout(UpstreamUnreachable):
 class Answer:
     """A provider's answer: status, headers, and the body as an iterable that must be closed."""
 
-    def __init__(self, response: httpcore2.Response, presence: Presence) -> None:
+    def __init__(self, response: httpcore2.Response, presence: WaitingClient) -> None:
         self.status = response.status
         self.headers = _end_to_end(response.headers)
         self._response, self._presence = response, presence
@@ -166,7 +166,7 @@ class Relay:
         self._lock = threading.Lock()
 
     def send(
-        self, method: str, upstream: Upstream, target: bytes, headers: Headers, body: bytes, presence: Presence
+        self, method: str, upstream: Upstream, target: bytes, headers: Headers, body: bytes, presence: WaitingClient
     ) -> Answer:
         """
         Send a request and wait for the head of its answer.
@@ -239,7 +239,7 @@ class _Stream(httpcore2.NetworkStream):
         return self._stream.read(max_bytes, timeout)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        presence: Presence | None = getattr(_now, "presence", None)
+        presence: WaitingClient | None = getattr(_now, "presence", None)
         if presence and not presence.hold(self._stream.get_extra_info("socket")):
             raise httpcore2.ReadError("the caller has left")  # of writes that fail httpcore waits for an answer
         self._stream.write(buffer, timeout)

@@ -25,7 +25,7 @@ from memento.interfaces.proxy.relay import (
     upstreams,
     word_error,
 )
-from memento.interfaces.web.connection import presence_of, scope_of
+from memento.interfaces.web.connection import scope_of, waiting_client
 from memento.interfaces.web.requests import context
 from memento.service import Service
 
@@ -83,7 +83,7 @@ class Proxy:
             _target(protocol, upstream),
             _headers(),
             enriched.body,
-            presence_of(request.environ),
+            waiting_client(request.environ),
         )
         response = Response(answer, status=answer.status, direct_passthrough=True)
         response.headers.clear()

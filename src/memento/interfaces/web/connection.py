@@ -2,7 +2,7 @@
 How long a client is waited for, and who left: a request that stops coming or breaks off, and an answer that nobody reads any more.
 
 WSGI has no word for a client that leaves: a generator is never told that nobody listens, one that ends has ended well, and so
-has a body. So each request carries a `Presence`, which Flask finds in its environment and whoever waits on another service
+has a body. So each request carries a `WaitingClient`, which Flask finds in its environment and whoever waits on another service
 hands its socket to, and a body that its sender left unfinished raises where it is read: half of an update may be an update.
 
 *Guarantees:* clients that send a byte now and then hold neither a connection nor a thread for ever.
@@ -14,17 +14,15 @@ hands its socket to, and a body that its sender left unfinished raises where it 
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memento.errors import InputError
+from memento.sparql.worker.jobs import WaitingClient
 
 T = TypeVar("T")
 
@@ -129,45 +127,14 @@ class Unfinished(InputError):
     """The sender of a request left before its end; nobody reads this."""
 
 
-class Presence:
-    """Who waits for an answer, and the socket that the answer comes from."""
-
-    def __init__(self) -> None:
-        self.has_left = False
-        self.is_broken = False
-        self._socket: socket.socket | None = None
-        self._lock = threading.Lock()
-
-    def hold(self, answering: socket.socket) -> bool:
-        """Have this socket shut down when the caller leaves; False when that has happened already."""
-        with self._lock:
-            self._socket = None if self.has_left else answering
-            return not self.has_left
-
-    def release(self) -> None:
-        """The socket may be used for somebody else from now on."""
-        with self._lock:
-            self._socket = None
-
-    def leave(self) -> None:
-        """Wake whoever waits on the socket; a thread that is blocked in a read can be woken in no other way."""
-        with self._lock:
-            self.has_left = True
-            if self._socket:
-                with suppress(OSError):
-                    # Not the method of a TLS socket, which would take the session away under the reader.
-                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-                self._socket = None
-
-
 def watch(app: App) -> App:
-    """The application, with a `Presence` in the scope of each request."""
+    """The application, with a `WaitingClient` in the scope of each request."""
 
     async def watch_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        presence = scope[PRESENCE_KEY] = Presence()
+        presence = scope[PRESENCE_KEY] = WaitingClient()
         watchers: list[asyncio.Task[None]] = []
         first: list[Event] = []
         patience = Patience()
@@ -221,7 +188,7 @@ def scope_of(request: MutableMapping[str, Any]) -> Scope | None:
     return found
 
 
-def presence_of(request: MutableMapping[str, Any]) -> Presence:
-    """The caller of a WSGI request; one who never leaves where no server watches."""
+def waiting_client(request: MutableMapping[str, Any]) -> WaitingClient:
+    """Return who waits for the answer to a WSGI request; one who never leaves where no server watches."""
     found = (scope_of(request) or {}).get(PRESENCE_KEY)
-    return found if isinstance(found, Presence) else Presence()
+    return found if isinstance(found, WaitingClient) else WaitingClient()

@@ -25,7 +25,7 @@ from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake import Record, parse_note_row, parse_rows
 from memento.interfaces.picture import draw_manifest
-from memento.interfaces.web.connection import Presence, presence_of
+from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
@@ -38,6 +38,7 @@ from memento.operations.recall import Manifest as DrawManifest
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
 from memento.service.handlers.care import export_pieces, take_in
+from memento.sparql.worker.jobs import WaitingClient
 
 Json = dict[str, Any]
 JSON = "json"
@@ -107,10 +108,10 @@ def blueprint() -> Blueprint:
 def _add_route(routes: Blueprint, name: str, operation: type[Operation[Any]], route: str) -> None:
     verb, path = route.split(" ")
     rule = path.replace("{", "<path:").replace("}", ">")
-    routes.add_url_rule(rule, name, lambda **places: _answer(operation, places), methods=[verb])
+    routes.add_url_rule(rule, name, lambda **places: _answer_operation(operation, places), methods=[verb])
 
 
-def _answer(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
+def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
     view = VIEWS.get(operation)
     form = _read_format(view.formats if view else (), operation)
     call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
@@ -181,13 +182,13 @@ def _read_parameters(operation: type[Operation[Any]], declared: Mapping[str, Fie
         if field.is_list:
             values[name] = parameters.all(name) or None
         elif field.type is bool:
-            values[name] = parameters.flag(name) if parameters.text(name) else None
+            values[name] = parameters.flag(name) if parameters.read_text(name) else None
         elif field.type is int:
             values[name] = parameters.number(name)
         elif field.type is float:
             values[name] = parameters.decimal(name)
         else:
-            values[name] = parameters.text(name, *field.aliases)
+            values[name] = parameters.read_text(name, *field.aliases)
     return values
 
 
@@ -258,13 +259,13 @@ def _send_export() -> Response:
     """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
     asked = Parameters("format", "vectors", "audit")
     found = export_pieces(
-        asked.text("format") or "trig",
+        asked.read_text("format") or "trig",
         context(),
         vectors=asked.flag("vectors"),
         audit=asked.flag("audit"),
         namespace=namespace(),
     )
-    response = Response(_send_pieces(found.pieces, presence_of(request.environ)), mimetype=found.form.media)
+    response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
     response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
     response.headers["Memento-Format"] = found.form.name
     response.headers["Memento-Statements"] = str(found.statements)
@@ -274,7 +275,7 @@ def _send_export() -> Response:
 def _receive_rdf() -> Response:
     """Take an RDF document in; its format is told by `format`, or by its media type."""
     asked = Parameters("format", "data", "check", "name")
-    name, encoding = asked.text("name") or "the body", request.headers.get("Content-Encoding", "identity")
+    name, encoding = asked.read_text("name") or "the body", request.headers.get("Content-Encoding", "identity")
     if encoding not in ("identity", "gzip"):
         raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
     held = context()
@@ -283,12 +284,12 @@ def _receive_rdf() -> Response:
         merged = take_in(
             source,
             name,
-            asked.text("format") or request.mimetype or "nothing",
+            asked.read_text("format") or request.mimetype or "nothing",
             held,
-            data=asked.text("data"),
+            data=asked.read_text("data"),
             check=asked.flag("check", default=True),
             namespace=namespace(),
-            waiting=presence_of(request.environ),
+            waiting=waiting_client(request.environ),
         )
     return respond(merged)
 
@@ -299,7 +300,7 @@ def _send_context() -> Response:
     return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
 
 
-def _send_pieces(pieces: Iterator[bytes], presence: Presence) -> Iterator[bytes]:
+def _send_pieces(pieces: Iterator[bytes], presence: WaitingClient) -> Iterator[bytes]:
     """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
     try:
         for piece in pieces:

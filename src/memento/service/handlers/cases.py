@@ -20,7 +20,7 @@ from memento.cases.lifecycle import make_case, make_case_of_run, save_cases
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, cases_iri, mint, namespace_of, parse_iri
-from memento.llm.chat import chats_of
+from memento.llm.chat import Chat, chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
     CaseMetrics,
@@ -44,7 +44,6 @@ from memento.model import (
 )
 from memento.operations import cases as operations
 from memento.operations.cases import RetrieveCases
-from memento.ports import Chat
 from memento.service.context import Context, handles
 from memento.time import instant, now
 

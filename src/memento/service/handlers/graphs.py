@@ -42,7 +42,7 @@ class TenantGraphs(Graphs):
         super().__init__(context.service.statistics, context.access.caller, may_write=context.access.may("write"))
         self._context = context
 
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,
@@ -137,7 +137,7 @@ def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
         named_graphs=tuple(operation.named_graphs) if operation.named_graphs else None,
     )
     graphs = TenantGraphs(context)
-    return read_whole(graphs.answer(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
+    return read_whole(graphs.answer_query(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
 
 
 @handles(operations.Update)
@@ -153,7 +153,7 @@ def update(operation: operations.Update, context: Context) -> Changed:
 def get_graph(operation: operations.GetGraph, context: Context) -> tuple[bytes, str]:
     """Read a graph to its end."""
     graphs = TenantGraphs(context)
-    return read_whole(graphs.read(operation.graph, accept=operation.accept, namespace=operation.namespace))
+    return read_whole(graphs.read_graph(operation.graph, accept=operation.accept, namespace=operation.namespace))
 
 
 @handles(operations.PutGraph)

@@ -122,7 +122,7 @@ def disputes(operation: notes.Disputes, context: Context) -> tuple[Dispute, ...]
 
 
 @handles(notes.Settle)
-def settle(operation: notes.Settle, context: Context) -> Settled:
+def end_dispute(operation: notes.Settle, context: Context) -> Settled:
     """End one of two memories."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:

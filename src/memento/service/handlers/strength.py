@@ -12,7 +12,7 @@ from memento.time import now
 
 
 @handles(operations.Strength)
-def strength(operation: operations.Strength, context: Context) -> Numbers:
+def measure_strength(operation: operations.Strength, context: Context) -> Numbers:
     """Look up the numbers of a memory."""
     scope = context.scope(operation.namespace)
     return energy.read_strength(operation.iri, scope, context.stores, context.service.reinforcement)
