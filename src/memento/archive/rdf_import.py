@@ -37,13 +37,24 @@ from memento.graph import mapping
 from memento.graph.documents import read_lines
 from memento.graph.store import Store
 from memento.graph.transfer import StagingStore
-from memento.iris import CASES, IRI, MEM, ONTOLOGY, TYPE, GraphName, audit_iri, mint, parse_graph_name, user_iri
+from memento.iris import (
+    CASES,
+    IRI,
+    MEM,
+    ONTOLOGY,
+    TYPE,
+    GraphName,
+    audit_iri,
+    check_namespace,
+    mint,
+    parse_graph_name,
+    user_iri,
+)
 from memento.model import Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.records import Record
 from memento.search.trial import find_refused
 from memento.search.vectors import digest
-from memento.settings import check_namespace
 from memento.time import now
 
 _MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"

@@ -18,7 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.cases.domain import Domains
@@ -26,7 +25,7 @@ from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
-from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
+from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
 from memento.keys.settle import WriteContext
@@ -141,7 +140,7 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, settings.check_namespace(chosen), with_main=self.access.sees("main"))
+        scope = Scope(self.access.tenant, check_namespace(chosen), with_main=self.access.sees("main"))
         if right != "read":
             self.service.maps.count_write(scope)
         return scope

@@ -44,7 +44,6 @@ from memento.settings.groups import (
 from memento.settings.loader import (
     PROFILES,
     check,
-    check_namespace,
     home_and_namespace,
     load,
     load_client,
@@ -86,7 +85,6 @@ __all__ = [
     "TelemetrySettings",
     "WordsSettings",
     "check",
-    "check_namespace",
     "groups",
     "home_and_namespace",
     "load",

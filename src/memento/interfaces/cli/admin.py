@@ -176,7 +176,7 @@ def token_group() -> None:
 def create_token(chosen: Chosen, name: str, tenant: str, namespaces: tuple[str, ...], scope: str) -> None:
     """Make a token and print it, this once: only its digest is kept."""
     from memento.access import Tokens, parse_right
-    from memento.settings import check_namespace
+    from memento.iris import check_namespace
     from memento.time import now
 
     wanted = [check_namespace(one) for one in namespaces]

@@ -25,6 +25,8 @@ from memento.operations.base import summary_of
 if TYPE_CHECKING:
     from memento.model import CaseRow
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 _PATH = re.compile(r"""[^\s<>?"]*(?:[/\\][^\s<>?"]*|\.\w{1,6})""")  # what is meant for the name of a file
 
 
@@ -317,7 +319,7 @@ def _argument(declared: Field, metavar: str, option: Option) -> click.Argument:
 
 def _option(declared: Field, option: Option) -> click.Option:
     name = declared.name.replace("_", "-")
-    help = option.help or _sentence(declared.description)
+    help = option.help or declared.sentence
     if declared.type is bool and not declared.is_optional:
         names = option.names or (f"--no-{name}" if declared.default else f"--{name}",)
         return click.Option(
@@ -361,10 +363,6 @@ def _as_argument(declared: Field, value: Any) -> Any:
     return value
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
 def _show_plainly(answer: Any) -> str:
     """Show the answer of an operation without a view: fields by name, rows a line each."""
     if isinstance(answer, dict):
@@ -379,9 +377,6 @@ def _show_plainly(answer: Any) -> str:
 
 
 register_all()
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
 _reward = click.option("--reward", type=float, metavar="-0.2…1", help="What it earned, instead of an outcome.")

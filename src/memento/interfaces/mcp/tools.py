@@ -148,7 +148,7 @@ def tool_over(
         bounds = Meta(ge=of.least, le=of.most, extra_json_schema=dict(of.schema) or None)
         value: Any = Annotated[of.type, bounds]
         hint: Any = Annotated[
-            value | None if of.is_optional else value, Meta(description=how.description or _sentence(of.description))
+            value | None if of.is_optional else value, Meta(description=how.description or of.sentence)
         ]
         default = how.default
         if default is msgspec.NODEFAULT and not of.is_required:
@@ -178,10 +178,6 @@ def tool_over(
         repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,
         reaches_out=reaches_out,
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def schema(of: type) -> Json:

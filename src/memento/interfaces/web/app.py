@@ -1,8 +1,8 @@
 """
-The Flask application over a service: every HTTP interface, and one translation of errors for all of them.
+The Flask applications: over a memory with every HTTP interface, and over a plain dataset with SPARQL alone.
 
-*Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
-gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
+*Guarantees:* errors are translated in one place: an error is `{"error": {"code", "message"}}`; an unexpected one says nothing
+of the inside. A page of another origin gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
 """
 
 from __future__ import annotations
@@ -81,6 +81,32 @@ def create_app(service: Service) -> Flask:
             response.headers[DEGRADED] = service.degraded.brief
         return response
 
+    return app
+
+
+def create_bare_app(bare: Bare) -> Flask:
+    """
+    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs of this machine.
+
+    *Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
+    `access` holds here as over memories.
+    """
+    app = _new_app()
+    pages = origins(bare.settings.sparql.origins)
+
+    @app.before_request
+    def admit_request() -> None:
+        if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
+            may_ask = pages if request.path == SPARQL else ()
+            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
+        request.max_content_length = most_bytes(request.path, bare.settings.limits)
+
+    @app.get("/health")
+    def health() -> Response:
+        return respond({"status": "ok"})
+
+    for addresses in sparql_http.blueprints(bare.settings.sparql, needs_token=False):
+        app.register_blueprint(addresses)
     return app
 
 
@@ -252,29 +278,3 @@ def _write_gauges(found: list[CaseMetrics]) -> Iterator[str]:
 
 def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def create_bare_app(bare: Bare) -> Flask:
-    """
-    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs of this machine.
-
-    *Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
-    `access` holds here as over memories.
-    """
-    app = _new_app()
-    pages = origins(bare.settings.sparql.origins)
-
-    @app.before_request
-    def admit_request() -> None:
-        if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
-            may_ask = pages if request.path == SPARQL else ()
-            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
-        request.max_content_length = most_bytes(request.path, bare.settings.limits)
-
-    @app.get("/health")
-    def health() -> Response:
-        return respond({"status": "ok"})
-
-    for addresses in sparql_http.blueprints(bare.settings.sparql, needs_token=False):
-        app.register_blueprint(addresses)
-    return app

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
-from memento import settings
 from memento.access import Right
 from memento.cases import credit, lifecycle, metrics, navigate, retrieve, runs
 from memento.cases import plan as plans
@@ -19,7 +18,7 @@ from memento.cases.execute import ANSWER, Examples, Execution, RunResult
 from memento.cases.lifecycle import make_case, make_case_of_run, save_cases
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Conflict, Forbidden, InputError
-from memento.iris import IRI, cases_iri, mint, namespace_of, parse_iri
+from memento.iris import IRI, cases_iri, check_namespace, mint, namespace_of, parse_iri
 from memento.llm.chat import Chat, chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
@@ -58,7 +57,7 @@ def domain_of(
         Forbidden: the caller has no such right, or no access to the namespace or the domain.
     """
     scope = context.scope(namespace, right)
-    name = settings.check_namespace(context.access.namespace(domain, scope.namespace))
+    name = check_namespace(context.access.namespace(domain, scope.namespace))
     return scope, name, context.service.domains.open(cases_iri(scope.tenant, name))
 
 
