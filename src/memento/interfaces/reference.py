@@ -545,7 +545,7 @@ def _block(docstring: str | None) -> list[str]:
 
 
 def _describe_tool(tool: Tool) -> Iterator[str]:
-    listed = tool.listed()
+    listed = tool.describe()
     hints = {
         "readOnlyHint": "reads only",
         "destructiveHint": "destroys",

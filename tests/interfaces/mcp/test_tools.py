@@ -31,7 +31,7 @@ def test_a_group_adds_its_tools_after_the_default_ones() -> None:
 
 @pytest.mark.parametrize("tool", EVERY, ids=lambda tool: tool.name)
 def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None:
-    listed = tool.listed()
+    listed = tool.describe()
 
     assert listed["inputSchema"]["type"] == listed["outputSchema"]["type"] == "object"
     assert listed["inputSchema"]["additionalProperties"] is False

@@ -85,7 +85,7 @@ def with_map(listed: Json, text: str) -> Json:
 def lists(groups: Sequence[str], *, direct: bool = False) -> dict[str, Json]:
     """The answer to each listing method; the arguments are those of `tools`."""
     return {
-        "tools/list": {"tools": [tool.listed() for tool in tools(groups, direct=direct).values()]},
+        "tools/list": {"tools": [tool.describe() for tool in tools(groups, direct=direct).values()]},
         "resources/list": {"resources": list(resources.FIXED)},
         "resources/templates/list": {"resourceTemplates": list(resources.TEMPLATES)},
         "prompts/list": {"prompts": list(resources.PROMPTS)},

@@ -278,7 +278,7 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     )
     try:
         if answer.media == "text/turtle":
-            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bound(answer.chunks).decode()))
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))
         if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
             return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
         portion = _Portion(answer.chunks)
@@ -330,7 +330,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         yield rest
 
 
-def _bound(chunks: Iterable[bytes]) -> bytes:
+def _join_bounded(chunks: Iterable[bytes]) -> bytes:
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from memento import assets
 from memento.errors import InputError, NotFound
-from memento.interfaces.mcp.tools import Json, Reach, structured
+from memento.interfaces.mcp.tools import Json, Reach, to_structured
 from memento.iris import IRI
 
 MANIFEST_CHARS = 2_000
@@ -126,7 +126,7 @@ def iri_of(address: str) -> IRI:
 
 
 def _json(noun: object) -> str:
-    return json.dumps(structured(noun), ensure_ascii=False, indent=1)
+    return json.dumps(to_structured(noun), ensure_ascii=False, indent=1)
 
 
 SYSTEM = """You have a long-term memory of the user, which other assistants may share.

@@ -31,7 +31,7 @@ from memento import settings
 from memento.access import Caller, admit
 from memento.errors import MementoError, Unauthorised
 from memento.interfaces.mcp import catalogue, resources
-from memento.interfaces.mcp.tools import Ask, Reach, Told, Tool, structured, text_of
+from memento.interfaces.mcp.tools import Ask, Reach, Told, Tool, text_of, to_structured
 from memento.python import Memento
 from memento.service import Service
 from memento.service.handlers.recall import manifest_text
@@ -61,7 +61,7 @@ class Door:
         groups = settings.tool_groups()
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
-        self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
+        self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
@@ -104,12 +104,12 @@ class Door:
     def _listing(self, method: str, kind: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
         made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
 
-        async def listed(context: Context, params: object) -> T:
+        async def send_list(context: Context, params: object) -> T:
             # A copy, as the SDK fills in the hint for the cache.
             copied: T = made.model_copy()
             return copied
 
-        return listed
+        return send_list
 
     async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
         """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
@@ -201,7 +201,7 @@ class Door:
                 seconds += 1
                 await context.session.report_progress(seconds, message=f"working for {seconds} s")
 
-        def tried() -> tuple[T | None, Exception | None]:
+        def attempt() -> tuple[T | None, Exception | None]:
             # The error is handed over by itself: a group of tasks would wrap it.
             try:
                 return work(), None
@@ -211,7 +211,7 @@ class Door:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(beat)
             # A thread cannot be stopped: when the client leaves, it ends by itself and nobody waits.
-            made, error = await anyio.to_thread.run_sync(tried, abandon_on_cancel=True, limiter=self._threads)
+            made, error = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._threads)
             tasks.cancel_scope.cancel()
         if error is not None:
             raise error
@@ -294,7 +294,7 @@ QUESTION = "confirmation"
 
 def make_result(told: Told) -> mcp.CallToolResult:
     return mcp.CallToolResult(
-        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=structured(told.answer)
+        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=to_structured(told.answer)
     )
 
 

@@ -71,7 +71,7 @@ class Tool:
     repeats_harmlessly: bool = False
     reaches_out: bool = False
 
-    def listed(self) -> Json:
+    def describe(self) -> Json:
         """The entry in `tools/list`."""
         return {
             "name": self.name,
@@ -100,7 +100,7 @@ class Tool:
             raise InputError(f"{self.name} has no argument {name[:80]!r}: it takes {', '.join(fields) or 'none'}")
         for name, field in fields.items():
             if field.required and name not in given:
-                raise InputError(f"{self.name} needs the argument {name}: {described(self.arguments, name)}")
+                raise InputError(f"{self.name} needs the argument {name}: {describe_argument(self.arguments, name)}")
         return decode(self.arguments, dict(given), lax=True)
 
 
@@ -190,13 +190,13 @@ def schema(of: type) -> Json:
     return {**root, "$defs": inside} if inside else root
 
 
-def described(arguments: type[Arguments], name: str) -> str:
+def describe_argument(arguments: type[Arguments], name: str) -> str:
     """The sentence of an argument."""
     metas = get_type_hints(arguments, include_extras=True)[name].__metadata__
     return str(next(one.description for one in reversed(metas) if isinstance(one, Meta) and one.description))
 
 
-def structured(answer: object) -> Json:
+def to_structured(answer: object) -> Json:
     """A noun as `structuredContent`: what is None is left out."""
     made = _without_none(plain(answer))
     assert isinstance(made, dict)
@@ -205,7 +205,7 @@ def structured(answer: object) -> Json:
 
 def text_of(told: Told) -> str:
     """What stands in the text of a result."""
-    return told.text if told.text is not None else json.dumps(structured(told.answer), ensure_ascii=False)
+    return told.text if told.text is not None else json.dumps(to_structured(told.answer), ensure_ascii=False)
 
 
 def _without_none(value: object) -> object:
