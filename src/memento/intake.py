@@ -1,5 +1,5 @@
 """
-Notes from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s, before any of them is a note.
+Rows from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
 `idempotency_key`. Unknown keys are ignored. Text and Markdown give one note for each paragraph.
@@ -14,13 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, cast
 
+import msgspec
+from msgspec import Meta
+
+from memento.codec import decode
 from memento.errors import InputError
-from memento.model import NoteRow
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome
 from memento.time import utc
 
 Kind = Literal["json", "text"]
@@ -220,3 +224,60 @@ def _to_record(value: object, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
     return Record(where, value)
+
+
+# What the schema tells is checked where rows become cases, in words that name the row.
+_Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
+_Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD})]
+CASE_FIELDS = tuple(one.name for one in fields(CaseRow))
+
+
+class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finished task: what was asked, what was done, and how it ended or what it earned."""
+
+    task: str
+    plan: str
+    outcome: _Ended = None
+    reward: _Earned = None
+    at: datetime | None = None
+    about: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+
+    def to_row(self) -> CaseRow:
+        """Return the same as it is kept."""
+        return CaseRow(
+            task=self.task,
+            plan=self.plan,
+            outcome=cast("Outcome | None", self.outcome),
+            reward=self.reward,
+            at=self.at,
+            about=self.about,
+            derived_from=self.derived_from,
+        )
+
+
+def parse_case_row(line: bytes) -> CaseRow:
+    """
+    Parse a row from a JSON object.
+
+    Raises:
+        InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
+
+    >>> parse_case_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
+    Traceback (most recent call last):
+    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
+    """
+    try:
+        return decode(CaseLine, line).to_row()
+    except InputError as error:
+        raise InputError(_explain_error(str(error))) from error
+
+
+def _explain_error(error: str) -> str:
+    """Put an error about rows into plain words."""
+    where, unknown, name = error.partition("Object contains unknown field ")
+    return (
+        f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(CASE_FIELDS)}"
+        if unknown
+        else error
+    )

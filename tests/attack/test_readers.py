@@ -109,6 +109,25 @@ def test_what_is_odd_in_the_place_of_what_is_right_leaves_the_rest(
         assert memento.note("I have a cat.").memories
 
 
+def test_an_entity_of_no_kind_leaves_notes_that_may_mean_it_understood(copied: Callable[[], Path]) -> None:
+    home = copied()
+    nothing = ox.NamedNode("urn:x:nothing")
+    spoil(
+        home,
+        lambda quad: (
+            [ox.Quad(quad.subject, quad.predicate, nothing, quad.graph_name)]
+            if quad.predicate.value == MEM.entityType
+            else []
+        ),
+        instead=True,
+    )
+    with opened(home) as memento:
+        aside = memento.status().set_aside
+        assert aside is not None and aside.statements
+        memento.note("I work at Apple now.")
+        assert memento.recall("Where do I work?").memories[0].content == "USER works at Apple now."
+
+
 @pytest.mark.parametrize(
     ("kind", "predicate", "odd"),
     [

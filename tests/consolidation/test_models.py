@@ -16,7 +16,7 @@ from memento.errors import ModelError
 from memento.iris import IRI
 from memento.llm.chat import Chat, Form, Prompt, Reply
 from memento.model import Entity, Memory, Note, User
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 
 NOTE = Note(iri=IRI("urn:n"), content="I work at Google with Anna.", at=at("2024-05-06T10:00"))
 ME = User(iri=IRI("urn:me"), name="Danny", description="USER lives in Rome.")

@@ -26,8 +26,7 @@ from memento.python import Memento, Memory
 from memento.service import handle
 from memento.service.context import HANDLERS
 from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.spoken import Host
-from memento.sexpr.verbs import VERBS
+from memento.sexpr.verbs import VERBS, Host
 from operations.samples import Sample, make_sample
 
 by_name = pytest.mark.parametrize("name", TABLE)

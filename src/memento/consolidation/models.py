@@ -51,7 +51,7 @@ from memento.errors import ModelError
 from memento.iris import IRI
 from memento.llm.chat import Chat, Prompt, chats_of
 from memento.model import AgentKind, EntityKind, Mode, Note, User
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 from memento.settings import ModelSettings
 from memento.text.dates import dates
 from memento.text.sentences import is_readable

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 import click
 import msgspec
 
-from memento import assets, python, settings
+from memento import assets, ontology, python, settings
 from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
@@ -24,7 +24,6 @@ from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import Tool
 from memento.interfaces.web import openapi, rest
-from memento.ontology import reference as ontology
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
 from memento.operations.base import Interface, complete, places_of, route_of, summary_of
 from memento.python import Memory

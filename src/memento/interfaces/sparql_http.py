@@ -29,10 +29,9 @@ from memento.interfaces.web.connection import scope_of, waiting_client
 from memento.interfaces.web.requests import graphs_of_caller, namespace
 from memento.interfaces.web.rest import respond
 from memento.settings import SparqlSettings
-from memento.sparql.query.prepare import DOCUMENT_MEDIA, SUFFIXES, QueryRequest
-from memento.sparql.update.graph_store import SentDocument
-from memento.sparql.update.parse import Using
-from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.prepare import DOCUMENT_MEDIA, SUFFIXES, QueryRequest
+from memento.sparql.update import SentDocument, Using
 
 logger = logging.getLogger(__name__)
 

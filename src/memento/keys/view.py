@@ -29,7 +29,7 @@ from memento.search.nodes import Ids, Mask
 from memento.search.subjects import aliases
 from memento.search.words import STOP_WORDS, Postings, tokens
 from memento.settings import KeysSettings
-from memento.strength.reinforcement import Reinforcement
+from memento.strength import Reinforcement
 
 MENTIONED = dynamics.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""

@@ -29,7 +29,7 @@ from memento.assets import VERSION
 from memento.graph.store import Store
 from memento.search.arrays import Arrays
 from memento.search.indexes import Indexes
-from memento.search.records import is_indexed
+from memento.search.nodes import is_indexed
 
 FEWEST = 5_000
 """Nodes from which on it is worth it: fewer are read from the graph in less than a second or two."""

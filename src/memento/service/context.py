@@ -28,18 +28,18 @@ from memento.errors import Forbidden, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
-from memento.keys.settle import WriteContext
+from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
-from memento.manifest.maps import Maps
+from memento.manifest import Maps
 from memento.model import Degraded, Scope
 from memento.operations import Operation, check
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
-from memento.sparql.query.description import Statistics
-from memento.sparql.query.federation import Endpoints
-from memento.sparql.query.prepare import VisibleGraphs
-from memento.sparql.worker.pool import Pool
-from memento.strength.reinforcement import Reinforcement
+from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
+from memento.sparql.pool import Pool
+from memento.sparql.prepare import VisibleGraphs
+from memento.strength import Reinforcement
 from memento.time import now
 from memento.worker import Worker
 

@@ -21,7 +21,7 @@ from memento.iris import IRI
 from memento.service.bare import Bare
 from memento.service.handlers.graphs import read_whole
 from memento.settings import Settings
-from memento.sparql.query.prepare import QueryRequest
+from memento.sparql.prepare import QueryRequest
 
 TURTLE = b'<urn:s> <urn:p> "in a graph of any name" .'
 ALL = "SELECT ?g ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"

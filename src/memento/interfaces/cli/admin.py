@@ -103,7 +103,7 @@ def evaluate_recall(
     """Measure recall on questions with known answers."""
     from contextlib import nullcontext
 
-    from memento.evaluation.trial import evaluate, show_progress
+    from memento.evaluation import evaluate, show_progress
 
     with show_progress() if sys.stderr.isatty() else nullcontext() as progress:
         report = evaluate(

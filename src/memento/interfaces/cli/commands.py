@@ -439,13 +439,13 @@ def record_case(
 
 def _rows(file: Path) -> list[CaseRow]:
     """The tasks of a file; raises `InputError` that names the line."""
-    from memento.cases.rows import parse_row
+    from memento.intake import parse_case_row
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(parse_row(line))
+                rows.append(parse_case_row(line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows

@@ -145,7 +145,7 @@ def ontology() -> None:
 @ontology.command("docs")
 def print_ontology_page() -> None:
     """The page docs/ontology.md."""
-    from memento.ontology.reference import write_page
+    from memento.ontology import write_page
 
     click.echo(write_page(), nl=False)
 
@@ -153,7 +153,7 @@ def print_ontology_page() -> None:
 @ontology.command("context")
 def print_context() -> None:
     """The JSON-LD context, ontology/context.jsonld."""
-    from memento.ontology.reference import write_context
+    from memento.ontology import write_context
 
     click.echo(write_context(), nl=False)
 
@@ -271,7 +271,7 @@ def _graph_iri(name: str) -> str:
     """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
     from memento.access import OWNER
     from memento.iris import data_iri
-    from memento.sparql.update.graph_store import is_absolute
+    from memento.sparql.update import is_absolute
 
     return name if is_absolute(name) else data_iri(OWNER.tenant, name)
 
@@ -284,6 +284,6 @@ def _read_document(file: str) -> bytes:
 
 
 def _media_of(file: str) -> str:
-    from memento.sparql.query.prepare import SUFFIXES
+    from memento.sparql.prepare import SUFFIXES
 
     return SUFFIXES.get(Path(file).suffix.lower(), "text/turtle")

@@ -87,7 +87,7 @@ def show_inferred(found: Json) -> str:
         return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
     if not found["triples"] and not found["contradictions"]:
         return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
-    from memento.graph.inference.rules import describe_rule
+    from memento.graph.closure import describe_rule
 
     lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
     lines += [f"{count:>9,}  {rule:<8}  {describe_rule(rule)}" for rule, count in sorted(found["by_rule"].items())]

@@ -17,7 +17,7 @@ import httpcore2
 from memento.access import PREFIX, bearer
 from memento.errors import MementoError
 from memento.settings import ProxySettings
-from memento.sparql.worker.jobs import WaitingClient
+from memento.sparql.jobs import WaitingClient
 
 Protocol = Literal["openai", "anthropic", "ollama"]
 

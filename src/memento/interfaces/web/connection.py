@@ -22,7 +22,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memento.errors import InputError
-from memento.sparql.worker.jobs import WaitingClient
+from memento.sparql.jobs import WaitingClient
 
 T = TypeVar("T")
 

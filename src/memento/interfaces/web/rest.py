@@ -38,7 +38,7 @@ from memento.operations.recall import Manifest as DrawManifest
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
 from memento.service.handlers.care import export_pieces, take_in
-from memento.sparql.worker.jobs import WaitingClient
+from memento.sparql.jobs import WaitingClient
 
 Json = dict[str, Any]
 JSON = "json"

@@ -20,9 +20,8 @@ from typing import IO
 from memento.access import OWNER
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.check import find_differences, read_store_files, rebuild_indexes, report_status
+from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
-from memento.archive.rdf_export import ExportDocument, export_document
-from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
 from memento.backends import reopen
 from memento.errors import Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
@@ -32,7 +31,7 @@ from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.service.context import Context, Service, handles
 from memento.service.understanding import resume
-from memento.sparql.worker.jobs import Rewrite, WaitingClient
+from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
 
 _IN_MEMORY = 16 * 1024 * 1024
@@ -281,7 +280,7 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return rebuild_indexes(context.stores, context.progress) + context.service.domains.rebuild()
+        return rebuild_indexes(context.stores, context.progress) + context.service.domains.embed_again()
 
 
 @handles(operations.Backup)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from functools import partial
 
 from memento.access import Right
-from memento.cases import credit, lifecycle, metrics, navigate, retrieve, runs
+from memento.cases import credit, lifecycle, navigate, retrieve, runs
 from memento.cases import plan as plans
 from memento.cases.bank import embed_tasks
 from memento.cases.credit import check_reward, compute_reward, reconcile_reward
-from memento.cases.domain import Domain, Writer
-from memento.cases.execute import ANSWER, Examples, Execution, RunResult
+from memento.cases.domain import Domain, Writer, measure_domain
 from memento.cases.lifecycle import make_case, make_case_of_run, save_cases
+from memento.cases.plan import ANSWER, Examples, Execution, RunResult
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Conflict, Forbidden, InputError
 from memento.iris import IRI, cases_iri, check_namespace, mint, namespace_of, parse_iri
@@ -233,7 +233,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
     """Measure a domain."""
     with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return metrics.measure_domain(domain, name, context.stores, context.settings.cases)
+        return measure_domain(domain, name, context.stores, context.settings.cases)
 
 
 @handles(operations.CaseStatus)

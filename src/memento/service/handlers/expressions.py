@@ -18,8 +18,7 @@ from memento.service.handlers.care import export_pieces, take_in
 from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form
-from memento.sexpr.spoken import Host
-from memento.sexpr.verbs import VERBS
+from memento.sexpr.verbs import VERBS, Host
 from memento.time import now
 
 
@@ -31,7 +30,7 @@ def evaluate(operation: operations.Evaluate, context: Context) -> Evaluated:
         raise InputError(f"the expression must be text, not {type(expression).__name__}")
     evaluation = Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context))
     forms = evaluation.check_forms(expression)
-    if evaluation.writes(forms):
+    if evaluation.may_write(forms):
         context.access.needs("write")
         context.require_writable()
     values = evaluation.evaluate_forms(forms)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memento.errors import InputError
 from memento.graph import mapping
-from memento.graph.delta import Delta
+from memento.graph.store import Delta
 from memento.iris import IRI, audit_iri, data_iri, mint
 from memento.model import Change, Changed, Dataset, Scope
 from memento.model import Update as AuditEntry
@@ -20,13 +20,11 @@ from memento.retrieval.likeness import build_table, build_table_of
 from memento.service.context import Context, handles
 from memento.service.graphs import Graphs
 from memento.service.handlers.recall import prepare
-from memento.sparql.query.blocks import SearchBlock
-from memento.sparql.query.prepare import QueryRequest, prepare_query
-from memento.sparql.query.rewrite import SERVICES, MemoryAccess
-from memento.sparql.update.effects import judge_effect
-from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, is_absolute
-from memento.sparql.update.parse import Using
-from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.effects import judge_effect
+from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.prepare import QueryRequest, prepare_query
+from memento.sparql.rewrite import SERVICES, MemoryAccess, SearchBlock
+from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, is_absolute
 from memento.time import now
 
 
