@@ -1,4 +1,6 @@
-"""The tools that only read: recall, timeline, SPARQL, status."""
+"""
+The tools that every client gets: note, correct and forget, of which some ask the user first; recall, timeline, SPARQL, status.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,162 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from memento.errors import TooMuch
-from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
-from memento.iris import IRI
-from memento.model import NoteRef, Recalled, Retired
+from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
+from memento.iris import IRI, MEM
+from memento.model import Noted, NoteRef, Recalled, Retired
+from memento.operations import notes
 from memento.operations.care import Status
 from memento.operations.graphs import Query
-from memento.operations.recall import Recall, Timeline
+from memento.operations.recall import Get, Recall, Timeline
+
+NOTE = """Remember something about the user for later conversations.
+
+Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
+1. Draft a note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what \
+is new. "I moved from Paris to Lisbon in March 2025."
+2. Show the draft to the user and wait for a clear yes.
+3. Call this tool with confirmed=true. With confirmed=false nothing is stored.
+What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
+
+CORRECT = """Put right a memory that was never true, such as a misspelt name or a wrong date.
+
+Use when the user says that something recalled is wrong. What was true once and has changed is a new note, not a correction. The \
+old wording stays in the history, marked as corrected."""
+
+FORGET = """Forget a memory, or all memories of a note: they are never recalled again.
+
+Use when the user asks to forget. Show them what would be forgotten, wait for a clear yes, then call with confirmed=true. With \
+erase=true the text itself is deleted and cannot be brought back: only on the user's explicit wish."""
+
+
+class NoteArguments(Arguments, frozen=True, kw_only=True):
+    content: Annotated[str, Meta(description="The note, in the first person, as the user would say it.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has seen this very note and said yes.")]
+    at: Annotated[str | None, Meta(description="When it was said or happened, ISO 8601; default now.")] = None
+    wait: Annotated[
+        bool, Meta(description="False returns as soon as the note is safe, before its facts are extracted.")
+    ] = True
+
+
+class CorrectArguments(Arguments, frozen=True, kw_only=True):
+    iri: Annotated[str, Meta(description="The memory that is wrong, by the IRI that a recall gave.")]
+    content: Annotated[str, Meta(description="What is right, as one sentence in the third person.")]
+    at: Annotated[str | None, Meta(description="Since when that is true, ISO 8601; default as before.")] = None
+
+
+class ForgetArguments(Arguments, frozen=True, kw_only=True):
+    iri: Annotated[str, Meta(description="A memory or a note, by the IRI that a recall gave.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has seen what would be forgotten and said yes.")]
+    erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """
+    What became of a call. `memories` are those that were stored, `retired` those that they replaced, were corrected or forgotten;
+    of a `pending` note, which is safe but not yet understood, they are still to come.
+    """
+
+    status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
+    note: IRI | None = None
+    memories: tuple[IRI, ...] = ()
+    retired: tuple[IRI, ...] = ()
+    reason: str | None = None
+
+
+def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
+    """Ask, or remember."""
+    if not asked.confirmed:
+        return _list_unconfirmed(
+            f"Remember this?\n\n{asked.content.strip()}",
+            "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
+            f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
+        )
+    noted = reach.memory.note(asked.content, at=asked.at, wait=asked.wait, namespace=reach.namespace)
+    return _store(noted, "noted", "Noted.")
+
+
+def correct(reach: Reach, asked: CorrectArguments) -> Told:
+    """Put a memory right."""
+    corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
+    return _store(corrected, "corrected", "Corrected.")
+
+
+def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
+    """Ask, or forget."""
+    verb = "Delete for good" if asked.erase else "Forget"
+    if not asked.confirmed:
+        what = _content(reach, asked.iri)
+        return _list_unconfirmed(
+            f"{verb}?\n\n{what}",
+            "Nothing is forgotten yet. Show this to the user and ask whether to "
+            f"{verb.lower()} it; when they say yes, call memento_forget again with confirmed=true:\n\n{what}",
+        )
+    gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
+    return Told(
+        answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
+        text="Erased." if gone.erased else "Forgotten.",
+    )
+
+
+def _store(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
+    if noted.skipped:
+        return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
+    state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
+    done = Change(
+        status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated, reason=noted.verbatim
+    )
+    return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
+
+
+def _list_unconfirmed(question: str, instead: str) -> Ask:
+    return Ask(
+        question=question,
+        instead=Told(answer=Change(status="unconfirmed"), text=instead),
+        refused=Told(answer=Change(status="declined"), text="The user said no: nothing was changed."),
+    )
+
+
+def _content(reach: Reach, iri: str) -> str:
+    """The text of a memory or a note; raises `NotFound` before the user is asked in vain."""
+    found = reach.memory.get(iri, namespace=reach.namespace)
+    return next((value for name, value in found.properties if name == MEM.content), found.iri)
+
+
+WRITING_TOOLS = (
+    Tool(
+        name="memento_note",
+        title="Remember",
+        description=NOTE,
+        arguments=NoteArguments,
+        answer=Change,
+        run=note,
+        asks=(notes.Note,),
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_correct",
+        title="Correct a memory",
+        description=CORRECT,
+        arguments=CorrectArguments,
+        answer=Change,
+        run=correct,
+        asks=(notes.Correct,),
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_forget",
+        title="Forget",
+        description=FORGET,
+        arguments=ForgetArguments,
+        answer=Change,
+        run=forget,
+        asks=(Get, notes.Forget),
+        destroys=True,
+        repeats_harmlessly=True,
+    ),
+)
+
 
 RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
 replaced; best first.
@@ -121,12 +273,12 @@ def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     from memento.service.handlers.graphs import TenantGraphs  # the shim lists this tool and must not wait for the store
     from memento.sparql.prepare import QueryRequest
 
-    answer = TenantGraphs(reach.memory.context).answer(
+    answer = TenantGraphs(reach.memory.context).answer_query(
         QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
     )
     try:
         if answer.media == "text/turtle":
-            return Told(answer=SparqlAnswer(kind="turtle", turtle=_bound(answer.chunks).decode()))
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))
         if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
             return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
         portion = _Portion(answer.chunks)
@@ -178,7 +330,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         yield rest
 
 
-def _bound(chunks: Iterable[bytes]) -> bytes:
+def _join_bounded(chunks: Iterable[bytes]) -> bytes:
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -202,7 +354,7 @@ def _find(one: Recalled) -> Found:
     )
 
 
-TOOLS = (
+READING_TOOLS = (
     Tool(
         name="memento_recall",
         title="Recall",

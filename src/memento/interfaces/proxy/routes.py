@@ -13,12 +13,19 @@ from werkzeug.exceptions import HTTPException
 from memento import telemetry
 from memento.backends import CopyCache
 from memento.errors import InputError, MementoError
+from memento.interfaces.proxy.blocks import Enriched, Enricher, Sticky
 from memento.interfaces.proxy.dialects import DIALECTS
-from memento.interfaces.proxy.enrich import Enriched, Enricher
-from memento.interfaces.proxy.relay import Headers, Relay
-from memento.interfaces.proxy.sticky import Sticky
-from memento.interfaces.proxy.upstreams import Protocol, Upstream, protocol_of, target, told, upstreams
-from memento.interfaces.web.departures import presence_of, scope_of
+from memento.interfaces.proxy.relay import (
+    Headers,
+    Protocol,
+    Relay,
+    Upstream,
+    path_at,
+    protocol_of,
+    upstreams,
+    word_error,
+)
+from memento.interfaces.web.connection import scope_of, waiting_client
 from memento.interfaces.web.requests import context
 from memento.service import Service
 
@@ -46,8 +53,8 @@ class Proxy:
         for prefix in PROXIED:
             rule = f"{prefix}<path:rest>"
             routes.add_url_rule(rule, view_func=self.forward, methods=METHODS, provide_automatic_options=False)
-        routes.register_error_handler(MementoError, lambda error: _tell(error.status, str(error)))
-        routes.register_error_handler(HTTPException, _refuse)
+        routes.register_error_handler(MementoError, lambda error: _answer_error(error.status, str(error)))
+        routes.register_error_handler(HTTPException, _answer_http_error)
         return routes
 
     @property
@@ -70,13 +77,13 @@ class Proxy:
         enriched = self._enrich(body)
         spent_ms = (time.perf_counter() - begin) * 1000
         telemetry.count(f"proxy.{enriched.state}")
-        answer = self._relay.sent(
+        answer = self._relay.send(
             request.method,
             upstream,
             _target(protocol, upstream),
             _headers(),
             enriched.body,
-            presence_of(request.environ),
+            waiting_client(request.environ),
         )
         response = Response(answer, status=answer.status, direct_passthrough=True)
         response.headers.clear()
@@ -96,7 +103,7 @@ class Proxy:
         if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
             return Enriched(body, "skipped")
         namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
-        return self._enricher.enriched(body, dialect, context(), namespace)
+        return self._enricher.enrich(body, dialect, context(), namespace)
 
     def _upstream(self, protocol: Protocol) -> Upstream:
         upstream = self._upstreams.get(protocol)
@@ -116,7 +123,7 @@ def _target(protocol: Protocol, upstream: Upstream) -> bytes:
     if not path.startswith(PROXIED):
         path = quote(request.path, safe="/:@!$&'()*+,;=~-._")
     query = request.query_string
-    return target(protocol, upstream, path).encode("latin-1") + (b"?" + query if query else b"")
+    return path_at(protocol, upstream, path).encode("latin-1") + (b"?" + query if query else b"")
 
 
 def _headers() -> Headers:
@@ -134,17 +141,17 @@ def _is_encoded(asked: Request) -> bool:
     return asked.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
 
 
-def _refuse(error: HTTPException) -> Response:
+def _answer_http_error(error: HTTPException) -> Response:
     message = error.description or error.name
     if error.code == 413:
         message = f"the request is longer than {BODY_BYTES} bytes"
-    return _tell(error.code or 500, message)
+    return _answer_error(error.code or 500, message)
 
 
-def _tell(status: int, message: str) -> Response:
+def _answer_error(status: int, message: str) -> Response:
     if status >= 502:
         telemetry.count("proxy.upstream_unreachable")
-    words = told(protocol_of(request.path, _lower(request)), status, f"Memento: {message}")
+    words = word_error(protocol_of(request.path, _lower(request)), status, f"Memento: {message}")
     response = Response(json.dumps(words, ensure_ascii=False), status=status, mimetype="application/json")
     response.headers["x-memento-status"] = "error"
     return response

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.datadir import DataFolder
-from memento.interfaces.proxy.sticky import Block, Sticky
+from memento.interfaces.proxy.blocks import Block, Sticky
 from memento.python import Memento, open_memento
 from proxied import Proxied, in_front_of
 from upstream import Upstream
@@ -71,7 +71,7 @@ def test_a_turn_asked_again_gets_the_same_block_without_a_recall(
     living: Proxied, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [first] = received(living, [ASKED], "/v1/messages/count_tokens")
-    monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", lambda *_, **__: pytest.fail("asked again"))
+    monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", lambda *_, **__: pytest.fail("asked again"))
 
     assert received(living, [ASKED], MESSAGES) == [first]
 

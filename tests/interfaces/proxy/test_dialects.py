@@ -1,4 +1,4 @@
-"""Whatever a document looks like, what is put in can be taken out again, and it means what it meant besides."""
+"""Reading a request as a conversation: what a person wrote out of what programs added, and where a block can stand in the text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,74 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento.interfaces.proxy.dialects import CHAT, RESPONSES, read
-from memento.interfaces.proxy.spans import Splice, Unreadable, document, items, members, spliced
+from memento.interfaces.proxy.dialects import (
+    CHAT,
+    RESPONSES,
+    Splice,
+    Unreadable,
+    document,
+    is_utility,
+    items,
+    members,
+    read_conversation,
+    splice_in,
+    strip_programs,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("  Where do I live? ", "Where do I live?"),
+        ("<memento>\n<query>x</query>\n</memento>\n\nWhere?", "Where?"),
+        ("cut off</memento>\n\nWhere?", "Where?"),
+        ("<system-reminder>a</system-reminder>Where?<system-reminder>b</system-reminder>", "Where?"),
+        ("<SYSTEM>x</SYSTEM>Where?", "Where?"),
+        ('Where? <system level="1">never closed', "Where?"),
+        ("<environment_context>\n  <cwd>/</cwd>\n</environment_context>", ""),
+        ("Is a < b and <b>bold</b> > c?", "Is a < b and <b>bold</b> > c?"),
+        ("What is a </system> tag?", "What is a </system> tag?"),
+        ("<system>a</instructions>b</system>c", "c"),
+    ],
+)
+def test_what_programs_add_is_left_out(text: str, found: str) -> None:
+    assert strip_programs(text) == found
+
+
+@pytest.mark.parametrize("piece", ["<system>", "<system ", "</memento>", "<memento></system>", "generate a title "])
+def test_no_text_takes_long(piece: str) -> None:
+    strip_programs(piece * 50_000)  # quadratic work would hold the suite for minutes
+    is_utility(piece * 50_000, piece * 90)
+
+
+@pytest.mark.parametrize(
+    ("question", "system"),
+    [
+        ("Given the above, please reply with a title for the chat that is 3-4 words in length", ""),
+        ("Please write a 5-10 word title for the following conversation:\n\nUser: hi", ""),
+        ("Generate a title for this conversation:", ""),
+        ("### Task:\nGenerate a concise, 3-5 word title.\n### Chat History:\n<chat_history>x</chat_history>", ""),
+        ("Where do I live?", "You need to summarize the user's conversation into a title within 10 words."),
+        ("Where do I live?", "Analyze if this message opens a new conversation. If so, extract a 2-3 word title."),
+    ],
+)
+def test_what_a_client_asks_for_itself_is_recognised(question: str, system: str) -> None:
+    assert is_utility(question, system)
+
+
+@pytest.mark.parametrize(
+    ("question", "system"),
+    [
+        ("Give me the title of the book from our last conversation.", ""),
+        ("Write a title for my blog post about my dog.", ""),
+        ("Suggest a new title for my job, I had a chat with my boss.", ""),
+        ("What is my job title?", "You are a helpful assistant. Keep the conversation short."),
+        ("Where do I live?", "You write a title for each conversation. " + "And much more. " * 200),
+    ],
+)
+def test_what_a_person_asks_is_a_question(question: str, system: str) -> None:
+    assert not is_utility(question, system)
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -47,9 +113,9 @@ def test_a_block_can_be_taken_out_again(
     body: dict[str, list[dict[str, object]]], ascii: bool, indent: int | None, marked: bool, behind: bool
 ) -> None:
     given = ("\ufeff" if marked else "") + json.dumps(body, ensure_ascii=ascii, indent=indent)
-    conversation = read(given.encode(), CHAT, "me")
+    conversation = read_conversation(given.encode(), CHAT, "me")
     splices = [splice for turn in conversation.turns for splice in turn.place.splices("BLO\\nCK é", behind, "text")]
-    changed = spliced(conversation.text, splices)
+    changed = splice_in(conversation.text, splices)
 
     restored = changed.decode()
     for splice in sorted(splices):
@@ -67,7 +133,7 @@ def test_a_block_can_be_taken_out_again(
 def test_what_is_no_request_is_unreadable_and_nothing_else(body: bytes) -> None:
     for dialect in (CHAT, RESPONSES):
         with pytest.raises(Unreadable):
-            read(body, dialect, "me")
+            read_conversation(body, dialect, "me")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +145,7 @@ def test_broken_documents_are_unreadable(body: bytes) -> None:
 
 
 def test_splices_go_in_by_their_place() -> None:
-    assert spliced("abcd", [Splice(3, "2"), Splice(1, "1")]) == b"a1bc2d"
+    assert splice_in("abcd", [Splice(3, "2"), Splice(1, "1")]) == b"a1bc2d"
 
 
 def test_a_key_that_comes_twice_is_refused_only_where_it_matters() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import OFFLINE
 from doors import serving
-from memento.interfaces.web import patience
+from memento.interfaces.web import connection as timeouts
 from memento.python import Memento, open_memento
 from memento.settings import ServerSettings
 
@@ -33,8 +33,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "HEAD_S", 0.3)
-    monkeypatch.setattr(patience, "BODY_S", 0.3)
+    monkeypatch.setattr(timeouts, "HEAD_S", 0.3)
+    monkeypatch.setattr(timeouts, "BODY_S", 0.3)
 
 
 def connected(address: str) -> socket.socket:
@@ -91,7 +91,7 @@ def test_bodies_that_trickle_do_not_keep_others_waiting_for_ever(address: str) -
 
 
 def test_a_body_that_comes_in_pieces_arrives(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "SLOWEST", 1)
+    monkeypatch.setattr(timeouts, "SLOWEST", 1)
     query = b"ASK { } # " + b"and so on " * 5
     with connected(address) as connection:
         connection.sendall(post(len(query)))

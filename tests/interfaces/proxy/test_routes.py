@@ -212,7 +212,7 @@ def test_the_question_is_what_the_person_wrote(proxied: Proxied, monkeypatch: py
         asked.append(operation.question)
         return peek(operation, context)
 
-    monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", overheard)
+    monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", overheard)
     echo = "<memento>\n<query>Do I like tea?</query>\n</memento>\n\nWhere do I work? <system-reminder>Be brief.</system-reminder>"
     sent(proxied, CHAT, {"messages": [{"role": "user", "content": echo}]})
     blocks = [
@@ -291,7 +291,7 @@ def test_a_recall_that_takes_too_long_is_left_behind(
     with in_front_of(provider, tmp_path, deadline_ms=20) as hasty:
         hasty.memento.note("I live in Lisbon.")
         held = threading.Event()
-        monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", lambda *_, **__: held.wait(10))
+        monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", lambda *_, **__: held.wait(10))
 
         assert sent(hasty, CHAT, body) == ("timeout", body)
         held.set()
@@ -306,7 +306,7 @@ def test_a_recall_that_fails_leaves_the_request_and_the_earlier_blocks(
     with in_front_of(provider, tmp_path) as proxied:
         proxied.memento.note("I live in Lisbon.")
         _, first = sent(proxied, CHAT, {"messages": [ASKED]})
-        monkeypatch.setattr("memento.interfaces.proxy.enrich.peek", broken)
+        monkeypatch.setattr("memento.interfaces.proxy.blocks.peek", broken)
         later = [
             ASKED,
             {"role": "assistant", "content": "In Lisbon."},
