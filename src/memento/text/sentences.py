@@ -320,9 +320,9 @@ _LINE_SUBJECT = re.compile(
     r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
     re.IGNORECASE,
 )
-_LINE_HEADING = re.compile(r"^\s*(?:#{1,6}\s|[*_]{2}[^*_\n]+[*_]{2}:?\s*$|[=-]{3,}\s*$)")
-_LINE_LABEL = re.compile(r"^(\s*(?:[-*•+]|\d{1,2}[.)])?\s*)\*\*[^*\n]{1,80}\*\*\s*(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*")
-_LINE_CODE = re.compile(r"`[^`\n]*[_(){}=/<>$.:;][^`\n]*` ?|(?<![\w/])\w+_\w+\(?\)? ?")
+_LINE_HEADING = re.compile(r"^\s*+(?:#{1,6}\s|[*_]{2}[^*_\n]++[*_]{2}:?\s*+$|[=-]{3,}+\s*+$)")
+_LINE_LABEL = re.compile(r"^(\s*+(?:(?:[-*•+]|\d{1,2}[.)])\s*+)?)\*\*[^*\n]{1,80}\*\*\s*(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*")
+_LINE_CODE = re.compile(r"`(?=[^`\n_(){}=/<>$.:;]{0,200}+[_(){}=/<>$.:;])[^`\n]{1,400}+` ?|(?<![\w/])\w+_\w+\(?\)? ?")
 """A piece of code in the middle of a line, in its quotes or an identifier of several words."""
 _LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
