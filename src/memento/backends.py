@@ -77,7 +77,7 @@ class Backends:
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
-    def warm_up(self) -> None:
+    def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
         # The model itself, not its cache: what is cached would load nothing.
         self.embedder.embedder.embed(["warm"])

@@ -65,10 +65,13 @@ class Recall(Operation["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
-    counts: Annotated[
-        bool,
-        Meta(description="count what comes back as used, where the caller may write; default the setting"),
-    ] | None = None
+    counts: (
+        Annotated[
+            bool,
+            Meta(description="count what comes back as used, where the caller may write; default the setting"),
+        ]
+        | None
+    ) = None
     cases: Annotated[
         int,
         Meta(

@@ -25,17 +25,9 @@ import Stemmer
 from numpy.typing import NDArray
 
 from memento.search.arrays import Arrays, begins_of, places_of
+from memento.text.words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
-# No names and no months (will, may, us), no negations, and nothing that says where or when (before, over, since).
-STOP_WORDS = frozenset(
-    _WORD.findall(
-        "a about am an and any are as at be because been being both but by can could d did do does doing each few for from had "
-        "has have having he her hers him his how i if in into is it its itself ll m me more most my myself of on once or other "
-        "our ours own re s same she should so some such t than that the their theirs them then there these they this those to "
-        "too ve very was we were what when where which while who whom why with would you your yours yourself"
-    )
-)
 _of_thread = threading.local()  # PyStemmer keeps a cache that two threads must not touch at once
 
 
