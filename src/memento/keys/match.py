@@ -2,8 +2,8 @@
 Which keys a question leads to, without a word of any memory: `find_keys` of the walk.
 
 A key answers when the question spells it; a concept also when it means nearly the same, or when a memory that it leads to does.
-What is named counts 1, all else its best cosine. In direct recall a memory that is close and has no concept at all is reached by its
-names.
+What is named counts 1, all else its best cosine. In direct recall a memory that is close and has no concept at all is reached by
+its names.
 
 *Guarantees:* nothing is written; what comes back leads to one memory at least that the reader may see now.
 """

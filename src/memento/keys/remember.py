@@ -2,7 +2,8 @@
 A text under keys that somebody gave it: one note, one memory, its keys and links, as one change; no model is asked.
 
 What was remembered in these very words is read once more instead, which makes it deeper. What says nearly the same is superseded,
-in its own namespace alone, unless names, numbers or sides differ. What is alike and shares a key is flagged, unless it names others.
+in its own namespace alone, unless names, numbers or sides differ. What is alike and shares a key is flagged, unless it names
+others.
 
 *Guarantees:* every version stays whole in the graph; a deep one keeps most of its depth.
 
@@ -558,8 +559,8 @@ def _keep_fitting(
     """
     Return the links of a memory that still fit a text, and their weights.
 
-    A key that stands in the text fits; of the others a concept by its cosine, and a name unless it stood in the text `before`, where
-    somebody gave it beside the text.
+    A key that stands in the text fits; of the others a concept by its cosine, and a name unless it stood in the text
+    `before`: then somebody gave it beside the text.
     """
     indexes = context.stores.indexes
     found = {context.view.entry_of(key): weight for key, weight in indexes.keys.links(node).items()}

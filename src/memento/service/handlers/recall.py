@@ -25,13 +25,8 @@ from memento.operations.cases import RetrieveCases
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
-<<<<<<< HEAD
-from memento.service.context import Context
-from memento.service.dispatch import handles
-from memento.service.handlers.cases import retrieve_cases
-=======
 from memento.service.context import Context, handles
->>>>>>> main
+from memento.service.handlers.cases import retrieve_cases
 from memento.settings import Settings
 from memento.time import instant
 
