@@ -258,10 +258,13 @@ def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float)
         index = view.indexes.vectors[kind]
         nodes, cosines = index.near(query.vectors, _NEAR, view.concepts)
         for node, cosine in zip(nodes.tolist(), cosines.tolist(), strict=True):
+            entry = view.entry_of(node)
+            if entry.is_named:  # a key that is one with an entity, which is found by its name alone
+                continue
             if cosine >= query.limits.key_recall:
-                found.candidate_of(view.entry_of(node)).own = cosine
+                found.candidate_of(entry).own = cosine
             elif cosine >= floor:
-                found.missed[view.entry_of(node).iri] = cosine
+                found.missed[entry.iri] = cosine
     for one in found.candidates.values():
         if one.spelt is not None and not one.entry.is_named and one.entry.node is not None and not one.own:
             kind = view.indexes.nodes.kind(one.entry.node)

@@ -219,11 +219,12 @@ class WriteContext:
 # Capitalised words, and single letters but "I" and an article that opens a text.
 NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
 NUMBER = re.compile(r"\b\w*\d\w*")
-# Words that count, and words for one side of two.
+# Words that count something, and words for one side of two. "Room five" is named rather than counted.
 COUNT = re.compile(
-    r"\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"\b(?:no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|thrice"
-    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b",
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
+    r"(?=\s+(?!(?:in|on|at|and|or|to|of|for|by|with|until|from)\b)[^\W\d_]{2})",
     re.IGNORECASE,
 )
 SIDE = re.compile(
