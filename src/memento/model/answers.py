@@ -111,7 +111,7 @@ class Recollection:
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
     degraded: str | None = None
-    """Why these are memories of an earlier time; None when all is well."""
+    """Why these are memories of an earlier time, or found by words alone; None when all is well."""
     cases: CasesFound | None = None
     """Cases whose tasks are like the question, where they were asked for."""
 

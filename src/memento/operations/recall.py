@@ -44,7 +44,7 @@ class Recall(Operation["model.Recollection"], frozen=True):
     profile: (
         Annotated[
             str,
-            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half"]}),
+            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half", "living"]}),
         ]
         | None
     ) = None

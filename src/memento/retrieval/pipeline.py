@@ -7,11 +7,15 @@ gate behind it; TRACE reads from the graph what the answer carries.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from memento.backends import Backends
+from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
 from memento.iris import IRI
 from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
@@ -27,6 +31,8 @@ from memento.search.indexes import View
 from memento.search.links import Joined
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +66,8 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
     """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
     engine, run, view = settings.land.engine, watch.run, question.view
-    limits = gate.choose_thresholds(stores.embedder.fingerprint, settings.gate) if settings.gate.on else None
+    has_gate = settings.gate.on and bool(question.vectors.any())
+    limits = gate.choose_thresholds(stores.embedder.fingerprint, settings.gate) if has_gate else None
     k = max(query.k, gate.TOP) if limits else query.k
     if engine == "published":
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if limits else {})
@@ -137,8 +144,11 @@ def build_answer(
         gated=ranking.is_gated and bool(ranking.chosen),
         anchors=ranking.evidence.anchors if query.explained and not ranking.is_gated else (),
         sparql=sparql,
-        degraded=stores.degraded.brief if stores.degraded else None,
+        degraded=stores.degraded.brief if stores.degraded else None if question.vectors.any() else _BY_WORDS,
     )
+
+
+_BY_WORDS = "the embedder does not answer: these were found by their words alone"
 
 
 @contextmanager
@@ -147,7 +157,11 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
     with watch.phase("embed"):
-        vectors = stores.embedder.embed_question(stripped)
+        try:
+            vectors = stores.embedder.embed_question(stripped)
+        except EmbeddingError as error:  # a service that is away: words still find what spells the question
+            logger.warning("recall.by-words", extra={"error": type(error).__name__})
+            vectors = np.zeros((1, stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
         view = _view_at(query, stores)

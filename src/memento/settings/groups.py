@@ -242,6 +242,10 @@ class StrengthSettings:
     half_life: Span = knob(7.0, "days in which energies halve where decay is asked for without saying")
     archive_energy: Share = knob(0.05, "energy up to which a memory that is hardly used is archived")
     archive_uses: Natural = knob(5, "uses up to which a memory without energy is archived")
+    rank_energy: Share = knob(
+        0.0, "share of a memory's energy in its score when recall ranks; the profile `living` gives it 0.3"
+    )
+    keep_importance: Share = knob(0.7, "importance from which a memory that nobody has read is never archived")
     count_recall: bool = knob(
         False,
         "count a memory as used when recall gives it to somebody who may write; what the proxy puts in never counts",
@@ -271,8 +275,12 @@ class EmbeddingSettings:
     timeout_s: Span = knob(60.0, "seconds a service may be silent")
     max_retries: Natural = knob(3, "how often a service is asked again when it fails")
     retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with some chance")
-    breaker_failures: Positive = knob(5, "failures in a row after which the service is left alone for a while")
-    breaker_rest_s: Amount = knob(30.0, "seconds it is left alone, before one request tries it")
+    breaker_failures: Positive = knob(
+        5, "failures among the latest ten calls after which the service is left alone for a while"
+    )
+    breaker_rest_s: Amount = knob(
+        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+    )
     runtime: Literal["auto", "torch", "onnx"] = knob(
         "auto",
         "what runs all-MiniLM-L6-v2: torch, or onnxruntime (`memento[onnx]`), which needs half the time for the same vectors; "
@@ -313,8 +321,12 @@ class ModelSettings:
     connect_s: Span = knob(5.0, "seconds to connect within")
     timeout_s: Span = knob(120.0, "seconds the service may be silent")
     call_s: Span = knob(300.0, "seconds for one question with all its retries")
-    breaker_failures: Positive = knob(5, "failures in a row after which the service is left alone for a while")
-    breaker_rest_s: Amount = knob(30.0, "seconds it is left alone, before one request tries it")
+    breaker_failures: Positive = knob(
+        5, "failures among the latest ten calls after which the service is left alone for a while"
+    )
+    breaker_rest_s: Amount = knob(
+        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+    )
     tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0 sets no bound")
     fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
     options: str = knob(

@@ -23,6 +23,7 @@ from memento.model import (
     Completed,
     Followed,
     KeyType,
+    Listed,
     MemoryRow,
     Noted,
     Outcome,
@@ -558,6 +559,13 @@ def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
     return Told(answer=reach.memory.call(helped))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedRows:
+    """A page of archived memories."""
+
+    memories: tuple[Listed, ...]
+
+
 _MEMORY = Argument(field="iri", description="The IRI of a memory, as recall or read_memory gives it.")
 
 LIVING_TOOLS = (
@@ -623,6 +631,15 @@ LIVING_TOOLS = (
         "Archive what has faded",
         ARCHIVE,
         {"dry_run": Argument(field="dry_run")},
+        takes_namespace=True,
+    ),
+    tool_over(
+        strength_operations.ListArchived,
+        "list_archived",
+        "List what is archived",
+        "The memories that were archived, newest first; unarchive brings one back.",
+        {"limit": Argument(field="limit", description="Most memories."), "offset": Argument(field="offset")},
+        wrap=(ArchivedRows, "memories"),
         takes_namespace=True,
     ),
     tool_over(
