@@ -28,9 +28,7 @@ from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
-    PartialDate,
     Question,
-    find_dates,
     find_named,
     find_owners,
     find_slots,
@@ -48,6 +46,7 @@ from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
 from memento.settings.base import knob
+from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
     from memento.graph.inferences import Kin
