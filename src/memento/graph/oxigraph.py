@@ -329,7 +329,7 @@ def _names_beside(folder: Path) -> tuple[Path, Path]:
 
 
 SMALL, LARGE = 4_000_000, 128_000_000
-"""Bytes of a store's files up to which they stay as they are, and above which they are not written once more: that takes seconds."""
+"""Bytes of a store's files up to which they stay as they are, and above which to write them once more would take too long."""
 
 
 def tidy(folder: Path, packed: int) -> int:

@@ -393,8 +393,8 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return 1 for what the one participant said whom the question names, 0 when it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said, the
-    user among them, whose turns name no speaker.
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
+    the user among them, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
