@@ -1,9 +1,8 @@
 """
 How much disk and memory does a memory take, and how many rows a second does an import keep?
 
-Data: a synthetic working life (`people.py`, seeded), each note kept as one memory. Each size is measured in another process, so that
-no other adds to its resident memory; nothing that an earlier run embedded is known to it. Checkpoints, which are copies, are listed by
-themselves.
+Data: a synthetic working life (`people.py`, seeded), each note kept as one memory. Each size is measured in another process, so
+that no other adds to its resident memory; nothing that an earlier run embedded is known to it. Checkpoints, copies, stand apart.
 Baseline: the embedder alone on the same texts, in batches of as many; `--beside` prints also the rate of an installed `chromadb` in
 the same process with the same embedder.
 Run: `.venv/bin/python tests/bench/lean.py [--notes N …] [--beside] [--record]`, some minutes on two cores.
