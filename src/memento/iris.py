@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -99,6 +100,7 @@ def mint(kind: str) -> IRI:
     return IRI(f"urn:memento:{kind}:{uuid7()}")
 
 
+@lru_cache(maxsize=4096)
 def graph_iri(tenant: str, namespace: str) -> IRI:
     """
     Return the IRI of the named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
@@ -119,11 +121,13 @@ def data_iri(tenant: str, name: str) -> IRI:
     return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def self_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def provenance_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")

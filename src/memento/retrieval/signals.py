@@ -392,17 +392,20 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return 1 for what the one participant said whom the question names, 0 when it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
+    the user among them, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
     named = set(find_named(text, people))
-    if not named and is_first_person(text) and any(map(is_assistant, people)):
-        named = {name for name in people if not is_assistant(name)}
-    elif len(named) != 1:
-        return found
-    for passages in view.passages():
-        found[passages.turns.spoken_by(named, nodes)] = 1.0
+    if assistants := {name for name in people if is_assistant(name)} if not named and is_first_person(text) else set():
+        for passages in view.passages():
+            turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+            found[turns] = 1.0
+            found[passages.turns.spoken_by(assistants, nodes)] = 0.0
+    elif len(named) == 1:
+        for passages in view.passages():
+            found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 
