@@ -7,7 +7,7 @@ The five questions of consolidation answered without a model.
     resolve_entities   entities
     extract_memories   statements: text (sentences, person, mood, dates) · wording · skeleton · slots (patterns, offices) · ends
                        memories
-    resolve_memories   decide: duplicates · succession (relations, matches, reversals, ends) · rivals
+    resolve_memories   decide: succession (relations, reversals, ends) · rivals
 
 What the rules know of the language stands in tables: `data/*.toml` here, `text/lexicon` for what questions are read by too.
 
