@@ -107,10 +107,14 @@ def pick_in_time(
     if settings.land.engine == "published":
         return ranking.chosen[: query.k]
     now, nodes = question.view.now, question.view.indexes.nodes
-    when = query.as_of or timely.asked_time(query.question, now) or now
+    then = query.as_of or timely.asked_time(query.question, now)
+    when = then or now
+    likeness = None
+    if then or timely.asks_of_a_state(query.question):
+        likeness = timely.compare(question, [one.item for one in ranking.chosen])
     ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question)
+    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question, likeness)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
 
 

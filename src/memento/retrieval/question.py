@@ -138,6 +138,17 @@ def is_date_word(word: str) -> bool:
     return _DATE_WORD.fullmatch(word) is not None
 
 
+def list_names(question: str) -> list[str]:
+    """
+    Return the capitalised words after the first that are neither dates nor "I".
+
+    >>> list_names("Did Anna meet Bob in May?")
+    ['Anna', 'Bob']
+    """
+    words = re.findall(r"[^\W_]+", question)[1:]
+    return [word for word in words if word[0].isupper() and word.lower() not in STOP_WORDS and not is_date_word(word)]
+
+
 def wants_time(question: str) -> bool:
     """Tell whether the answer is a time or a date."""
     return _WHEN.search(question) is not None
