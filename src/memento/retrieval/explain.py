@@ -104,7 +104,8 @@ def _split_scores(
     found = {}
     for node in nodes:
         place = int(np.searchsorted(among, node))
-        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()}
+        is_scored = place < len(among) and among[place] == node  # a succession brings in what no signal did
+        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()} if is_scored else {}
         found[node] = {name: part for name, part in sorted(parts.items(), key=lambda one: -abs(one[1])) if part}
     return found
 

@@ -110,11 +110,17 @@ def pick_in_time(
     then = query.as_of or timely.asked_time(query.question, now)
     when = then or now
     likeness = None
-    if then or timely.asks_of_a_state(query.question):
-        likeness = timely.compare(question, [one.item for one in ranking.chosen])
-    ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
-    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question, likeness)
+    chosen, readable = ranking.chosen, query.scope.readable
+    if timely.looks_back(query.question):
+        iris = [nodes.iri(one.item) for one in chosen]
+        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        seen = question.view.visible
+        chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
+    if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
+        likeness = timely.compare(question, [one.item for one in chosen])
+    ids = {nodes.iri(one.item): one.item for one in chosen}
+    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
+    ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
 
 

@@ -74,6 +74,7 @@ class _Place:
     rivals: set[int] = field(default_factory=set)
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
+    slots: set[tuple[IRI, str]] = field(default_factory=set)
     is_said: bool = True  # only said, wished or planned, where something is stated
 
 
@@ -140,7 +141,7 @@ def compare(question: Question, nodes: Sequence[int]) -> Likeness:
         / (sum(idf[term] for term in wanted) or 1.0)
         for wanted in (idf.keys(), names)
     )
-    noted = np.all([passages.session_of(np.asarray(nodes)) < 0 for passages in view.passages()], axis=0)
+    noted = np.all([passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0 for passages in view.passages()], axis=0)
     return Likeness(vectors @ vectors.T, near, covered, named, noted)
 
 
@@ -174,9 +175,10 @@ def order_by_time(
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
-    named = None
-    if (point := _POINT.search(question)) and (named := _named(point["rest"], places)):
-        asked = named.valid_at + (timedelta(days=1) if point["word"] != "before" else -timedelta(seconds=1))
+    point = _POINT.search(question)
+    is_before = bool(point) and point["word"].lower() == "before"
+    if point and (named := _named(point["rest"], places, _asked_for(question, places) if is_before else ())):
+        asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
     groups: dict[int, list[_Place]] = {}
     for place in places:
         groups.setdefault(_root(places, place.at), []).append(place)
@@ -189,8 +191,9 @@ def order_by_time(
     order = _past_rivals(order, places, chosen, asked)
     if likeness:
         order = _by_newness(order, places, chosen, likeness, asked)
-    if named and point and point["word"].lower() != "before":
-        order = _behind(order, places, named, question[: point.start()].casefold())
+    if looks_back(question):
+        wanted = {_root(places, place.at) for place in _asked_for(question, places)}
+        order.sort(key=lambda at: _root(places, at) not in wanted)
     return [Scored(chosen[at].item, chosen[to].score, chosen[at].source) for to, at in enumerate(order)]
 
 
@@ -231,25 +234,49 @@ def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.minimum(1.0, eased[None, :] / eased[:, None])
 
 
-def _named(text: str, places: Sequence[_Place]) -> _Place | None:
-    """What the words behind "before" or "while" name: the latest statement whose value stands in them."""
+def find_successions(chosen: Sequence[IRI], graph: Store, readable: Sequence[IRI], question: str) -> list[IRI]:
+    """
+    Return the memories, beyond those chosen, of all who ever filled what a question asks for and what it names a time by.
+
+    *Because:* of twenty who held an office, few are near enough to the question to be found by its words.
+    """
+    places = _places(list(chosen), graph, readable)
+    parts = [question, point["rest"]] if (point := _POINT.search(question)) else [question]
+    slots = [slot for part in parts for place in _asked_for(part, places) for slot in place.slots]
+    if not slots:
+        return []
+    subjects, names = {subject for subject, _ in slots}, {name for _, name in slots}
+    rows = graph.select("retrieval/succession", readable, subject=sorted(subjects), slot=sorted(names))
+    known = set(chosen)
+    return [iri for row in rows if (iri := cast(IRI, row["memory"])) not in known]
+
+
+def _asked_for(question: str, places: Sequence[_Place]) -> list[_Place]:
+    """Return what fills a slot that the question names, with whose it is, before it names a time by something else."""
+    point = _POINT.search(question)
+    asked = question[: point.start()].casefold() if point else question.casefold()
+    return [place for place in places if any(name and name in asked and slot in asked for name, slot in place.of)]
+
+
+def _named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
+    """What the words behind "before" or "while" name: the latest statement whose value stands in them, best of what is asked for."""
     folded = text.casefold()
-    found = [place for place in places if any(value and value in folded for value in place.values)]
-    return max(found, key=lambda place: place.valid_at, default=None)
+    found = [place for place in places if not place.is_said and any(one and one in folded for one in place.values)]
+    fitting = [one for one in found if one in wanted or any(name in folded and slot in folded for name, slot in one.of)]
+    return max(fitting or found, key=lambda place: place.valid_at, default=None)
 
 
-def _behind(order: list[int], places: list[_Place], named: _Place, asked: str) -> list[int]:
-    """The order in which who is asked for stands before whom the question names: "who was captain while Ana was mayor"."""
-    own = _root(places, named.at)
-    others = [
-        at
-        for at in order
-        if _root(places, at) != own and any(slot in asked and name in asked for name, slot in places[at].of)
-    ]
-    if not others:
-        return order
-    other = others[0]
-    return [other, *(at for at in order if at != other)]
+def _began(named: _Place, places: Sequence[_Place]) -> datetime:
+    """Return when what a memory states began: with the first memory of it since anything else was stated of the same."""
+    same = [place for place in places if _root(list(places), place.at) == _root(list(places), named.at) and not place.is_said]
+    began = named.valid_at
+    for place in sorted(same, key=lambda place: place.valid_at, reverse=True):
+        if place.valid_at > began:
+            continue
+        if not place.values & named.values:
+            break
+        began = place.valid_at
+    return began
 
 
 def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
@@ -304,6 +331,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.until = cast("datetime | None", row.get("until", place.until))
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
+        place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
         first = slots.setdefault((row["subject"], row["slot"]), place.at)
         _join(places, first, place.at)
     return places
