@@ -20,6 +20,7 @@ from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.engines.published import rank_as_published
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
@@ -192,6 +193,8 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
     text = query.question
     if settings.land.mend:
         text = correct_spelling(text, stores.embedder.is_word, frequency)
+    asked = query.as_of or timely.asked_time(text, stores.clock()) or stores.clock()
+    text = name_kin(text, stores.graph, query.scope, indexes, asked)
     return text, strip_names(text, indexes.participants(graphs))
 
 

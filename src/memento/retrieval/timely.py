@@ -25,7 +25,9 @@ from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
 from memento.search.words import tokens
+from memento.text.common import ONE_OF_A_KIND, RELATIVES
 from memento.text.dates import dates
+from memento.text.kin import kin_name
 from memento.text.sentences import is_readable
 
 MARGIN = 15
@@ -61,6 +63,10 @@ LITTLE = 0.05
 
 APART = timedelta(hours=1)
 """Less time between two memories does not tell which is the newer."""
+
+
+_SEVERAL = {kin_name(word) for word in RELATIVES} - {kin_name(word) for word in ONE_OF_A_KIND}
+"""What one may have several of at a time: two sisters are no rivals."""
 
 
 @dataclass(slots=True)
@@ -259,7 +265,7 @@ def _asked_for(question: str, places: Sequence[_Place]) -> list[_Place]:
 
 
 def _named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
-    """What the words behind "before" or "while" name: the latest statement whose value stands in them, best of what is asked for."""
+    """What the words behind "before" or "while" name: the latest statement whose value is there, best of what is asked for."""
     folded = text.casefold()
     found = [place for place in places if not place.is_said and any(one and one in folded for one in place.values)]
     fitting = [one for one in found if one in wanted or any(name in folded and slot in folded for name, slot in one.of)]
@@ -268,7 +274,11 @@ def _named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Pl
 
 def _began(named: _Place, places: Sequence[_Place]) -> datetime:
     """Return when what a memory states began: with the first memory of it since anything else was stated of the same."""
-    same = [place for place in places if _root(list(places), place.at) == _root(list(places), named.at) and not place.is_said]
+    same = [
+        place
+        for place in places
+        if _root(list(places), place.at) == _root(list(places), named.at) and not place.is_said
+    ]
     began = named.valid_at
     for place in sorted(same, key=lambda place: place.valid_at, reverse=True):
         if place.valid_at > began:
@@ -312,6 +322,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     rows = graph.select("retrieval/rivals", readable, memory=iris)
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
+    rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
     stating = {row["memory"] for row in rows if "slot" in row}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
