@@ -28,10 +28,9 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.retrieval.question import Question, list_short_forms
-from memento.search.words import STOP_WORDS, Postings, tokens
+from memento.retrieval.question import Question, list_names, list_short_forms
+from memento.search.words import Postings, tokens
 from memento.settings import GateSettings
-from memento.text.dates import is_date_word
 
 TOP = 5
 """Best memories that are looked at for the words of the question."""
@@ -163,11 +162,7 @@ def measure_names(question: str, people: Collection[str], postings: Sequence[Pos
     >>> measure_names("who?", [], [])
     1.0
     """
-    names = [
-        word
-        for word in _WORD.findall(question)[1:]
-        if word[0].isupper() and word.lower() not in STOP_WORDS and not is_date_word(word)
-    ]
+    names = list_names(question)
     if not names:
         return 1.0
     forms = {part.casefold() for form in list_short_forms(people) for part in form.split()}

@@ -20,6 +20,7 @@ from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.engines.published import rank_as_published
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
@@ -107,10 +108,20 @@ def pick_in_time(
     if settings.land.engine == "published":
         return ranking.chosen[: query.k]
     now, nodes = question.view.now, question.view.indexes.nodes
-    when = query.as_of or timely.asked_time(query.question, now) or now
-    ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
-    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question)
+    then = query.as_of or timely.asked_time(query.question, now)
+    when = then or now
+    likeness = None
+    chosen, readable = ranking.chosen, query.scope.readable
+    if timely.looks_back(query.question):
+        iris = [nodes.iri(one.item) for one in chosen]
+        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        seen = question.view.visible
+        chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
+    if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
+        likeness = timely.compare(question, [one.item for one in chosen])
+    ids = {nodes.iri(one.item): one.item for one in chosen}
+    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
+    ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
 
 
@@ -182,6 +193,8 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
     text = query.question
     if settings.land.mend:
         text = correct_spelling(text, stores.embedder.is_word, frequency)
+    asked = query.as_of or timely.asked_time(text, stores.clock()) or stores.clock()
+    text = name_kin(text, stores.graph, query.scope, indexes, asked)
     return text, strip_names(text, indexes.participants(graphs))
 
 

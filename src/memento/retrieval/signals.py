@@ -79,6 +79,9 @@ MANY_SESSIONS = 10
 
 _INFERRED = IRI("urn:memento:inferred")
 
+_LEAST_OWN = 0.1
+"""What being about the user says at least."""
+
 _REACH = 3
 """Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
 
@@ -323,6 +326,17 @@ def score_pairs(stripped: str, view: View) -> Signal:
     bounded=True,
 )
 def score_own(text: str, view: View) -> Signal:
+    """
+    Return for what is about the user the share of what is not, when the question says "I" or "my" or calls the user by name.
+
+    *Because:* where everything is about the user, being about the user says nothing.
+    """
+    own = find_own(text, view)
+    share = float(own[view.visible].mean()) if view.count else 0.0
+    return own * np.float32(max(1.0 - share, _LEAST_OWN))
+
+
+def find_own(text: str, view: View) -> Signal:
     """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     user = user_of(view.graphs[0])
@@ -344,7 +358,7 @@ def score_slot(text: str, view: View) -> Signal:
     slots = find_slots(text)
     if not slots:
         return found
-    own = score_own(text, view)
+    own = find_own(text, view)
     owners = find_owners(text) if own.any() else (True, False)
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
