@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from memento.retrieval.gate import CALIBRATED, Thresholds
 
 from memento.python import Memento, open_memento
 from memento.retrieval import gate
-from memento.retrieval.gate import CALIBRATED, Thresholds
 from memento.settings import EmbeddingSettings, GateSettings, Settings
 from people import Life
 from test_story import STORY, day

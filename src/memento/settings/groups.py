@@ -113,10 +113,17 @@ class DistillSettings:
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    on: bool = knob(True, "answer with nothing when nothing in the scope is relevant to the question")
-    base: float = knob(0.0, "score of a scope of 600 memories below which it is empty; 0 takes what fits the embedder")
-    slope: float = knob(0.04, "with `base`: what the threshold grows by when the scope grows e-fold")
-    floor: float = knob(0.1, "with `base`: the least threshold, for scopes of ten memories and more; less for fewer")
+    on: bool = knob(
+        True, "answer with what is relevant alone, each thing once, and with nothing when nothing is relevant"
+    )
+    base: Share = knob(
+        0.0, "how sure it must be that a scope of 600 memories answers a question; 0 takes what fits the embedder"
+    )
+    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows e-fold")
+    floor: Share = knob(0.0, "with `base`: the least threshold")
+    keep: Share = knob(
+        0.0, "relevance, as a share of the best one's, below which a memory is cut; 0 takes what fits the embedder"
+    )
 
 
 @dataclass(frozen=True, slots=True)
