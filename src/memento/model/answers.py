@@ -60,7 +60,7 @@ class Recalled:
     A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
 
     `relevance` is how surely it answers the question, 0..1; None where nobody asked (`gate=false`). It stands for `count` memories
-    that say the same: `notes` are the notes of all, its own first, and `merged` the others.
+    that say the same: where there are several, `notes` are the notes of all, its own first, and `merged` the others.
     Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
     """
 

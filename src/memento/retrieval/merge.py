@@ -69,6 +69,8 @@ def merge(memories: Sequence[Recalled], vectors: NDArray[np.float32]) -> list[Re
 
 def _join(group: Sequence[Recalled], place: int, memories: Sequence[Recalled]) -> Recalled:
     """Return the first of a group in the name of all, with the score of the best."""
+    if len(group) == 1:
+        return group[0]
     fullest, best = group[0], memories[place]
     ordered = sorted(group, key=lambda one: one.rank)
     notes: dict[str, NoteRef] = {one.note.iri: one.note for one in (fullest, *ordered) if one.note}
