@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from memento.iris import IRI
 from memento.search.arrays import Arrays
 from memento.search.passages import Passages, Row, Turn
-from memento.search.postings import Vocabulary
-from memento.search.stems import tokens
+from memento.search.postings import Vocabulary, tokens
 from memento.search.words import Postings, bm25
 
 ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")

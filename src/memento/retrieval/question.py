@@ -24,10 +24,10 @@ from memento.search.links import LONGEST, Joined, is_telling
 from memento.search.words import STOP_WORDS, tokens
 
 if TYPE_CHECKING:
-    from memento.graph.inference.inferences import Kin
+    from memento.graph.inferences import Kin
     from memento.model import Scope
     from memento.ports import Vectors
-    from memento.search.view import View
+    from memento.search.indexes import View
 
 SHORTEST = 4
 """Letters of a word that is corrected: shorter ones have too many neighbours."""

@@ -50,11 +50,11 @@ from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSett
 from memento.settings.base import knob
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
-    from memento.graph.inference.inferences import Kin
+    from memento.graph.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
+    from memento.search.indexes import View
     from memento.search.nodes import Ids, Mask
-    from memento.search.view import View
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
