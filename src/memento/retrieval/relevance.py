@@ -203,7 +203,7 @@ def weigh_words(question: str, postings: Sequence[Postings]) -> dict[str, float]
     >>> words = Postings()
     >>> words.add(1, "green tea"); words.add(2, "black tea")
     >>> {stem: round(weight, 2) for stem, weight in weigh_words("Which kind of green tea, please?", [words]).items()}
-    {'kind': 0.64, 'green': 0.69, 'tea': 0.18, 'pleas': 0.16}
+    {'kind': 0.72, 'green': 0.69, 'tea': 0.18, 'pleas': 0.18}
     """
     n = sum(map(len, postings))
     weights = {}

@@ -339,7 +339,7 @@ class ProxySettings:
     deadline_ms: Positive = knob(
         150, "milliseconds that recall may take before a request is forwarded without memories"
     )
-    block_tokens: Positive = knob(1000, "most tokens of the block of memories, by an estimate that errs upwards")
+    block_tokens: Positive = knob(800, "most tokens of the block of memories, by an estimate that errs upwards")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
     recalls: Positive = knob(4, "recalls at once; more requests than that wait, within the deadline")
     repeat_s: Amount = knob(300.0, "seconds in which a turn that is asked again gets the same block, without a recall")
