@@ -66,6 +66,8 @@ class Question:
     """The names in the memories that may come back."""
     kin: Kin | None = None
     """What is related to what, where recall infers."""
+    topic: Vectors | None = None
+    """(1, d) the question without any name, where it has one."""
 
     def list_sources(self) -> dict[str, object]:
         """Return what a signal may ask for of a question, by name."""
