@@ -11,7 +11,6 @@ import faiss
 
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import Damaged, GraphError
-from memento.graph.aside import Aside
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -19,11 +18,11 @@ from memento.graph.backups import (
     raise_if_store_is_missing,
     use_fallback,
 )
-from memento.graph.delta import Delta
-from memento.graph.inference.inferences import Inferences
+from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
+from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots, delete_snapshots
-from memento.graph.store import Store, load_ontology
+from memento.graph.store import Delta, Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.search import cache
@@ -78,7 +77,7 @@ class Backends:
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
-    def warm_up(self) -> None:
+    def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
         # The model itself, not its cache: what is cached would load nothing.
         self.embedder.embedder.embed(["warm"])

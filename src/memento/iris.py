@@ -309,6 +309,18 @@ def namespace_of(graph: str) -> str:
     return unquote(graph.rsplit(":", 1)[-1])
 
 
+def check_namespace(name: str) -> str:
+    """
+    Return the same name, when a namespace can be called so.
+
+    Raises:
+        InputError: it is empty, longer than 200 characters, or has a control character.
+    """
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
+    return name
+
+
 _GRAPH = re.compile(
     r"urn:memento:(?:(graph|cases|data|inferred):([^:]+):([^:]+)(?::alone)?|(self|provenance|audit):([^:]+))"
 )

@@ -22,8 +22,8 @@ from typing import Any
 
 from measure import memory_in, record, timed
 from memento.datadir import cache_folder
-from memento.search.embedders.minilm import MiniLm
-from memento.search.embedders.trigram import Trigram
+from memento.search.embedders import Trigram
+from memento.search.minilm import MiniLm
 from people import Life
 
 SIZES = (1_000, 10_000)

@@ -14,9 +14,10 @@ from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
 from memento.python import Memento, open_memento
 from memento.retrieval import signals
-from memento.retrieval.question import PartialDate, find_dates, find_named, strip_names, wants_number, wants_time
-from memento.search.view import View
+from memento.retrieval.question import find_named, strip_names, wants_number, wants_time
+from memento.search.indexes import View
 from memento.settings import WordsSettings, load, table
+from memento.text.dates import PartialDate, find_dates
 from memento.time import now
 
 TALK = [

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from memento.iris import IRI
 from memento.search.arrays import Arrays
 from memento.search.passages import Passages, Row, Turn
-from memento.search.postings import Vocabulary
-from memento.search.stems import tokens
+from memento.search.postings import Vocabulary, tokens
 from memento.search.words import Postings, bm25
 
 ONE, TWO = IRI("urn:session:1"), IRI("urn:session:2")
@@ -71,8 +70,8 @@ def test_a_short_turn_beside_a_page_is_not_lost_in_its_words() -> None:
     said = ["I planned the trip to the whale park.", page, "So I go in May.", "All is well."]
     turns = [turn(node, content=content) for node, content in enumerate(said)]
     passages, at_once = Passages(), Passages()
-    for one in turns:
-        passages.put(one.node, one.content, "", one)
+    for told in turns:
+        passages.put(told.node, told.content, "", told)
     at_once.fill([Row(t.node, t.content, at_once.vocabulary.numbers(tokens(t.content)), t) for t in turns])
 
     for read in (passages, at_once):

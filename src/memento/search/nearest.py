@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from memento.ports import Vectors
 from memento.search.arrays import Arrays, distinct, nest_arrays, select_part, spans
 from memento.search.index import FLAT, Context, Everything, Index, Update, register
-from memento.search.nodes import Ids, Kind, Mask
-from memento.search.records import Record
+from memento.search.nodes import Ids, Kind, Mask, Record
 from memento.search.vectors import VectorFile
 
 Values = NDArray[np.float32]

@@ -24,10 +24,8 @@ from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, GraphTables, Update, register
 from memento.search.nearest import KindVectors, VectorIndex
-from memento.search.nodes import Mask
-from memento.search.postings import Postings, Segment, Vocabulary, pair, pair_arrays
-from memento.search.records import Record
-from memento.search.stems import tokens
+from memento.search.nodes import Mask, Record
+from memento.search.postings import Postings, Segment, Vocabulary, pair, pair_arrays, tokens
 
 Ids = NDArray[np.int32]
 

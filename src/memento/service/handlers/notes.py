@@ -12,8 +12,7 @@ from memento.consolidation.task import make_task
 from memento.keys.remember import KeyChanges
 from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone
 from memento.operations import notes
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.service.understanding import retry_note, take_batches, take_note
 from memento.time import instant
 
@@ -125,7 +124,7 @@ def disputes(operation: notes.Disputes, context: Context) -> tuple[Dispute, ...]
 
 
 @handles(notes.Settle)
-def settle(operation: notes.Settle, context: Context) -> Settled:
+def end_dispute(operation: notes.Settle, context: Context) -> Settled:
     """End one of two memories."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
