@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import cast
 
 from memento.graph.store import Row, Store
@@ -19,6 +19,8 @@ from memento.search.indexes import Indexes
 from memento.text.common import ONE_OF_A_KIND
 from memento.text.kin import PATTERN, derive_kin, kin_name
 from memento.text.sentences import is_readable
+
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 MOST = 3
 """People whom one phrase may mean."""
@@ -40,7 +42,7 @@ class Ties:
         self._ones: dict[tuple[IRI, str, bool], list[IRI]] = defaultdict(list)
         for row in rows:
             owner, one, relation = cast(IRI, row["owner"]), cast(IRI, row["one"]), str(row["relation"])
-            if cast(datetime, row["since"]) <= asked:
+            if cast(datetime, row["since"]) <= asked < cast(datetime, row.get("until", NEVER)):
                 self.names[one] = str(row["name"])
                 self._ones[owner, relation, False].append(one)
                 self._ones[one, relation, True].append(owner)
