@@ -35,7 +35,7 @@ def memento() -> Iterator[Memento]:
     [
         ("Where did my sister study law?", "Kolm"),
         ("Where did my sister's landlord move?", "coast"),
-        ("Where did the father of Vera move?", "coast"),
+        ("To which coast did the father of Vera move?", "coast"),
         ("Where does my brother-in-law live?", "Brill"),
         ("Where does my partner's brother live?", "Brill"),
         ("What ails my father's knee?", "Joris"),

@@ -185,7 +185,7 @@ def order_by_time(
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
     point = _POINT.search(question)
-    is_before = bool(point) and point["word"].lower() == "before"
+    is_before = point is not None and point["word"].lower() == "before"
     if point and (named := _named(point["rest"], places, _asked_for(question, places) if is_before else ())):
         asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
     groups: dict[int, list[_Place]] = {}
