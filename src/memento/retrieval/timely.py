@@ -197,7 +197,8 @@ def order_by_time(
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
-    order = _past_rivals(order, places, chosen, asked)
+    if likeness or point:  # why something came about is no matter of which is the later
+        order = _past_rivals(order, places, chosen, asked)
     if likeness:
         order = _by_newness(order, places, chosen, likeness, asked)
     if looks_back(question):
