@@ -48,7 +48,7 @@ from memento.consolidation.task import (
 from memento.consolidation.write import Understanding, cut_description
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
-from memento.search.records import text_of_anchor, text_of_memory
+from memento.search.nodes import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
 

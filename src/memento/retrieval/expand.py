@@ -17,7 +17,7 @@ from memento.rank import laws, walks
 from memento.rank.walks import push
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.settings import ExpandSettings
 
 _DAY_S = 86_400.0

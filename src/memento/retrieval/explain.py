@@ -17,12 +17,13 @@ import numpy as np
 
 from memento.graph.binding import bind_query
 from memento.iris import IRI
-from memento.model import Anchor, Recalled, Scored, Step
+from memento.model import Anchor, Cut, Recalled, Scored, Step
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Question
+from memento.retrieval.relevance import Judgement
 from memento.retrieval.signals import Evidence, Seeds
+from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
-from memento.search.view import View
 from memento.settings import SignalsSettings
 from memento.time import NEVER
 
@@ -30,6 +31,8 @@ MOST = 300
 """Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""
 
 
+MOST_CUT = 25
+"""Memories that were cut and are named."""
 ROUNDED = 2e-5
 """What a score may differ from the sum of its parts by, as each is rounded."""
 
@@ -73,6 +76,17 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
         view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}, tuple(entities[one.item]))
         for one in chosen
     }
+
+
+def list_cut(cut: Sequence[tuple[IRI, float]], judged: Judgement) -> tuple[Cut, ...]:
+    """Return the best of what was found and did not come back, and why, by IRI and how well it fits."""
+    best = float(judged.fitness.max(initial=0.0)) * judged.openness
+    reason = (
+        f"less than {judged.keeps:.0%} of the relevance of the best, {best:.2f}"
+        if judged.is_open
+        else f"nothing here seems to answer the question: {judged.openness:.2f}"
+    )
+    return tuple(Cut(iri=iri, relevance=round(judged.openness * fit, 4), reason=reason) for iri, fit in cut[:MOST_CUT])
 
 
 def write_query(

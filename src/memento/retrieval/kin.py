@@ -16,9 +16,9 @@ from memento.graph.store import Row, Store
 from memento.iris import IRI
 from memento.model import Scope
 from memento.search.indexes import Indexes
-from memento.text.common import ONE_OF_A_KIND
 from memento.text.kin import PATTERN, derive_kin, kin_name
 from memento.text.sentences import is_readable
+from memento.text.words import ONE_OF_A_KIND
 
 MOST = 3
 """People whom one phrase may mean."""

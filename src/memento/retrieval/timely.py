@@ -25,10 +25,10 @@ from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
 from memento.search.words import tokens
-from memento.text.common import ONE_OF_A_KIND, RELATIVES
 from memento.text.dates import dates
 from memento.text.kin import kin_name
 from memento.text.sentences import is_readable
+from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 MARGIN = 15
 """Memories beyond those asked for among which rivals are looked for."""

@@ -41,10 +41,8 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, Log, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Everything, GraphTables, Update, register
-from memento.search.nodes import Mask
-from memento.search.postings import Postings, Segment, Vocabulary
-from memento.search.records import Record
-from memento.search.stems import tokens
+from memento.search.nodes import Mask, Record
+from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import JOINTS, OPENERS, UNSURE, aliases
 
 LONGEST = 8

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memento.text.common import RELATIVES
-from memento.text.words import word_set
+from memento.text.words import RELATIVES
 
 _SAME = {
     **dict.fromkeys(("mom", "mum", "mama"), "mother"),
@@ -41,7 +40,9 @@ _TURNED = {
     "twin": ("twin",),
     **dict.fromkeys(("brother", "sister", "sibling"), ("brother", "sister", "sibling")),
 }
-_WORDS = RELATIVES | word_set("gp vet parent parents sibling grandparent in-law children wives")
+_WORDS = RELATIVES | frozenset(
+    ["gp", "vet", "parent", "parents", "sibling", "grandparent", "in-law", "children", "wives"]
+)
 PATTERN = (
     r"(?:(?:step|half|great)-?)?(?:"
     + "|".join(sorted((re.escape(word) for word in _WORDS), key=len, reverse=True))
