@@ -1,16 +1,16 @@
 """
-How surely does recall know whether it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
+How surely does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
 Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, where there is one `unanswerable.jsonl`; see `memento.evaluation`), which
-the caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`). Of
-each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of a
-conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
+the caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
+Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
+a conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
-Baseline: a scope always answers, and with ten memories. Reported: what is left unanswered of what nobody said, of other scopes' questions
-and of small talk, at some rates of false silence; the same with each set left out of the fit, and each feature left out of the table;
-the memories shown, and what of the gold is lost.
+Baseline: a scope always answers, and with ten memories. Reported: what is left unanswered of what nobody said, of other scopes'
+questions and of small talk, at some rates of false silence; the same with each set left out of the fit, and each feature left out
+of the table; the memories shown, and what of the gold is left.
 Run: `.venv/bin/python tests/bench/relevance.py FOLDER [--sets NAME …] [--lives FILE …] [--keep FOLDER] [--plot FILE] [--record]`;
-an import of each set, then two minutes.
+an import of each set, then some minutes.
 """
 
 from __future__ import annotations
