@@ -186,7 +186,7 @@ def session_iri(graph: str, name: str) -> IRI:
 
 
 def name_iri(graph: str, label: str) -> IRI:
-    """Return the IRI of what goes by a name in a graph, as long as nothing else is known of it; the same name is always the same."""
+    """Return the IRI of what goes by a name in a graph, where nothing else is known of it; one name is one IRI."""
     return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")
 
 

@@ -1,8 +1,8 @@
 """
 Which memories are about what others mention: the links that lead from a good memory to the one that answers.
 
-*Flow:* `mem:about` and `mem:mentions` of each memory, and what each anchor is called → `Links` (one named graph, as memories come and
-go) and `Anchors` (all of them) → `Joined` (several graphs as one, for one question) → the signals:
+*Flow:* `mem:about` and `mem:mentions` of each memory, and what each anchor is called → `Links` (one named graph, as memories come
+and go) and `Anchors` (all of them) → `Joined` (several graphs as one, for one question) → the signals:
 
     subject(m) = max over names e of the question: idf(e) · w(e, m) / W(e)
     link(m)    = max over seeds s: g(s)² · Σ over e mentioned by s: idf(e) · w(e, m) / W(e)
@@ -10,10 +10,10 @@ go) and `Anchors` (all of them) → `Joined` (several graphs as one, for one que
     tie(m)     = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m and ten others at most: idf(e)²)
 
 A name e is a label: whatever goes by it, in whichever graph, is the same name. w(e, m) is how surely m is about what goes by e: 1
-where that is what it is about before all (`mem:subject`, or nothing else stands beside it), less for another name of that; what else
-it is about it mentions (`read_edges`). W(e) is the sum over all memories, at least 1; left(s, m) is the share, by idf, of the
-question's words which s does not have that m has. A seed earns nothing from itself. A turn of a conversation takes no part in these
-four: its edges are walked alone (`neighbourhood`).
+where that is what it is about before all (`mem:subject`, or nothing else stands beside it), less for another name of that; what
+else it is about it mentions (`read_edges`). W(e) is the sum over all memories, at least 1; left(s, m) is the share, by idf, of the
+question's words which s does not have that m has. A seed earns nothing from itself. A turn of a conversation takes no part in
+these four: its edges are walked alone (`neighbourhood`).
 
 *Guarantees:* triples alone decide, whoever wrote them: an edge that is added, moved or taken away by an update counts at once, and
 `mem:subject` or a statement restores none. What is known depends only on the memories that are there, not on their order. Signals
@@ -159,7 +159,9 @@ class Anchors:
 
 class Entity:
     """
-    A name in one graph: the nodes that mention what goes by it, and those that are about that. To be let go of before the next write.
+    A name in one graph: the nodes that mention what goes by it, and those that are about that.
+
+    To be let go of before the next write.
     """
 
     def __init__(self, anchors: Values, mentions: Postings, about: Postings) -> None:

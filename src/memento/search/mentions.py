@@ -1,15 +1,15 @@
 """
 The names in the texts of new memories, as edges of the graph.
 
-*Flow:* a memory about to be written → `aliases` (what it is about) and `read_names` (what else it mentions) → an anchor for each name
-→ `mem:about` and `mem:mentions`, which `links` ranks by.
+*Flow:* a memory about to be written → `aliases` (what it is about) and `read_names` (what else it mentions) → an anchor for each
+name → `mem:about` and `mem:mentions`, which `links` ranks by.
 
-*Guarantees:* a name has one anchor in a namespace: what the memory is about anyway, else the one entity that goes by it there, else a
-`mem:Name`, whose IRI follows from the name. A memory gets its edges when it is written, and never again: one that is taken away
-later stays away.
+*Guarantees:* a name has one anchor in a namespace: what the memory is about anyway, else the one entity that goes by it there,
+else a `mem:Name`, whose IRI follows from the name. A memory gets its edges when it is written, and never again: one that is taken
+away later stays away.
 
-*But:* names are seen by their capitals; a script without them has none. A turn of a conversation gets no edge by its text: its first
-words are no subject, and names in talk lead astray (docs/recall-measurements.md).
+*But:* names are seen by their capitals; a script without them has none. A turn of a conversation gets no edge by its text: its
+first words are no subject, and names in talk lead astray (docs/recall-measurements.md).
 
 *Because:* a `mem:Name` is no entity: nobody said what it is, and a list of what is known would be full of them.
 """

@@ -78,7 +78,7 @@ def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, 
         parts = [nodes for graph in links for one in some if (nodes := graph.mentioning(one)).size]
         found.append((sum(map(len, parts)), place, parts))
     reached, followed = [near], 0
-    for df, place, parts in sorted(found, key=lambda one: one[:2]):
+    for df, _, parts in sorted(found, key=lambda one: one[:2]):
         followed += df
         if df > common or followed > MOST:
             break
