@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,18 @@ from memento.model import Change
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 from trig import parse_trig
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
+"""What the tests of pages run in, if it is installed."""
+
+
+def pytest_report_header() -> str:
+    if BROWSER is None:
+        return f"pages: NOT TESTED, as no browser is installed: {', '.join(BROWSERS)}"
+    version = subprocess.run([BROWSER, "--version"], capture_output=True, text=True).stdout.strip()
+    return f"pages: tested in {version} ({BROWSER})"
+
 
 OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 

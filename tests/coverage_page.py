@@ -19,11 +19,11 @@ FULL = 90
 """Percent of lines and branches from which on a file is not listed."""
 
 REASONS: Mapping[str, str] = {
-    "sparql/worker/": "runs in worker processes, most of which are killed and so report nothing",
+    "sparql/worker.py": "runs in worker processes, most of which are killed and so report nothing",
     "interfaces/web/server.py": "runs in processes that tests end by signals",
     "interfaces/mcp/shim.py": "runs in processes that tests end by signals",
     "interfaces/mcp/launch.py": "runs in processes that tests end by signals",
-    "search/embedders/": "models and services that tests do not load; `-m live` does",
+    "search/embedders.py": "models and services that tests do not load; `-m live` does",
     "llm/": "providers' own errors, which `-m live` meets",
     "__main__.py": "is run as a process of its own",
 }

@@ -6,7 +6,7 @@ with the next place that a search begins at. Such a text is made of the pattern:
 a hundred thousand characters of it, then something that nothing takes. `re` holds the interpreter's lock meanwhile, so that one
 such pattern stops every thread of a service.
 
-    patterns ── module-level names, classes, tables, and what functions hand to `re`
+    patterns ── module-level names, classes, tables in files, and what functions hand to `re`
     texts    ── for each repeat, branch and beginning of a pattern, some of its own text over and over
     measure  ── all texts short, the slowest of them long; each must end within `SECONDS` of computing
 
@@ -27,12 +27,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
+from functools import _lru_cache_wrapper
+from inspect import signature
 from pathlib import Path
 from types import BuiltinMethodType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import memento
-from memento.interfaces.proxy.human import UTILITY_CHARACTERS
+from memento.interfaces.proxy.dialects import UTILITY_CHARACTERS
 from memento.search.subjects import LONGEST as SUBJECTS_READ
 from memento.text.sentences import LONGEST_READ, shorten_blanks
 
@@ -45,20 +47,22 @@ CHARACTERS = 100_000
 SHORT, SLOWEST = 500, 4
 BOUNDS = {
     "memento.consolidation.rules": LONGEST_READ,
-    "memento.text.blocks": CHARACTERS,
+    "memento.text.sentences._LINE_": CHARACTERS,
     "memento.text": LONGEST_READ,
     "memento.search.subjects": SUBJECTS_READ,
-    "memento.interfaces.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
-    "memento.interfaces.proxy.human._IS_FOR_NAMES": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.dialects._NAMES_CHAT": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.dialects._IS_FOR_NAMES": UTILITY_CHARACTERS,
 }
 """Characters of the texts that some patterns are given, where code sees to it before any of them is tried."""
 ENTRIES: dict[str, Callable[[str], str]] = {
     "memento.consolidation.rules": shorten_blanks,
-    "memento.text.blocks": str,
+    "memento.text.sentences._LINE_": str,
     "memento.text": shorten_blanks,
 }
 """What else code does to every text before."""
 
+TABLES = ("memento.text", "memento.consolidation.rules")
+"""Rooms whose patterns stand in tables, which are read when they are first asked for."""
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 ANCHORED = {"match", "fullmatch"}
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
@@ -98,11 +102,17 @@ def patterns() -> list[Found]:
         for name, value in list(vars(module).items()):
             used = uses.get((module.__name__, name), set())
             anchored = bool(used) and used <= ANCHORED
-            for where, pattern in _inside(f"{module.__name__}.{name}", value):
+            for where, pattern in _inside(f"{module.__name__}.{name}", _loaded(module, value)):
                 found.setdefault((pattern.pattern, pattern.flags, anchored), Found(where, pattern, anchored))
         for one in _in_functions(module, trees[module.__name__]):
             found.setdefault((one.pattern.pattern, one.pattern.flags, one.anchored), one)
     return list(found.values())
+
+
+def _loaded(module: ModuleType, value: Any) -> Any:
+    """What a function gives that reads a table of the language, where it needs nothing for it; else the value itself."""
+    reads = type(value) is _lru_cache_wrapper and module.__name__.startswith(TABLES)
+    return value() if reads and not signature(value).parameters else value
 
 
 def _inside(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, re.Pattern[Any]]]:
@@ -151,10 +161,16 @@ def _uses(trees: dict[str, ast.Module]) -> dict[tuple[str, str], set[str]]:
 
 
 def _in_functions(module: ModuleType, tree: ast.Module) -> Iterator[Found]:
-    """The patterns that functions hand to `re`, a sample in the place of what they put in; raises where one cannot be seen."""
+    """The patterns that functions hand to `re`, a sample in the place of what they put in.
+
+    What reads the tables compiles what is seen in the tables.
+
+    Raises:
+        AssertionError: a pattern cannot be seen.
+    """
     inside = {id(node) for top in ast.walk(tree) if isinstance(top, ast.FunctionDef) for node in ast.walk(top)}
     for node in ast.walk(tree):
-        if not (
+        if module.__name__ == "memento.text.tables" or not (
             id(node) in inside
             and isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

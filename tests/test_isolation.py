@@ -31,7 +31,7 @@ from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_ir
 from memento.model import CaseRow, Change
 from memento.python import Memento, open_memento
 from memento.sexpr.forms import print_form
-from memento.sparql.query.prepare import QueryRequest, VisibleGraphs, prepare_query
+from memento.sparql.prepare import QueryRequest, VisibleGraphs, prepare_query
 from memento.time import now
 
 CANARIES = ("Xylocarp", "Quillwort", "Zirconia", "Snollygoster")

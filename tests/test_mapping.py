@@ -20,7 +20,7 @@ from memento.errors import Forbidden, InputError
 from memento.interfaces.cli import main
 from memento.interfaces.notebook.display import show_manifest
 from memento.interfaces.web.app import create_app
-from memento.manifest.maps import draw_manifest
+from memento.manifest import draw_manifest
 from memento.model import Manifest
 from memento.python import Client, Memento, open_memento
 from memento.service.handlers.recall import manifest_text
@@ -60,7 +60,7 @@ def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypat
 def test_nothing_is_drawn_when_nothing_was_written(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     told.service.maps._knobs = ManifestSettings(cache_s=0)
     first = told.manifest()
-    monkeypatch.setattr("memento.manifest.maps.draw_manifest", lambda *_: pytest.fail("drawn for nothing"))
+    monkeypatch.setattr("memento.manifest.draw_manifest", lambda *_: pytest.fail("drawn for nothing"))
 
     assert told.manifest() is first
 
@@ -89,7 +89,7 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
         go_on.wait(10)
         return draw_manifest(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("memento.manifest.maps.draw_manifest", slow)
+    monkeypatch.setattr("memento.manifest.draw_manifest", slow)
     told.service.maps._want([told.context.scope(None)])
     assert begun.wait(10)
     told.note("I like tea.")

@@ -167,7 +167,7 @@ async def _whole(
 ) -> None:
     headers = [("Content-Type", "application/json"), ("Content-Length", "0")]
     if packed:
-        body = gzip.compress(body)
+        body = gzip.compress(body, mtime=0)  # the same bytes at any second
         headers.append(("Content-Encoding", "gzip"))
     headers[1] = ("Content-Length", str(len(body)))
     if status == 429:

@@ -11,7 +11,6 @@ import faiss
 
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import Damaged, GraphError
-from memento.graph.aside import Aside
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -19,11 +18,11 @@ from memento.graph.backups import (
     raise_if_store_is_missing,
     use_fallback,
 )
-from memento.graph.delta import Delta
-from memento.graph.inference.inferences import Inferences
-from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
+from memento.graph.inferences import Inferences
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
+from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots, delete_snapshots
-from memento.graph.store import Store, load_ontology
+from memento.graph.store import Delta, Store, load_ontology
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.search import cache
@@ -79,7 +78,7 @@ class Backends:
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
-    def warm_up(self) -> None:
+    def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
         # The model itself, not its cache: what is cached would load nothing.
         self.embedder.embedder.embed(["warm"])
@@ -214,6 +213,7 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
+            _tidy_store(self.datadir, self.indexes)
             cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
             drop_fallback(self.datadir)
@@ -288,6 +288,7 @@ def _open_store(
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
     """
     finish_restore(datadir)
+    finish_rewriting(datadir.store)
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         datadir.erasure_mark.unlink()
@@ -321,6 +322,15 @@ def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
     if statements:
         logger.warning("store.set-aside", extra={"statements": statements, "nodes": len(nodes)})
     return aside
+
+
+def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
+    """Let the store's files take no more room than they need; where they cannot be written once more they stay as they are."""
+    try:
+        packed = tidy(datadir.store, int(indexes.file.get_mark("packed") or 0))
+        indexes.file.set_mark("packed", str(packed))
+    except GraphError as error:
+        logger.warning("store.not-tidied", extra={"folder": str(datadir.store), "error": str(error)})
 
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:

@@ -18,25 +18,23 @@ from hypothesis import strategies as st
 from conftest import OFFLINE
 from memento import assets
 from memento.access import OWNER, Access
-from memento.archive.rdf_export import export_document
-from memento.archive.rdf_import import ImportDocument, prepare_import, write_import
+from memento.archive.exchange import ImportDocument, export_document, prepare_import, write_import
 from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, Forbidden, InputError, NotAcceptable, ShapeViolation, TooLong
 from memento.graph import mapping
-from memento.graph.aside import Aside
 from memento.graph.documents import form_called, rewrite
-from memento.graph.inference.inferences import Inferences
+from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph
+from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM, mint
 from memento.model import Agent, Change, Consolidation, Entity, Memory, Merged, Note, NoteRow, Quad, Scope, User
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
-from memento.search.embedders import Cached
-from memento.search.embedders.trigram import Trigram
+from memento.search.embedders import Cached, Trigram
 from memento.search.indexes import Indexes
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 from memento.search.vectors import VectorFile
 
 FORMS = ["trig", "nquads", "jsonld"]
@@ -466,7 +464,7 @@ def test_pending_notes_are_understood_where_they_arrive(told: Memento, empty: Me
 def test_a_long_document_is_staged_on_disk(
     told: Memento, empty: Memento, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memento.service.handlers.documents._IN_MEMORY", 10)
+    monkeypatch.setattr("memento.service.handlers.care._IN_MEMORY", 10)
     (empty.datadir.path / "import-left").mkdir()
     told.export(tmp_path / "all.trig")
     empty.import_rdf(tmp_path / "all.trig")

@@ -19,7 +19,8 @@ from click.testing import CliRunner
 from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
-from memento.cases.execute import parse_call
+from memento.archive.exchange import find_refused
+from memento.cases.plan import parse_call
 from memento.errors import Forbidden, InputError, MementoError, ShapeViolation, TimedOut, TooLong
 from memento.graph.backups import verify_backup
 from memento.interfaces.cli import main
@@ -27,9 +28,8 @@ from memento.iris import IRI, MEM, TYPE
 from memento.keys.labels import clean_keys
 from memento.model import Merged, Value
 from memento.python import Client, Memento, open_memento
-from memento.search.records import Record
-from memento.search.trial import find_refused
-from memento.service.handlers.documents import take_in
+from memento.search.nodes import Record
+from memento.service.handlers.care import take_in
 
 MAIN = "urn:memento:graph:local:main"
 RDF_XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e:">'

@@ -16,7 +16,9 @@ from attack.lived import OURS, Lived, opened, reads, spoil
 from memento import assets
 from memento.errors import InputError
 from memento.graph.binding import bind_query, load_query
-from memento.iris import IRI, TYPE
+from memento.graph.oxigraph import Oxigraph
+from memento.iris import IRI, MEM, TYPE
+from memento.model import Change
 
 VALUES = 33
 MOST_ROWS = 10_000
@@ -94,6 +96,41 @@ def test_a_query_over_many_values_has_few_rows_and_takes_no_time(
 
     assert rows < MOST_ROWS
     assert time.process_time() - begin < MOST_S
+
+
+@pytest.mark.parametrize(
+    ("name", "slots"),
+    [("library/disputed", {}), ("library/statements", {"name": ["Ana", "Anna"], "relation": ["employer", "boss"]})],
+)
+def test_what_is_stated_or_in_dispute_is_one_row_however_many_values_it_has(name: str, slots: dict[str, Any]) -> None:
+    graph, store = IRI("urn:memento:graph:local:main"), Oxigraph()
+    one, other, rivalry, statement, ana = (IRI(f"urn:x:{n}") for n in range(1, 6))
+    times = [datetime(2000 + n, 1, 1, tzinfo=UTC) for n in range(VALUES)]
+    texts = [f"It is {n}." for n in range(VALUES)]
+    said: list[tuple[IRI, IRI, list[Any]]] = [
+        *((memory, MEM.content, texts) for memory in (one, other)),
+        *((memory, MEM.validAt, times) for memory in (one, other)),
+        (rivalry, MEM.rival, [one, other]),
+        (rivalry, MEM.confidence, [n / VALUES for n in range(VALUES)]),
+        (ana, MEM.name, ["Ana", "Anna"]),
+        (statement, MEM.statementSubject, [ana]),
+        (statement, MEM.statementRelation, ["employer", "boss"]),
+        (statement, MEM.statedBy, [one]),
+        (statement, MEM.statementValue, texts),
+        (statement, MEM.mood, ["fact", "past", "plan", "wish", "rumour", "possible"]),
+        (statement, MEM.polarity, [True, False]),
+        *((statement, predicate, times) for predicate in (MEM.since, MEM.until)),
+    ]
+    odd = [(node, predicate, "!", graph) for node, predicate, values in said if isinstance(values[0], datetime | float)]
+    quads = [(node, predicate, value, graph) for node, predicate, values in said for value in values]
+    store.apply(Change(tuple(quads + odd), ()))
+
+    begin = time.process_time()
+    [row] = store.select(name, [graph], **slots)
+
+    assert time.process_time() - begin < MOST_S
+    assert row.get("confidence", 0.0) in [n / VALUES for n in range(VALUES)]
+    assert row.get("oneSince", row.get("since")) in times
 
 
 def test_many_values_everywhere_slow_no_interface_down(lived: Lived, copied: Callable[[], Path]) -> None:

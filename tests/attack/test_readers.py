@@ -20,7 +20,7 @@ from memento.errors import Conflict, InputError, MementoError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.ranges import read_ranges
 from memento.interfaces.cli import main
-from memento.interfaces.mcp.read_tools import TOOLS
+from memento.interfaces.mcp.core_tools import READING_TOOLS
 from memento.iris import IRI, MEM, PROV, TYPE, XSD
 from memento.model import Change, Status, Value
 from memento.python import Client, Memento
@@ -109,6 +109,25 @@ def test_what_is_odd_in_the_place_of_what_is_right_leaves_the_rest(
         assert memento.note("I have a cat.").memories
 
 
+def test_an_entity_of_no_kind_leaves_notes_that_may_mean_it_understood(copied: Callable[[], Path]) -> None:
+    home = copied()
+    nothing = ox.NamedNode("urn:x:nothing")
+    spoil(
+        home,
+        lambda quad: (
+            [ox.Quad(quad.subject, quad.predicate, nothing, quad.graph_name)]
+            if quad.predicate.value == MEM.entityType
+            else []
+        ),
+        instead=True,
+    )
+    with opened(home) as memento:
+        aside = memento.status().set_aside
+        assert aside is not None and aside.statements
+        memento.note("I work at Apple now.")
+        assert memento.recall("Where do I work?").memories[0].content == "USER works at Apple now."
+
+
 @pytest.mark.parametrize(
     ("kind", "predicate", "odd"),
     [
@@ -193,7 +212,7 @@ def test_every_interface_says_what_is_set_aside_to_those_who_see_it(copied: Call
             assert Client(address, token=token, namespace="other").status().set_aside is None
             shown = CliRunner().invoke(main, ["status"], env={"MEMENTO_HOME": str(home)}).output
     assert "3 statements of urn:memento:note:" in shown and "memento check" in shown
-    assert next(tool for tool in TOOLS if tool.name == "memento_status").answer is Status
+    assert next(tool for tool in READING_TOOLS if tool.name == "memento_status").answer is Status
     assert SECRET not in shown + json.dumps(aside.nodes)
 
 

@@ -2,7 +2,7 @@
 What does each signal and each phase earn? The default profile with one of them off in turn, and with what is off by default on,
 on every set of a folder.
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
+Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
 none is kept here. Baseline: the default profile on the same import, question by question.
 Run: `.venv/bin/python tests/bench/ablation.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and one round of
 questions for each set, minutes on two cores. `--record` keeps the table of these sets in `results/ablation.json`.
@@ -22,9 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import kept
-from memento.evaluation import sets
-from memento.evaluation.report import Estimate, align_columns, estimate_difference, format_difference
-from memento.evaluation.trial import prepare_trial, show_progress
+from memento.evaluation import (
+    Estimate,
+    align_columns,
+    estimate_difference,
+    format_difference,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.retrieval.signals import with_weights
 from memento.settings import EmbeddingSettings, Settings
@@ -87,7 +93,7 @@ def arguments() -> ArgumentParser:
 
 def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
     """The default, and the rounds with something off (`− name`) or on (`+ name`); all from the same answers."""
-    data = sets.read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     plain = Settings(embedding=EmbeddingSettings(model=chosen.model))
     configured = with_weights(plain, **ON)
     with (

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
 from measure import fresh_memory, record
-from memento.evaluation import sets
+from memento.evaluation import read_set
 from memento.iris import MEM
 from memento.model import Listed
 from memento.python import Memento
@@ -81,7 +81,7 @@ def show(file: str, by_tag: dict[str, Score]) -> None:
 
 def print_retired(folder: Path, sample: int, model: str) -> None:
     """Import the conversations of a set by rules and print a sample of what was retired, by which rule and through what."""
-    data = sets.read_set(folder)
+    data = read_set(folder)
     with fresh_memory(model) as memento:
         for scope in data.scopes:
             namespace = f"turns-{scope}"

@@ -18,7 +18,7 @@ import numpy as np
 
 from measure import record, shown, spread, timed
 from memento.datadir import cache_folder
-from memento.search.embedders import MiniLm
+from memento.search.minilm import MiniLm
 from people import Life
 
 RUNTIMES = ("onnx", "torch")

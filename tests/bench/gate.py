@@ -1,7 +1,7 @@
 """
 How often does the gate hold back an answer that is there, and how often does it let pass what has nothing to do with the question?
 
-Data: an evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation.sets`), which the caller has; none
+Data: an evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), which the caller has; none
 is kept here. Each question is asked where its answer lies and, of a set with several scopes, in another one; `--foreign` asks the
 questions of another set as well. Baseline: no gate, which holds back nothing (0 % and 100 %).
 Run: `.venv/bin/python tests/bench/gate.py DATA_DIR [--foreign OTHER_DIR] [--limit N] [--record]`; 2,800 turns and 1,600 questions
@@ -17,9 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import record
-from memento.evaluation import sets
-from memento.evaluation.sets import Question
-from memento.evaluation.trial import Trial, prepare_trial
+from memento.evaluation import Question, Trial, prepare_trial, read_set
 from memento.settings import EmbeddingSettings, Settings
 
 SEED = 20_240_229
@@ -28,7 +26,7 @@ SEED = 20_240_229
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Print both rates, and return them in percent."""
     chosen = arguments().parse_args(argv)
-    data = sets.read_set(chosen.folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = read_set(chosen.folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     choose = random.Random(SEED)
     figures: dict[str, float] = {}
     with prepare_trial(
@@ -39,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         if len(data.scopes) > 1:
             figures |= rate(trial, "wrong non-empties", elsewhere(data.questions, data.scopes, choose))
         if chosen.foreign:
-            foreign = sets.read_set(chosen.foreign, limit=chosen.limit, exclude_types=chosen.exclude_type).questions
+            foreign = read_set(chosen.foreign, limit=chosen.limit, exclude_types=chosen.exclude_type).questions
             figures |= rate(trial, f"non-empties of {chosen.foreign.name}", elsewhere(foreign, data.scopes, choose))
     record("gate", {"set": data.name, "model": chosen.model, **figures}, chosen.record)
     return figures

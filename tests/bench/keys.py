@@ -1,7 +1,7 @@
 """
 What do keys add? Both gold texts among five, for words, vectors, both, and both with keys at one, two and three hops.
 
-Data: a folder of a set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation.sets`), or of several, of which the
+Data: a folder of a set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), or of several, of which the
 sets of `keymem_hotpot*` and `locomo` are asked; the caller has them, none is kept here. Each question is asked of its own scope,
 and nothing is held back by a gate: this is a measure of ranking.
 Baselines: `bm25` over the texts; `flat`, the cosine of question and text; `direct`, both fused by rank, as direct recall does it
@@ -31,9 +31,7 @@ import numpy as np
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import DataFolder
-from memento.evaluation import sets
-from memento.evaluation.report import Estimate, all_found, estimate, recall_at
-from memento.evaluation.sets import EvaluationSet, Question
+from memento.evaluation import Estimate, EvaluationSet, Question, all_found, estimate, read_set, recall_at
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
 from memento.keys.match import KeyQuery, choose_thresholds
@@ -102,7 +100,7 @@ def among(folder: Path) -> list[Path]:
 
 def of_set(folder: Path, chosen: Namespace) -> dict[str, object]:
     """The figures of one set: the mean of each metric by system, its 95 % interval, and the same by type of question."""
-    data = sets.read_set(folder, limit=chosen.limit, exclude_types=["adversarial"])
+    data = read_set(folder, limit=chosen.limit, exclude_types=["adversarial"])
     values, types = ranked(data, chosen)
     figures: dict[str, object] = {"set": data.name, "n": len(data.questions), **means(values)}
     figures["intervals"] = {

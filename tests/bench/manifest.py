@@ -22,10 +22,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record, shown, spread, timed
+from memento import manifest as maps
 from memento.datadir import DataFolder
 from memento.iris import MEM
-from memento.manifest import maps
-from memento.manifest.structure import analyse_graph
+from memento.manifest import analyse_graph
 from memento.model import Quad
 from memento.python import Memento
 from memento.time import now

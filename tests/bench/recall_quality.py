@@ -1,7 +1,7 @@
 """
 How well does recall find what answers a question, over every set of a folder and for several profiles, side by side?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
+Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
 none is kept here. Baseline: the last profile, against which the others are compared question by question on the same import.
 Run: `.venv/bin/python tests/bench/recall_quality.py FOLDER [--profile NAME …] [--record]`; without a profile `default`, `seed`
 and `half` are asked. A corpus of 8,000 documents takes some minutes on two cores, most of it embedding.
@@ -16,9 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from measure import record
-from memento.evaluation import sets
-from memento.evaluation.report import METRICS, Report, format_difference
-from memento.evaluation.trial import prepare_trial, show_progress
+from memento.evaluation import METRICS, Report, format_difference, prepare_trial, read_set, show_progress
 from memento.settings import EmbeddingSettings, Settings
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
@@ -77,7 +75,7 @@ def wanted(folder: Path, only: Sequence[str]) -> bool:
 
 def reported(folder: Path, chosen: Namespace) -> list[Report]:
     """A report for each profile, all from one import."""
-    data = sets.read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
+    data = read_set(folder, limit=chosen.limit, exclude_types=chosen.exclude_type)
     configured = Settings(embedding=EmbeddingSettings(model=chosen.model))
     with (
         show_progress() as progress,

@@ -39,7 +39,7 @@ from memento.model import Quad
 from memento.python import Memento, open_memento
 from memento.rank.walks import ppr
 from memento.search.embedders import Cached
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.settings import GateSettings, Settings
 from memento.time import now
 from synthetic import RandomVectors, World

@@ -2,7 +2,7 @@
 Is the subject that is read from a text the right one, and what is it worth, for notes in the first person and for memories made of
 them?
 
-Data: the hand-labelled notes below, and sets of conversations that the caller has (`memento.evaluation.sets`); none is kept here.
+Data: the hand-labelled notes below, and sets of conversations that the caller has (`memento.evaluation`); none is kept here.
 Right: the label is among the names that the text gives its subject, for a note of the user about somebody the one it is about, for
 a note about the user alone no name of somebody else with full weight. Baseline: recall without names guessed from texts, on the
 same import, as it is and consolidated.
@@ -18,9 +18,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from measure import fresh_memory, record
-from memento.evaluation import sets
-from memento.evaluation.report import Report, format_difference
-from memento.evaluation.trial import prepare_trial
+from memento.evaluation import Report, format_difference, prepare_trial, read_set
 from memento.search.subjects import aliases
 from memento.settings import EmbeddingSettings, Settings
 
@@ -99,7 +97,7 @@ def consolidated() -> dict[str, list[str]]:
 
 def worth(folder: Path, consolidate: bool, model: str, *, guess: bool) -> Report:
     """The questions of a set, with names guessed from texts or without."""
-    data = sets.read_set(folder, exclude_types=["adversarial"])
+    data = read_set(folder, exclude_types=["adversarial"])
     with (
         guessing(guess),
         prepare_trial(

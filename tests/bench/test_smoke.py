@@ -13,6 +13,7 @@ import gate
 import import_speed
 import inferred_recall
 import keys
+import lives
 import living
 import manifest
 import mcp_calls
@@ -233,6 +234,20 @@ def test_gate_prints_both_rates(two_sets: Path, capsys: pytest.CaptureFixture[st
 
     assert figures["false empties"] == 0.0
     assert "non-empties of right" in capsys.readouterr().out
+
+
+def test_a_life_is_told_in_three_ways_and_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = json.loads((lives.LIVES / "development" / "platform.json").read_text())
+    asked = [question for question in whole["questions"] if question["kind"] in ("unsaid", "current")][:8]
+
+    figures = {
+        mode: lives.measure_life({"notes": whole["notes"][:12], "questions": asked}, mode, "trigram").means()
+        for mode in lives.MODES
+    }
+
+    assert all(0 <= value <= 10 for means in figures.values() for value in means.values())
+    assert figures["rules"]["invented"] == 0.0
+    assert "invented" not in figures["cosine"]
 
 
 def test_a_life_is_the_same_again_and_no_note_comes_twice() -> None:

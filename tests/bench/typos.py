@@ -1,7 +1,7 @@
 """
 What does one slip of the pen in a question cost, and how much of it does mending the word bring back?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
+Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
 none is kept here. In every question one word of four letters and more, drawn by the question's own hash, gets one slip after its
 first letter: a letter left out, wrong, or too many, or two in the wrong order. Baseline: the questions as they are; beside it the
 same with mending switched off. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one
@@ -20,9 +20,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from measure import record
-from memento.evaluation import sets
-from memento.evaluation.report import Report, align_columns, format_difference
-from memento.evaluation.trial import prepare_trial, show_progress
+from memento.evaluation import Report, align_columns, format_difference, prepare_trial, read_set, show_progress
 from memento.search.words import STOP_WORDS
 from memento.settings import EmbeddingSettings, Settings
 
@@ -60,7 +58,7 @@ def arguments() -> ArgumentParser:
 
 def measured(folder: Path, model: str, keep: Path | None) -> dict[str, Report]:
     """The questions as they are and with a slip, mended and not; all from one import."""
-    data = sets.read_set(folder, exclude_types=["adversarial"])
+    data = read_set(folder, exclude_types=["adversarial"])
     slipped = replace(data, questions=tuple(replace(one, text=with_slip(one.text)) for one in data.questions))
     mending = Settings(embedding=EmbeddingSettings(model=model))
     plain = replace(mending, land=replace(mending.land, mend=False))

@@ -1,7 +1,7 @@
 """
 Which weights would the questions themselves choose, and would they be right about questions that had no part in the choice?
 
-Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation.sets`), which the caller has;
+Data: a folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`), which the caller has;
 none is kept here. For each question the signals of its candidates are taken once (`--keep FOLDER` keeps them for the next run);
 everything else is arithmetic on them. Weights are fitted by a softmax of each answer against the candidates that are none, all
 at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
@@ -24,10 +24,17 @@ import torch
 from numpy.typing import NDArray
 
 from measure import record
-from memento.evaluation import sets
-from memento.evaluation.report import Estimate, align_columns, estimate, format_difference
-from memento.evaluation.sets import Question
-from memento.evaluation.trial import Trial, prepare_trial, show_progress
+from memento.evaluation import (
+    Estimate,
+    Question,
+    Trial,
+    align_columns,
+    estimate,
+    format_difference,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.settings import EmbeddingSettings, Settings
 
@@ -106,7 +113,7 @@ def sheets_of(folder: Path, model: str, keep: Path | None) -> list[Sheet]:
     kept = keep / f"{folder.name}.npz" if keep else None
     if kept and kept.exists():
         return loaded(kept, folder.name)
-    data = sets.read_set(folder, exclude_types=["adversarial"])
+    data = read_set(folder, exclude_types=["adversarial"])
     configured = Settings(embedding=EmbeddingSettings(model=model))
     with show_progress() as progress, prepare_trial(data, configured=configured, progress=progress, keep=keep) as trial:
         made = taken(trial, configured)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memento.cases.metrics import learning_curve, ndcg, reciprocal_rank
+from memento.cases.domain import learning_curve, ndcg, reciprocal_rank
 from memento.model import CaseRow
 from memento.python import Memento
 

@@ -14,7 +14,7 @@ from memento.errors import Forbidden, InputError, NotFound, ReadOnly
 from memento.model import CaseFound, CaseRow
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
-from memento.search.embedders.trigram import Trigram
+from memento.search.embedders import Trigram
 from memento.settings import CasesSettings, Settings
 
 FILMS = [

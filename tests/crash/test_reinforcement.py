@@ -31,7 +31,7 @@ def test_a_kill_loses_no_memory_and_no_reading_that_was_written(tmp_path: Path, 
         assert isinstance(memento, Memento)
         assert memento.check() == ()
         assert {one.iri for one in memento.list()} == set(kept)
-        strength = memento.service.reinforcement.strength(IRI(kept[0]))
+        strength = memento.service.reinforcement.read_numbers(IRI(kept[0]))
         assert strength.access_count in (written, written + 1)
         assert strength.depth == pytest.approx(0.05 * strength.access_count)
         [link] = memento.read_memory(kept[0]).keys

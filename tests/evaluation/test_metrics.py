@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.evaluation import report as metrics
+from memento import evaluation as metrics
 
 RANKED = ["a", "b", "c", "d", "e"]
 

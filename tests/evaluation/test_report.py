@@ -4,10 +4,7 @@ from pathlib import Path
 import pytest
 
 from memento.errors import InputError, SettingsError
-from memento.evaluation import sets, trial
-from memento.evaluation.report import AnsweredQuestion, Report
-from memento.evaluation.sets import Question
-from memento.evaluation.trial import evaluate
+from memento.evaluation import AnsweredQuestion, Question, Report, evaluate, prepare_trial, read_set, show_progress
 from memento.retrieval.signals import SIGNALS, with_weights
 from memento.settings import EmbeddingSettings, Settings
 
@@ -85,9 +82,9 @@ def test_rows_may_be_consolidated_instead(animals: Path) -> None:
 
 
 def test_one_import_answers_several_profiles(animals: Path) -> None:
-    data = sets.read_set(animals)
+    data = read_set(animals)
 
-    with trial.prepare_trial(data, configured=TRIGRAM) as asking:
+    with prepare_trial(data, configured=TRIGRAM) as asking:
         first, second = asking.ask_all("seed"), asking.ask_all("default")
 
     assert (first.profile_name, second.profile_name) == ("seed", "default")
@@ -98,7 +95,7 @@ def test_settings_may_be_changed_between_two_rounds(animals: Path) -> None:
     # Nothing of this is a conversation: sessions say nothing, and all memories are alike.
     silent = with_weights(TRIGRAM, **{**dict.fromkeys(SIGNALS, 0.0), "session": 1.0})
 
-    with trial.prepare_trial(sets.read_set(animals), configured=TRIGRAM) as asking:
+    with prepare_trial(read_set(animals), configured=TRIGRAM) as asking:
         changed, again = asking.ask_all(configured=silent), asking.ask_all()
 
     assert changed.list_values("mrr@10").mean() < again.list_values("mrr@10").mean() == 1.0
@@ -149,7 +146,7 @@ def test_progress_is_told_to_the_end(animals: Path) -> None:
 
 
 def test_the_bar_draws_on_stderr_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with trial.show_progress() as show:
+    with show_progress() as show:
         show("import", 1, 2)
         show("import", 2, 2)
 

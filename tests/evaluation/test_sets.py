@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memento.errors import InputError
-from memento.evaluation import sets
+from memento.evaluation import read_set
 
 CORPUS: list[dict[str, object]] = [
     {"id": "d1", "text": "Mel paints.", "scope": "26", "speaker": "Mel", "timestamp": "2023-05-08T13:56:00"}
@@ -37,7 +37,7 @@ def folder_of(tmp_path: Path, **changed: str) -> Path:
 
 
 def test_a_folder_becomes_documents_and_judged_questions(tmp_path: Path) -> None:
-    data = sets.read_set(folder_of(tmp_path))
+    data = read_set(folder_of(tmp_path))
 
     assert data.name == tmp_path.name
     assert data.scopes == ("26", "31", None)
@@ -47,7 +47,7 @@ def test_a_folder_becomes_documents_and_judged_questions(tmp_path: Path) -> None
 
 
 def test_a_document_keeps_who_said_it_when_and_where_in_the_conversation(tmp_path: Path) -> None:
-    row = sets.read_set(folder_of(tmp_path)).documents[0].row
+    row = read_set(folder_of(tmp_path)).documents[0].row
 
     assert (row.speaker, row.session, row.position) == ("Mel", "1", 4)
     assert row.at == datetime(2023, 5, 8, 13, 56)
@@ -56,10 +56,10 @@ def test_a_document_keeps_who_said_it_when_and_where_in_the_conversation(tmp_pat
 def test_limit_takes_the_first_questions_of_the_types_that_are_left(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
 
-    assert [q.id for q in sets.read_set(folder, limit=1).questions] == ["q1"]
-    assert [q.id for q in sets.read_set(folder, limit=1, exclude_types=["one"]).questions] == ["q2"]
-    assert sets.read_set(folder, limit=3).skipped == 1
-    assert sets.read_set(folder, exclude_types=["two"]).skipped == 0
+    assert [q.id for q in read_set(folder, limit=1).questions] == ["q1"]
+    assert [q.id for q in read_set(folder, limit=1, exclude_types=["one"]).questions] == ["q2"]
+    assert read_set(folder, limit=3).skipped == 1
+    assert read_set(folder, exclude_types=["two"]).skipped == 0
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_limit_takes_the_first_questions_of_the_types_that_are_left(tmp_path: Pa
 )
 def test_an_unusable_line_is_refused_by_file_and_line(tmp_path: Path, file: str, line: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
-        sets.read_set(folder_of(tmp_path, **{file: line}))
+        read_set(folder_of(tmp_path, **{file: line}))
 
     assert words in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"corpus\.jsonl cannot be read"):
-        sets.read_set(tmp_path)
+        read_set(tmp_path)
 
 
 def test_a_limit_below_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="limit must be at least 1, not 0"):
-        sets.read_set(folder_of(tmp_path), limit=0)
+        read_set(folder_of(tmp_path), limit=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 
-from memento.graph.delta import Delta, apply_delta, parse_quads, select_quads, serialise_quads, to_change
+from memento.graph.store import Delta, apply_delta, parse_quads, select_quads, serialise_quads, to_change
 from memento.iris import IRI
 from memento.model import Change
 

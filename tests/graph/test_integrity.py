@@ -8,7 +8,7 @@ from shutil import copytree
 
 import pyoxigraph as ox
 
-from memento.graph import integrity as whole
+from memento.graph import oxigraph as whole
 
 
 def made(folder: Path) -> list[Path]:

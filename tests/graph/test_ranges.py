@@ -8,7 +8,7 @@ import pytest
 import rdflib
 
 from memento.assets import folder
-from memento.graph.document import document
+from memento.graph.documents import document
 from memento.graph.ranges import broken_range, drop_unreadable, ranges
 from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, OWL, TYPE, XSD
@@ -29,7 +29,7 @@ TERMS: list[ox.NamedNode | ox.Literal] = [
     *(ox.Literal(text, datatype=ox.NamedNode(XSD.boolean)) for text in ("true", "0", "yes")),
     *(ox.Literal(text) for text in ("soon", "employer", "proper_noun", "fact", "", "2026-03-01T09:00:00Z")),
     ox.Literal("employer", language="en"),
-    ox.NamedNode("urn:x:ana"),
+    ox.NamedNode("urn:x:ana"), ox.NamedNode(MEM.Person),
 ]  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def test_the_same_words_again_deepen_what_is_there_and_may_add_keys(memento: Mem
     again = memento.remember("tea is  served at FOUR.", ["tea", "afternoon"])
 
     assert (again.saved, again.repeated, again.superseded) == (first.saved, True, None)
-    assert memento.service.reinforcement.strength(first.saved).depth == 0.05
+    assert memento.service.reinforcement.read_numbers(first.saved).depth == 0.05
     assert names(memento, first.saved) == {"tea", "afternoon"}
     assert memento.status().memories == 1
 

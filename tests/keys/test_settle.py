@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memento.errors import InputError
 from memento.keys.labels import check_types, clean_keys
-from memento.keys.settle import are_siblings
+from memento.keys.remember import are_siblings
 from memento.model import FoundKey
 from memento.python import Memento
 from memento.search.spellings import fold_text, is_spelt

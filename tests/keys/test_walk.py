@@ -178,7 +178,7 @@ def test_who_may_only_read_leaves_no_trace(memento: Memento) -> None:
     reader = memento.with_access(Access(tenant="local", right="read"))
     reader.read_memory(iri, via=key(memento, "tea", "tea"))
 
-    assert memento.service.reinforcement.strength(IRI(iri)).access_count == 0
+    assert memento.service.reinforcement.read_numbers(IRI(iri)).access_count == 0
     assert memento.service.reinforcement.write() == 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento import open_memento
-from memento.manifest.maps import draw_manifest
+from memento.manifest import draw_manifest
 from memento.model import Manifest
 from memento.python import Memento
 from memento.time import now

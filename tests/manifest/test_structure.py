@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.manifest.structure import Structure, analyse_graph
+from memento.manifest import Structure, analyse_graph
 from memento.rank.walks import Csr
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memento.iris import IRI
-from memento.manifest.maps import EMPTY, MOST_CHARS, write_text
+from memento.manifest import EMPTY, MOST_CHARS, write_text
 from memento.model import Crossing, Layout, Manifest, Place, Region
 
 

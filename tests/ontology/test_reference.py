@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from memento import assets
+from memento import ontology as reference
 from memento.iris import MEM
-from memento.ontology import reference
-from memento.ontology.reference import load_shapes, load_terms
+from memento.ontology import load_shapes, load_terms
 
 ROOT = Path(__file__).parents[2]
 PAGE = reference.write_page()

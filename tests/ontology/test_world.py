@@ -11,7 +11,7 @@ from memento.graph import mapping
 from memento.graph.shapes import violations
 from memento.iris import IRI, MEM, TYPE, self_iri
 from memento.model import Entity, Invalidation, Memory, Note, Quad, Scope, Session, User
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 from trig import parse_trig
 
 WORLD = assets.read("ontology/world.trig")

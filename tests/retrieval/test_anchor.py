@@ -16,10 +16,10 @@ from memento.rank.walks import ppr
 from memento.retrieval.expand import rank_by_pagerank
 from memento.retrieval.question import named_entities
 from memento.retrieval.signals import with_weights
+from memento.search.indexes import View
 from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.neighbourhood import EdgeWeights, look_around
-from memento.search.view import View
 from memento.settings import ExpandSettings
 from memento.time import now
 

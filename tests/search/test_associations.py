@@ -13,8 +13,7 @@ from memento.model import Value
 from memento.search.adjacency import Associations
 from memento.search.attributes import Fadings
 from memento.search.index import Context, Update
-from memento.search.nodes import Lifetime
-from memento.search.records import Record
+from memento.search.nodes import Lifetime, Record
 
 GRAPH = graph_iri("local", "main")
 SIMILAR = MEM.Similar

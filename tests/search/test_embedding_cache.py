@@ -12,7 +12,8 @@ import pytest
 
 from memento.errors import EmbeddingError
 from memento.ports import Vectors
-from memento.search.embedders import Cached, MiniLm, Trigram, embedder_of
+from memento.search.embedders import Cached, Trigram, embedder_of
+from memento.search.minilm import MiniLm
 from memento.settings import EmbeddingSettings
 
 
@@ -80,7 +81,7 @@ def test_discarded_texts_are_gone_from_memory_and_file(cached: Cached, tmp_path:
 
 
 def test_memory_holds_only_the_recent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memento.search.embedders.cached.REMEMBERED", 2)
+    monkeypatch.setattr("memento.search.embedders.REMEMBERED", 2)
     cached = Cached(Counting(), None)
     for text in ("a", "b", "a", "c", "a", "b"):
         cached.embed([text])

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from memento.errors import EmbeddingError
 from memento.python import open_memento
-from memento.search.embedders import embedder_of
-from memento.search.embedders.remote import Remote, split_text
-from memento.search.embedders.trigram import Trigram
+from memento.search.embedders import Remote, Trigram, embedder_of, split_text
 from memento.settings import EmbeddingSettings, Settings
 from scripted import Asked, Raw, ScriptedModel, Status
 

@@ -14,7 +14,7 @@ from conftest import OFFLINE
 from memento.iris import IRI, MEM, TYPE, key_iri, link_iri, mint
 from memento.model import Change, Key, Read, Scope, Skipped, Traversed
 from memento.python import Memento, open_memento
-from memento.strength.reinforcement import DELAY_S, Reinforcement
+from memento.strength import DELAY_S, Reinforcement
 from memento.time import now
 
 GRAPH = Scope().graph
@@ -44,12 +44,12 @@ def entity(memento: Memento, name: str) -> IRI:
 
 def test_a_read_counts_before_it_is_written_and_the_same_after(memento: Memento, memory: IRI) -> None:
     of(memento).note(*read(memory, 3))
-    before = of(memento).strength(memory)
+    before = of(memento).read_numbers(memory)
 
     assert (before.depth, before.access_count) == (0.15, 3)
     assert values(memento, memory, MEM.depth) == []
     assert of(memento).write() == 1
-    after = of(memento).strength(memory)
+    after = of(memento).read_numbers(memory)
     assert replace(after, energy=None, energy_at=None) == before
     assert (after.energy, after.energy_at) == (0.5, before.last_accessed_at)
     assert values(memento, memory, MEM.depth) == [0.15]
@@ -82,7 +82,7 @@ def test_what_waits_is_written_when_the_memory_is_closed(tmp_path: Path) -> None
         of(memento).note(*read(iri))
     with open_memento(tmp_path, configured=OFFLINE) as again:
         assert isinstance(again, Memento)
-        assert of(again).strength(iri).depth == 0.05
+        assert of(again).read_numbers(iri).depth == 0.05
 
 
 def test_the_link_of_an_entity_is_written_with_its_key_when_it_is_first_trodden(memento: Memento, memory: IRI) -> None:
@@ -152,7 +152,7 @@ def test_what_could_not_be_written_waits_for_the_next_time(
             of(memento).write()
     of(memento).note(*read(memory))
 
-    assert of(memento).strength(memory).access_count == 2
+    assert of(memento).read_numbers(memory).access_count == 2
     of(memento).write()
     assert values(memento, memory, MEM.accessCount) == [2]
 
@@ -176,7 +176,7 @@ def test_the_last_use_is_the_latest_however_it_is_told(memento: Memento, memory:
     of(memento).note(earlier)
     of(memento).write()
 
-    assert of(memento).strength(memory).last_accessed_at == at + timedelta(seconds=5)
+    assert of(memento).read_numbers(memory).last_accessed_at == at + timedelta(seconds=5)
 
 
 def test_a_memory_that_nobody_knows_is_passed_over(memento: Memento) -> None:

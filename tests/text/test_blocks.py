@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memento.text.blocks import LARGEST, blocks, language
+from memento.text.sentences import LARGEST, blocks, language
 
 
 @pytest.mark.parametrize(

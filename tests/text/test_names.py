@@ -108,3 +108,46 @@ def test_a_description_says_what_the_thing_is() -> None:
 )
 def test_names_are_normalised(name: str, normalised: str) -> None:
     assert normalised_name(name) == normalised
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("# Weekly Plan\n\nI met Anna Frey.", {"Anna Frey": "Person"}),
+        ("To do:\n- **Final Review**: ask Anna Frey.\n- **Next Step**: wait.", {"Anna Frey": "Person"}),
+        ("I set it up:\n```\nclass LoginForm(Schema): pass\n```\nand told Anna Frey.", {"Anna Frey": "Person"}),
+        ("I set MAX_RETRIES to 5 and call `fetchUser()` for Anna Frey.", {"Anna Frey": "Person"}),
+        ("I call appendChild twice.", {}),
+        ("I GOT THE JOB and left Siemens.", {"Siemens": "Organization"}),
+        ("I've worked a lot since May. It's fine. They'll see.", {}),
+        ("Congrats on your store, Gina!", {"Gina": "Person"}),
+        ("We rent 64 A100 cards in Detroit.", {"A100": "Concept", "Detroit": "Location"}),
+        ('Play "Cyberpunk 2077".', {"Cyberpunk 2077": "Concept"}),
+    ],
+)
+def test_headings_code_constants_pronouns_and_shouting_name_nothing(text: str, found: dict[str, str]) -> None:
+    assert kinds(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm Anna Frey. Anna Frey sings.",
+        "I am Anna Frey and I sing.",
+        "Hi, this is Anna Frey here!",
+        "Anna here, hello.",
+    ],
+)
+def test_the_name_that_the_writer_gives_is_no_entity(text: str) -> None:
+    assert kinds(text) == {}
+    assert self_name(text) in ("Anna Frey", "Anna")
+
+
+def test_a_short_form_is_an_alias_of_the_one_long_form_in_a_note() -> None:
+    (brandt,) = mentions("I joined Brandt Logistics. Brandt has a pool.", NOBODY)
+
+    assert (brandt.name, brandt.aliases) == ("Brandt Logistics", ("Brandt",))
+    assert set(kinds("I left Brandt Logistics for Brandt Bakery; Brandt is common here.")) >= {
+        "Brandt Logistics",
+        "Brandt Bakery",
+    }

@@ -20,7 +20,6 @@ from pathlib import Path
 from memento.assets import VERSION
 from memento.datadir import DataFolder
 from memento.errors import Damaged, InputError
-from memento.graph import integrity
 from memento.graph.backups import (
     FORMAT,
     MANIFEST,
@@ -30,7 +29,7 @@ from memento.graph.backups import (
     list_backups,
     sync_to_disk,
 )
-from memento.graph.oxigraph import count_quads
+from memento.graph.oxigraph import count_quads, find_damage
 from memento.graph.store import Store
 from memento.model import BackedUp
 from memento.search.vectors import VectorFile
@@ -71,7 +70,7 @@ def make_backup(
         _copy_files(part, source)
         if sum(path.stat().st_size for path in (part / "store").iterdir()) <= apart_bytes:
             _unshare_files(part / "store")
-        if damage := integrity.find_damage(part / "store"):
+        if damage := find_damage(part / "store"):
             raise Damaged(f"no backup was made, and none was removed: the store is damaged: {damage}")
         made = Manifest(
             format=FORMAT,

@@ -12,7 +12,8 @@ from memento.assets import VERSION
 from memento.backends import Backends
 from memento.datadir import DataFolder
 from memento.errors import BackendError
-from memento.graph import integrity, shapes
+from memento.graph import shapes
+from memento.graph.oxigraph import find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
@@ -103,7 +104,7 @@ def read_store_files(parts: Backends) -> str | None:
     if not parts.graph.is_on_disk:
         return None
     with parts.snapshots.lease() as snapshot:
-        parts.harm = integrity.find_damage(snapshot)
+        parts.harm = find_damage(snapshot)
     return parts.harm
 
 

@@ -10,7 +10,7 @@ from memento.model import Change, Quad
 from memento.ports import Progress
 from memento.search.indexes import Indexes
 from memento.search.mentions import MentionWriter
-from memento.search.records import read_records
+from memento.search.nodes import read_records
 
 _AT_ONCE = 500
 

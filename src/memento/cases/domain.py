@@ -1,5 +1,6 @@
 """
-The domains of all tenants, each with its bank and its learner, read when it is first asked for; and how they are written.
+The domains of all tenants, each with its bank and its learner, read when it is first asked for; how they are written,
+and how well case memory does in one.
 
 *Guarantees:* what somebody else writes into a domain's graph is seen at the next use, as the domain is read again. Every write has
 one `mem:Access` beside it in the tenant's audit graph, which names nodes and has no text.
@@ -15,13 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from itertools import islice
+from itertools import groupby, islice, pairwise
+from math import log2
+
+import numpy as np
 
 from memento.backends import Backends
 from memento.cases.bank import Bank, load_bank, load_tasks
 from memento.cases.learner import Learner, weights_path
 from memento.iris import CASES, IRI, MEM, PROV, TYPE, audit_iri, cases_iri, mint
-from memento.model import Change, Difference, Quad
+from memento.model import CaseMetrics, Change, CurvePoint, Difference, Quad
 from memento.search.vectors import digest
 from memento.settings import CasesSettings
 
@@ -71,7 +75,7 @@ class Domains:
             for domain in self._open.values():
                 domain.learner.save()
 
-    def rebuild(self) -> int:
+    def embed_again(self) -> int:
         """Embed every case's state again; returns how many there are."""
         with self._lock:
             self._open.clear()
@@ -166,3 +170,77 @@ def access_quads(
         quads.append((iri, MEM.queryHash, sha256(asked.encode("utf-8")).hexdigest(), graph))
     quads += [(iri, PROV.used, node, graph) for node in islice(dict.fromkeys(nodes), MOST_NODES)]
     return tuple(quads)
+
+
+STRETCHES = 20
+"""Points of a learning curve at most."""
+_GOOD = 0.5
+
+
+def reciprocal_rank(relevances: Sequence[float]) -> float:
+    """
+    Return 1 / the rank of the first relevant one, 0 when none is; a relevance from one half on counts.
+
+    >>> round(reciprocal_rank([0, 0, 1, 0]), 5)
+    0.33333
+    """
+    return next((1 / rank for rank, relevance in enumerate(relevances, 1) if relevance >= _GOOD), 0.0)
+
+
+def dcg(relevances: Sequence[float]) -> float:
+    """Return Σ relevance / log₂(rank + 1). Source: Järvelin and Kekäläinen 2002, TOIS 20(4)."""
+    return sum(relevance / log2(rank + 1) for rank, relevance in enumerate(relevances, 1))
+
+
+def ndcg(relevances: Sequence[float], k: int) -> float:
+    """
+    Return the DCG of the first k against that of the best order of all of them; 0 where nothing is relevant.
+
+    >>> round(ndcg([0, 1, 0, 1], 4), 5)
+    0.65092
+    """
+    ideal = dcg(sorted(relevances, reverse=True)[:k])
+    return dcg(relevances[:k]) / ideal if ideal else 0.0
+
+
+def learning_curve(rewards: Sequence[float], stretches: int = STRETCHES) -> tuple[CurvePoint, ...]:
+    """
+    Return the mean reward of equal stretches, the first first.
+
+    >>> learning_curve([0, 0, 1, 1], 2)
+    (CurvePoint(until=2, reward=0.0), CurvePoint(until=4, reward=1.0))
+    """
+    ends = np.unique(np.linspace(0, len(rewards), min(stretches, len(rewards)) + 1).round().astype(int))
+    return tuple(CurvePoint(until=int(end), reward=float(np.mean(rewards[begin:end]))) for begin, end in pairwise(ends))
+
+
+def measure_domain(domain: Domain, name: str, parts: Backends, knobs: CasesSettings) -> CaseMetrics:
+    """
+    Measure one domain; a figure is None where there is nothing yet to tell it from.
+
+    A shown case is as relevant as what showing it earned, from 0 to 1.
+    """
+    rows = parts.graph.select("cases/earned", [domain.graph])
+    rewards, rankings = [], []
+    for _, some in groupby(rows, key=lambda row: row["retrieval"]):
+        uses = list(some)
+        rewards.append(float(str(uses[0]["earned"])))
+        ranking = [float(np.clip(float(str(row["reward"])), 0, 1)) for row in uses if "reward" in row]
+        if ranking:
+            rankings.append(ranking)
+    steps = {str(row["state"]): int(str(row["count"])) for row in parts.graph.select("cases/outcomes", [domain.graph])}
+    bank = domain.bank
+    judged = bank.reward[bank.alive & ~np.isnan(bank.reward)]
+    count = max(len(bank), 1)
+    return CaseMetrics(
+        domain=name,
+        cases=len(bank),
+        retrievals=len(rewards),
+        mrr=float(np.mean([reciprocal_rank(one) for one in rankings])) if rankings else None,
+        ndcg=float(np.mean([ndcg(one, knobs.k) for one in rankings])) if rankings else None,
+        success_rate=float((judged >= knobs.positive_from).mean()) if len(judged) else None,
+        execution_accuracy=steps.get("done", 0) / sum(steps.values()) if steps else None,
+        curve=learning_curve(rewards),
+        bytes_per_case=bank.nbytes / count,
+        earned_per_case=sum(rewards) / count,
+    )

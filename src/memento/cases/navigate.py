@@ -23,10 +23,10 @@ from memento.cases.domain import Domain, Writer
 from memento.cases.retrieve import Values, load_texts, order_best_first
 from memento.errors import NotFound
 from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
-from memento.manifest.structure import analyse_graph
+from memento.manifest import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.rank.walks import Csr
-from memento.search.stems import tokens
+from memento.search.postings import tokens
 
 VIEWS = 200
 """Looks that a domain keeps: the latest."""

@@ -1,26 +1,43 @@
 """
-A plan for a task, out of the cases that were shown for it: by a model, or by a template where there is none.
+Plans for tasks: made of the cases that were shown for the task, by a model or by a template where there is none, and carried out.
 
 *Flow:* `write_planner_prompt` writes the question, `llm/prompts/plan.md` is the system prompt, `forms.Plan` is what the model
-fills in.
+fills in. Each call of a tool is written down before it is made and again when it has answered.
+
+    next step ── move ── call ── write ──► …  ── over ──► next step
+        │ none left: ask the planner for the answer          │ failed: the rest is passed over, and the planner plans again
+        ▼                                                    ▼
+      done                                         at most `cycles` plans, then failed
+
+*Guarantees:* what is in the graph is always enough to go on from. A call that may have happened before the process ended is made
+again only when its tool is said to be repeatable, or when the caller says so. A step fails only when it was tried: what lacks a
+model or a tool waits until there is one.
+
+A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
+the result of the second step.
 
 *Source:* the planner of Zhou et al. 2025, arXiv 2508.16153: positive plans first, then negative ones, as numbered steps.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from memento import assets
-from memento.errors import InputError
-from memento.model import CaseFound, CasesFound, Offered, TaskStep
-from memento.ports import Chat, Prompt
+from memento import assets, telemetry
+from memento.errors import InputError, ModelError
+from memento.llm.chat import Chat, Prompt
+from memento.llm.tools import Toolbox
+from memento.model import CaseFound, CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
+from memento.settings import ExecutorSettings
+from memento.time import now
 
 if TYPE_CHECKING:
-    from memento.cases.forms import Plan
+    from memento.cases.forms import Move, Plan
 
 SHOWN = 2000  # characters of a result or a plan in a question to a model
 
@@ -209,3 +226,383 @@ def _describe_case(case: CaseFound) -> str:
 def _describe_tool(tool: Offered) -> str:
     first = tool.description.strip().partition("\n")[0]
     return f"- {tool.name}: {first}" if first else f"- {tool.name}"
+
+
+ANSWER = "Give the answer."
+"""The step that holds a planner's last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How one go ended, and what it cost."""
+
+    ending: Ending
+    reason: str
+    steps: tuple[TaskStep, ...]
+    answer: str | None
+    calls: int
+    tokens: int
+    seconds: float
+
+
+class _Stop(Exception):
+    """A limit is reached, or somebody has to be asked."""
+
+    def __init__(self, reason: str, ending: Ending = "stopped") -> None:
+        super().__init__(reason)
+        self.ending = ending
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """
+    The cases for when a task has to be planned again: `find` looks them up, `follow` is called when a plan was made of them.
+
+    `least` is the cosine from which the template copies one.
+    """
+
+    find: Callable[[], CasesFound]
+    follow: Callable[[CasesFound], None]
+    least: float
+
+
+class Execution:
+    """One go at a task."""
+
+    def __init__(
+        self,
+        run: TaskRun,
+        shown: Examples,
+        tools: Toolbox,
+        chats: tuple[Chat, Chat] | None,
+        knobs: ExecutorSettings,
+        keep: Callable[[TaskStep], None],
+    ) -> None:
+        """
+        Args:
+            chats: the models that plan and that act; without them templates do.
+            keep: writes a step into the graph, in place of the one with its number.
+        """
+        self._task = run.task
+        self._steps = list(run.steps)
+        self._shown = shown
+        self._found: CasesFound | None = None
+        self._tools = tools
+        self._planner = chats[0] if chats else None
+        self._actor = chats[1] if chats else None
+        self._knobs = knobs
+        self._keep = keep
+        self._begun = time.monotonic()
+        self._calls = self._tokens = 0
+
+    def go(self, doubt: Doubt = "ask") -> RunResult:
+        """
+        Carry on until the task is done, has failed, or has to stop.
+
+        Raises:
+            GraphError: the store failed; what was written before stands.
+        """
+        try:
+            self._settle_doubt(doubt)
+            ending, reason, answer = self._run_steps()
+        except _Stop as stop:
+            ending, reason, answer = stop.ending, str(stop), None
+            telemetry.count("executor.stopped")
+        except ModelError as error:
+            self._tokens += error.tokens_in + error.tokens_out
+            ending, reason, answer = "stopped", str(error), None
+        seconds = round(time.monotonic() - self._begun, 3)
+        return RunResult(ending, reason, tuple(self._steps), answer, self._calls, self._tokens, seconds)
+
+    def _run_steps(self) -> tuple[Ending, str, str | None]:
+        while True:
+            step = next((one for one in self._steps if one.state == "pending"), None)
+            if step is None:
+                ended = self._conclude()
+            else:
+                step = self._run_step(step)
+                ended = self._replan_after(step) if step.state == "failed" else None
+            if ended:
+                return ended
+
+    def _run_step(self, step: TaskStep) -> TaskStep:
+        """Carry out one step, to its end."""
+        before = [one for one in self._steps if one.step < step.step]
+        while True:
+            self._check_limit("tokens" if self._actor else "wall_s")
+            move = decide_move(step, self._task, before, self._tools.offered, self._actor)
+            self._tokens += move.tokens
+            if isinstance(move, CallRequest):
+                step = self._call_tool(step, move)
+                continue
+            if isinstance(move, Blocked):
+                # Only a model can plan around what is missing, and only where it has other tools to plan with.
+                if self._planner is None or not self._tools.offered:
+                    raise _Stop(f"step {step.step + 1} cannot be tried: {move.reason}; the task can go on then")
+                telemetry.count("executor.failed_step")
+                return self._replace_step(replace(step, state="failed", result=self._cap(move.reason)))
+            telemetry.count("executor.failed_step" if move.failed else "executor.step")
+            result = self._cap(move.result)
+            return self._replace_step(replace(step, state="failed" if move.failed else "done", result=result or None))
+
+    def _call_tool(self, step: TaskStep, move: CallRequest) -> TaskStep:
+        """Make one call, written down before and after."""
+        arguments = json.dumps(move.arguments, ensure_ascii=False)
+        call = ToolCall(tool=move.tool, arguments=arguments, state="pending", at=now())
+        self._check_limit("calls")
+        step = self._replace_step(replace(step, tools=(*step.tools, call)))
+        begin = time.monotonic()
+        result = self._tools.call(move.tool, move.arguments, self._begun + self._knobs.wall_s)
+        self._calls += 1
+        telemetry.count("executor.call_failed" if result.failed else "executor.call")
+        text = f"{result.text}; it may have happened all the same" if result.uncertain else result.text
+        done = replace(
+            call,
+            state="failed" if result.failed else "done",
+            result=self._cap(text) or None,
+            took_ms=round((time.monotonic() - begin) * 1000),
+        )
+        return self._replace_step(replace(step, tools=(*step.tools[:-1], done)))
+
+    def _conclude(self) -> tuple[Ending, str, str | None] | None:
+        """Return the end, when every step is over; None when the planner wants more steps."""
+        last = next((one.result for one in reversed(self._steps) if one.state == "done"), None)
+        if self._planner is None or (self._steps and self._steps[-1].task == ANSWER):
+            return "done", "every step is done", last
+        self._check_limit("tokens")
+        return self._make_next_plan(f"the planner wants more than {self._knobs.cycles} plans", "every step is done")
+
+    def _replan_after(self, failed: TaskStep) -> tuple[Ending, str, str | None] | None:
+        """Plan again after a failure: None when there is another plan, else the end."""
+        for step in self._steps:
+            if step.state == "pending":
+                self._replace_step(replace(step, state="skipped"))
+        why = f"step {failed.step + 1} failed: {failed.result or 'it does not say why'}"
+        return self._make_next_plan(f"{why} (plan {self._cycle} of at most {self._knobs.cycles})", why)
+
+    def _make_next_plan(self, over: str, why: str) -> tuple[Ending, str, str | None] | None:
+        room = self._knobs.steps - len(self._steps)
+        # The last of the plans is still asked for its answer, but not for more steps.
+        if room <= 0:
+            return "failed", f"{why}; a task may have {self._knobs.steps} steps", None
+        if self._planner is None and self._cycle >= self._knobs.cycles:
+            return "failed", over, None
+        found = self._found = self._found or self._shown.find()
+        if self._planner is None:
+            tried = [tuple(one.task for one in self._steps if one.cycle == n + 1) for n in range(self._cycle)]
+            try:
+                draft = plan_by_template(self._task, found, self._shown.least, tried)
+            except InputError:
+                return "failed", why, None
+            if len(draft.steps) > room:
+                return "failed", f"{why}; another plan would have more than {self._knobs.steps} steps", None
+        else:
+            draft = plan_by_model(self._planner, self._task, found, self._tools.offered, self._steps, self._knobs.steps)
+            self._tokens += draft.tokens
+        if draft.answer is not None:
+            self._append((ANSWER,), draft.answer)
+            return ("done" if draft.solved else "failed"), ("answered" if draft.solved else why), draft.answer
+        if self._cycle >= self._knobs.cycles or len(draft.steps) > room:
+            return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
+        telemetry.count("executor.replan")
+        self._shown.follow(found)
+        self._append(draft.steps)
+        return None
+
+    def _append(self, tasks: tuple[str, ...], result: str | None = None) -> None:
+        cycle = self._cycle + (result is None)
+        first = max((one.step for one in self._steps), default=-1) + 1
+        for place, task in enumerate(tasks, start=first):
+            state = "pending" if result is None else "done"
+            step = TaskStep(step=place, task=task, state=state, result=result, cycle=cycle)  # type: ignore[arg-type]
+            self._steps.append(step)
+            self._keep(step)
+
+    @property
+    def _cycle(self) -> int:
+        return max((one.cycle for one in self._steps), default=1)
+
+    def _settle_doubt(self, doubt: Doubt) -> None:
+        """Say what becomes of a call that was under way when the process ended."""
+        for step in self._steps:
+            if step.state != "pending" or not step.tools or step.tools[-1].state != "pending":
+                continue
+            call = step.tools[-1]
+            offered = self._tools.offered.get(call.tool)
+            if doubt == "repeat" or (offered and offered.repeatable):
+                self._replace_step(replace(step, tools=step.tools[:-1]))
+            elif doubt == "skip":
+                passed = replace(
+                    call, state="skipped", result="it may have happened; whoever carries on passed it over"
+                )
+                self._replace_step(replace(step, state="skipped", tools=(*step.tools[:-1], passed)))
+            else:
+                raise _Stop(
+                    f"the call of {call.tool} in step {step.step + 1} was under way when the process ended and may have happened: "
+                    "look, then carry on with uncertain=repeat to make it again, or uncertain=skip to pass on",
+                    "uncertain",
+                )
+
+    def _check_limit(self, limit: str) -> None:
+        """Raise `_Stop` when the wall time is over, or the limit that is named is reached."""
+        knobs = self._knobs
+        if time.monotonic() - self._begun >= knobs.wall_s:
+            raise _Stop(f"{knobs.wall_s:g} s are over (wall_s of [executor]); the task can go on")
+        if limit == "calls" and self._calls >= knobs.calls:
+            raise _Stop(f"{knobs.calls} calls were made (calls of [executor]); the task can go on")
+        if limit == "tokens" and knobs.tokens and self._tokens >= knobs.tokens:
+            raise _Stop(f"{self._tokens} tokens are spent (tokens of [executor] is {knobs.tokens}); the task can go on")
+
+    def _replace_step(self, step: TaskStep) -> TaskStep:
+        place = next(place for place, one in enumerate(self._steps) if one.step == step.step)
+        self._steps[place] = step
+        self._keep(step)
+        return step
+
+    def _cap(self, text: str) -> str:
+        most = self._knobs.result_chars
+        return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+_CALL = re.compile(r"([A-Za-z_][\w./-]*)\s*(\{.*\})\s*\.?", re.DOTALL)
+_PLACE = re.compile(r"\{\{\s*(\d+)\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """A call to be made; `tokens` is what the decision cost."""
+
+    tool: str
+    arguments: dict[str, Any]
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """The step is over."""
+
+    result: str
+    failed: bool = False
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The step cannot be tried as things stand: why, and what to mend."""
+
+    reason: str
+    tokens: int = 0
+
+
+def decide_move(
+    step: TaskStep,
+    task: str,
+    before: Sequence[TaskStep],
+    tools: Mapping[str, Offered],
+    chat: Chat | None,
+) -> CallRequest | StepOutcome | Blocked:
+    """
+    Decide what to do next within a step.
+
+    Args:
+        before: the steps before it, with what came of them.
+
+    Raises:
+        ModelError: the model failed, or gave no usable move.
+    """
+    calls = step.tools
+    if literal := parse_call(step.task, before):
+        if isinstance(literal, Blocked):
+            return literal
+        if not calls:
+            return literal if literal.tool in tools else _refuse_unknown_tool(literal.tool, tools)
+        last = calls[-1]
+        return StepOutcome(last.result or "", failed=last.state != "done")
+    if chat is None:
+        return Blocked(
+            "there is no model to carry out a step in words: set provider and model of [model], "
+            'or write it as a call, as read_file {"path": "a.txt"}'
+        )
+    return _ask_for_move(step, task, before, tools, chat)
+
+
+def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked | None:
+    """
+    Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
+
+    >>> parse_call('read_file {"path": "a.txt"}', ())
+    CallRequest(tool='read_file', arguments={'path': 'a.txt'}, tokens=0)
+    >>> parse_call("Read {everything}", ()) is None
+    True
+    """
+    match = _CALL.fullmatch(text.strip())
+    if not match:
+        return None
+    try:
+        arguments = json.loads(match[2])
+    except (ValueError, RecursionError):
+        return None
+    results = {one.step + 1: one.result for one in before if one.state == "done"}
+    wanted = {int(place) for place in _PLACE.findall(match[2])}
+    if missing := sorted(wanted - results.keys()):
+        return Blocked(f"it needs the result of step {missing[0]}, which there is not")
+    return CallRequest(match[1], _fill_places(arguments, results))
+
+
+def _refuse_unknown_tool(tool: str, tools: Mapping[str, Offered]) -> Blocked:
+    reason = f"there is no tool {tool[:80]!r}"
+    if tools:
+        return Blocked(f"{reason}: there are {', '.join(tools)}; add a server that has it to [executor.servers]")
+    return Blocked(f"{reason}: no server is configured in [executor.servers]")
+
+
+def _fill_places(value: Any, results: Mapping[int, str | None]) -> Any:
+    match value:
+        case str():
+            return _PLACE.sub(lambda place: results[int(place[1])] or "", value)
+        case dict():
+            return {name: _fill_places(one, results) for name, one in value.items()}
+        case list():
+            return [_fill_places(one, results) for one in value]
+    return value
+
+
+def _ask_for_move(
+    step: TaskStep, task: str, before: Sequence[TaskStep], tools: Mapping[str, Offered], chat: Chat
+) -> CallRequest | StepOutcome:
+    from memento.cases.forms import Move
+
+    def complaint(move: Move) -> str | None:
+        if move.action != "call":
+            return None if (move.result or "").strip() else "Say in result what came of the step, or why it failed."
+        if move.tool not in tools:
+            return f"There is no tool {str(move.tool)[:80]!r}: choose from {', '.join(tools) or 'none: there are no tools'}."
+        try:
+            arguments = json.loads(move.arguments or "{}")
+        except (ValueError, RecursionError) as error:
+            return f"arguments is not JSON: {error}"
+        return None if isinstance(arguments, dict) else "arguments must be a JSON object."
+
+    system = assets.read_prompt("act")
+    reply = chat.answer(Prompt(system=system, user=_write_move_prompt(step, task, before, tools)), Move, complaint)
+    move, tokens = reply.value, reply.tokens_in + reply.tokens_out
+    if move.action == "call":
+        return CallRequest(str(move.tool), json.loads(move.arguments or "{}"), tokens)
+    return StepOutcome(move.result or "", failed=move.action == "failed", tokens=tokens)
+
+
+def _write_move_prompt(step: TaskStep, task: str, before: Sequence[TaskStep], tools: Mapping[str, Offered]) -> str:
+    parts = [f"# Task\n\n{task}"]
+    if before:
+        parts.append("# Steps before\n\n" + "\n".join(map(describe_step, before)))
+    parts.append(f"# Step\n\n{step.task}")
+    if step.tools:
+        parts.append("# Calls so far\n\n" + "\n".join(map(_describe_call, step.tools)))
+    listed = "\n".join(f"- {one.name}: {one.description}\n  arguments: {one.schema}" for one in tools.values())
+    parts.append("# Tools\n\n" + (listed or "There are none."))
+    return "\n\n".join(parts)
+
+
+def _describe_call(call: ToolCall) -> str:
+    came = {"done": "returned", "failed": "failed"}.get(call.state, "uncertain")
+    return f"- {call.tool} {shorten(call.arguments)}\n  {came}: {shorten(call.result)}"

@@ -16,10 +16,9 @@ from memento.errors import InputError, NotFound
 from memento.graph.mapping import invalidates, node_or_none, quads
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, mint, parse_iri
-from memento.keys.remember import KeyChanges, inherit_keys
-from memento.keys.settle import WriteContext
+from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
 from memento.model import Agent, Change, Invalidation, Memory, Mode, Note, Noted, Quad, Reversal, Scope, Undone, User
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 
 _CANDIDATES = 5
 

@@ -50,7 +50,7 @@ from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
 from memento.search.mentions import is_fragment
 from memento.search.names import read_names
-from memento.search.records import text_of_anchor, text_of_memory
+from memento.search.nodes import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
 

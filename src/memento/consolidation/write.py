@@ -47,7 +47,7 @@ from memento.model import (
     Statement,
     User,
 )
-from memento.search.records import content_hash
+from memento.search.nodes import content_hash
 
 _EXCERPT = 60
 """Characters of a part of a note that a remark shows."""

@@ -6,25 +6,362 @@ and RDF/XML to be read into one graph.
 blank node is written: one that somebody's own RDF has goes by a name, `urn:memento:genid:…`, and comes back as itself. Nothing is
 fetched, whatever a document says.
 
-*But:* JSON-LD cannot hold RDF 1.2 triple terms; other formats do. What somebody else has written is read in a worker.
+Somebody else's document is looked through before it is parsed: no DOCTYPE and no nesting deeper than `DEEPEST` or `MOST_NESTED`
+reaches the parser, and whatever is wrong with it is an `InputError`. A JSON-LD context is never fetched: ours is known by its
+address, another one that is not in the document is an error. `Document` is one that is part of this installation, as something to
+ask.
+
+*But:* JSON-LD cannot hold RDF 1.2 triple terms; other formats do. What somebody else has written is read in a worker, as what
+takes long, or much memory, is stopped by nothing here.
+
+*Because:* the parser unfolds entities as often as they are named, and takes and drops triples within triples, and JSON within JSON,
+by recursion.
+
+*Source:* JSON-LD 1.1, W3C Recommendation, https://www.w3.org/TR/json-ld11/
 """
 
 from __future__ import annotations
 
+import io
+import json
+import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
-from memento.errors import InputError, NotAcceptable, TooLong
-from memento.graph import jsonld
-from memento.graph.parsing import parse_quads, refuse_unsafe
-from memento.iris import PREFIXES
+from memento import assets
+from memento.errors import GraphError, InputError, NotAcceptable, TooLong
+from memento.iris import IRI, PREFIXES, RDF, TYPE, XSD
+
+_FIRST, _REST, _NIL = (ox.NamedNode(RDF[name]) for name in ("first", "rest", "nil"))
+
+Name = IRI | str
+"""An IRI, the text of a literal, or the name of a blank node, which begins with `_:`."""
+
+
+class Document:
+    """The triples of one document of ours, in the default graph: an error in one is ours, and a `GraphError`."""
+
+    def __init__(self, name: str) -> None:
+        """
+        Args:
+            name: as `ontology/memento.ttl`.
+
+        Raises:
+            MissingPart: there is no such file.
+            GraphError: it is no Turtle.
+        """
+        self.text = assets.read(name).decode("utf-8")
+        self._store = ox.Store()
+        try:
+            self._store.load(self.text, ox.RdfFormat.TURTLE)
+        except SyntaxError as error:
+            raise GraphError(f"{name} is no Turtle: {error}") from error
+
+    def triples(self) -> Iterator[tuple[Name, IRI, Name]]:
+        """All of them, in no order."""
+        for quad in self._store:
+            yield _name_of(quad.subject), IRI(quad.predicate.value), _name_of(quad.object)
+
+    def objects(self, subject: Name, predicate: IRI) -> list[Name]:
+        """What the subject has under the predicate, sorted."""
+        found = self._store.quads_for_pattern(_node_of(subject), ox.NamedNode(predicate), None)
+        return sorted(_name_of(quad.object) for quad in found)
+
+    def one(self, subject: Name, predicate: IRI) -> str:
+        """The first of `objects`, or nothing."""
+        return next(iter(self.objects(subject, predicate)), "")
+
+    def subjects(self, predicate: IRI, value: IRI) -> list[Name]:
+        """Who has the value under the predicate, sorted."""
+        found = self._store.quads_for_pattern(None, ox.NamedNode(predicate), ox.NamedNode(value))
+        return sorted(_name_of(quad.subject) for quad in found)
+
+    def items(self, head: Name) -> list[Name]:
+        """The elements of an RDF list, in their order; nothing when there is no list there."""
+        found: list[Name] = []
+        at: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple = _node_of(head)
+        while at != _NIL and not isinstance(at, ox.Literal | ox.Triple):
+            first = next(self._store.quads_for_pattern(at, _FIRST, None), None)
+            rest = next(self._store.quads_for_pattern(at, _REST, None), None)
+            if first is None or rest is None:
+                break
+            found.append(_name_of(first.object))
+            at = rest.object
+        return found
+
+
+@cache
+def document(name: str) -> Document:
+    """One document, read once."""
+    return Document(name)
+
+
+def _node_of(node: Name) -> ox.NamedNode | ox.BlankNode:
+    return ox.BlankNode(node[2:]) if node.startswith("_:") else ox.NamedNode(node)
+
+
+def _name_of(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> Name:
+    if isinstance(term, ox.NamedNode):
+        return IRI(term.value)
+    return term.value if isinstance(term, ox.Literal) else str(term)
+
+
+DEEPEST = 100
+"""Objects and lists within one another in JSON-LD."""
+MOST_NESTED = 8
+"""Triples within triples."""
+
+_DOCTYPE = re.compile(rb"<!(?:doctype|entity)", re.IGNORECASE)
+_TRIPLE = re.compile(rb"<<")
+_OF_TRIPLES = re.compile(
+    rb'''"""(?:[^"\\]|\\.|"(?!""))*+""" | \'\'\'(?:[^'\\]|\\.|'(?!''))*+\'\'\' | "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+'
+      | (?P<open> << ) | (?P<close> >> ) | <[^<>\s]*+> | \#[^\n]*+''',
+    re.VERBOSE | re.DOTALL,
+)
+_OF_JSON = re.compile(rb'"(?:[^"\\]|\\.)*+" | (?P<open> [\[{] ) | (?P<close> [\]}] )', re.VERBOSE | re.DOTALL)
+
+
+def refuse_unsafe(path: Path, of: ox.RdfFormat, name: str) -> None:
+    """
+    Look through a document for what must not reach the parser.
+
+    Args:
+        name: what errors call it.
+
+    Raises:
+        InputError: it has a DOCTYPE, or is nested too deep; names the line.
+    """
+    if path.stat().st_size == 0:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if of == ox.RdfFormat.RDF_XML:
+            if found := _DOCTYPE.search(data):
+                raise InputError(
+                    f"{name} line {_line(data, found)}: a DOCTYPE is refused, as its entities can multiply: take it out and write "
+                    "in full what they stand for"
+                )
+        elif of == ox.RdfFormat.JSON_LD:
+            _refuse_deep(data, _OF_JSON, DEEPEST, f"objects and lists are nested deeper than {DEEPEST}", name)
+        elif sum(1 for _ in islice(_TRIPLE.finditer(data), MOST_NESTED + 1)) > MOST_NESTED:
+            _refuse_deep(data, _OF_TRIPLES, MOST_NESTED, f"triples are nested deeper than {MOST_NESTED}", name)
+
+
+def parse_quads(
+    source: IO[bytes], of: ox.RdfFormat, name: str, *, base: str | None = None, rename_blank_nodes: bool = False
+) -> Iterator[ox.Quad]:
+    """
+    Parse a document that was looked through.
+
+    Raises:
+        InputError: it is not well formed; says where.
+    """
+    found = ox.parse(source, of, base_iri=base, rename_blank_nodes=rename_blank_nodes)
+    while True:
+        try:
+            quad = next(found, None)
+        except SyntaxError as error:
+            raise InputError(_placed(error, name)) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{name} cannot be read: {error}") from error
+        if quad is None:
+            return
+        if nesting(quad.object) > MOST_NESTED:
+            raise InputError(f"{name}: triples are nested deeper than {MOST_NESTED}")
+        yield quad
+
+
+def nesting(term: Term) -> int:
+    """Count how deep triples are nested in a term; 0 for one that is none."""
+    found = 0
+    while isinstance(term, ox.Triple):
+        found, term = found + 1, term.object
+    return found
+
+
+_PLACE = re.compile(r"^Parser error .*?(?:columns? \d+(?: and (?:line \d+ column )?\d+)?|line \d+): ")
+
+
+def _placed(error: SyntaxError, name: str) -> str:
+    """What is wrong, and where: line and column count from 1."""
+    where = f" line {error.lineno}" + (f", column {error.offset}" if error.offset else "") if error.lineno else ""
+    message = _PLACE.sub("", str(error.msg or error)).strip()
+    return f"{name}{where}: {message}"
+
+
+def _refuse_deep(data: mmap.mmap, tokens: re.Pattern[bytes], most: int, message: str, name: str) -> None:
+    level = 0
+    for token in tokens.finditer(data):
+        if token["open"]:
+            level += 1
+            if level > most:
+                raise InputError(f"{name} line {_line(data, token)}: {message}")
+        elif token["close"] and level:
+            level -= 1
+
+
+def _line(data: mmap.mmap, found: re.Match[bytes]) -> int:
+    return data[: found.start()].count(b"\n") + 1
+
+
+CONTEXT = "http://purl.org/memento/context.jsonld"
+"""What a document may name instead of writing the context out."""
+
+_IMPORT = b'"@import"'
+_CONTEXT_OF = re.compile(rb'"@context"\s*:\s*(.)', re.DOTALL)
+_LARGEST_WHOLE = 2**53  # beyond it JSON readers round whole numbers
+
+Json = dict[str, Any]
+
+
+def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
+    """
+    One document of all graphs, a graph being an object of its own, a subject at a time.
+
+    Raises:
+        InputError: a triple term, which JSON-LD does not know.
+    """
+    yield b'{"@context": ' + _dump_json(load_context()) + b',\n"@graph": ['
+    before = b"\n"
+    for quads in graphs:
+        for graph, inside in groupby(quads, key=lambda quad: quad.graph_name):
+            yield before + b'{"@id": ' + _dump_json(cast(ox.NamedNode, graph).value) + b', "@graph": ['
+            before, first = b",\n", True
+            for subject, said in groupby(inside, key=lambda quad: quad.subject):
+                yield (b"\n" if first else b",\n") + _dump_json(_node_as_json(cast(ox.NamedNode, subject).value, said))
+                first = False
+            yield b"\n]}"
+    yield b"\n]}\n"
+
+
+@cache
+def load_context() -> Json:
+    """The terms of `ontology/context.jsonld`."""
+    return cast(Json, json.loads(assets.read("ontology/context.jsonld"))["@context"])
+
+
+def with_known_context(source: IO[bytes], name: str) -> IO[bytes]:
+    """
+    Return the document with our context in full where its address stands; the document itself where all contexts are in it.
+
+    Raises:
+        InputError: it names a context that would have to be fetched, by line and column, or is no JSON.
+    """
+    data = source.read()
+    source.seek(0)
+    if _IMPORT not in data and all(found == b"{" for found in _CONTEXT_OF.findall(data)):
+        return source
+    try:
+        document = json.loads(data)
+        return io.BytesIO(_dump_json(_resolve_contexts(document, data, name)))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name} line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not usable JSON: {error}") from error
+
+
+def _resolve_contexts(value: Any, data: bytes, name: str) -> Any:
+    if isinstance(value, list):
+        return [_resolve_contexts(one, data, name) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _resolve_context(inside, data, name) if key == "@context" else _resolve_contexts(inside, data, name)
+        for key, inside in value.items()
+    }
+
+
+def _resolve_context(given: Any, data: bytes, name: str) -> Any:
+    """A context as it may stand in a document that is read without the network; contexts of terms are inside of it."""
+    if isinstance(given, str):
+        if given == CONTEXT:
+            return load_context()
+        raise _explain_remote(given, data, name)
+    if isinstance(given, list):
+        return [_resolve_context(one, data, name) for one in given]
+    if isinstance(given, dict):
+        if isinstance(imported := given.get("@import"), str):
+            raise _explain_remote(imported, data, name)
+        return {key: _resolve_contexts(inside, data, name) for key, inside in given.items()}
+    return given
+
+
+def _explain_remote(address: str, data: bytes, name: str) -> InputError:
+    before = data[: max(data.find(json.dumps(address, ensure_ascii=False).encode()), 0)]
+    line, column = before.count(b"\n") + 1, len(before) - (before.rfind(b"\n") + 1) + 1
+    return InputError(
+        f"{name} line {line}, column {column}: the context {address[:80]!r} is not fetched: write the context into the document"
+    )
+
+
+def _node_as_json(iri: str, said: Iterable[ox.Quad]) -> Json:
+    node: Json = {"@id": iri}
+    for quad in said:
+        predicate, value = quad.predicate.value, quad.object
+        if predicate == TYPE and isinstance(value, ox.NamedNode):
+            key, shown = "@type", cast(object, _context_classes().get(value.value, value.value))
+        else:
+            key, coerced = _context_terms().get(predicate, (predicate, None))
+            shown = _value_as_json(value, coerced)
+        node.setdefault(key, []).append(shown)
+    return {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in node.items()}
+
+
+def _value_as_json(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, coerced: str | None) -> object:
+    """A value as it stands under a term that is read as `coerced`."""
+    if isinstance(term, ox.NamedNode):
+        return term.value if coerced == "@id" else {"@id": term.value}
+    if not isinstance(term, ox.Literal):
+        raise InputError("JSON-LD cannot hold RDF 1.2 triple terms: export as trig or nquads")
+    text, datatype = term.value, term.datatype.value
+    if term.language:
+        direction = {"@direction": term.direction.value} if term.direction else {}
+        return {"@value": text, "@language": term.language, **direction}
+    if coerced == datatype or (coerced is None and datatype == XSD.string):
+        return _literal_as_json(text, datatype)
+    return {"@value": text} if datatype == XSD.string else {"@value": text, "@type": datatype}
+
+
+def _literal_as_json(text: str, datatype: str) -> object:
+    if datatype == XSD.boolean and text in ("true", "false"):
+        return text == "true"
+    if (
+        datatype == XSD.integer
+        and len(text) < 20
+        and text.lstrip("-").isdecimal()
+        and abs(number := int(text)) < _LARGEST_WHOLE
+    ):
+        return number if str(number) == text else text
+    return text
+
+
+@cache
+def _context_terms() -> dict[str, tuple[str, str | None]]:
+    """Predicate → its name in the context, and how what stands there is read."""
+    found = {}
+    for name, what in load_context().items():
+        if isinstance(what, dict):
+            found[what["@id"]] = (name, what.get("@type"))
+        elif isinstance(what, str):
+            found[what] = (name, None)
+    return found
+
+
+@cache
+def _context_classes() -> dict[str, str]:
+    return {iri: name for iri, (name, _) in _context_terms().items()}
+
+
+def _dump_json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", errors="surrogatepass")
+
 
 HEAD = b"# Memento export\n"
 """The first line of TriG and N-Quads; the last one says how many statements there are, so that a cut-off end is noticed."""
@@ -96,7 +433,7 @@ def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     """
     grounded = (map(_grounded, quads) for quads in graphs)
     if form.name == "jsonld":
-        yield from jsonld.written(grounded)
+        yield from write_json_ld(grounded)
         return
     yield HEAD
     count, every = 0, chain.from_iterable(grounded)
@@ -132,7 +469,7 @@ def read(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
             )
             return quad if is_plain else _mapped(quad, lambda term: _blank(term, names, mark))
 
-        given = jsonld.with_known_context(source, name) if form.name == "jsonld" else source
+        given = with_known_context(source, name) if form.name == "jsonld" else source
         yield from map(own, parse_quads(given, form.of, name))
 
 

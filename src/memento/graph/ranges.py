@@ -1,5 +1,6 @@
 """
-Check values against what `ontology/values.ttl` says that our properties take: those that are written, and those that are read.
+Check values against what `ontology/values.ttl` says that our properties take: those that are written, and those that are read; and
+count what readers set aside.
 
 *Guarantees:* what a reader is given under a property with a range is of the kind that the range says, whatever is in the graph.
 
@@ -11,17 +12,23 @@ uses.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from hashlib import sha256
 from math import isfinite
 from types import MappingProxyType
+from typing import Any, cast
 
 import pyoxigraph as ox
 
-from memento.graph.document import Document, document
+from memento import assets
+from memento.graph.documents import Document, document
+from memento.graph.store import Row, Store
 from memento.graph.terms import to_value
 from memento.iris import IRI, SH, XSD
 from memento.model import Value
@@ -75,10 +82,8 @@ class Range:
         """Whether a reader can take the value for one of the property."""
         if self.is_text:
             return True
-        if self.is_name:
-            return isinstance(value, IRI)
-        if self.words:
-            return isinstance(value, str) and value in self.words and not isinstance(value, IRI)
+        if self.is_name or self.words:
+            return isinstance(value, IRI) == self.is_name and (not self.words or value in self.words)
         if self.type is not None and type(value) is not self.type:
             return False
         return self.least is self.above is self.most is None or self._is_within(value)
@@ -86,7 +91,7 @@ class Range:
     def takes(self, term: Term) -> bool:
         """Whether a term is one of its values to the letter, as a shape judges it."""
         if not isinstance(term, ox.Literal):
-            return self.is_name and isinstance(term, ox.NamedNode)
+            return isinstance(term, ox.NamedNode) and self.is_name and self.fits(IRI(term.value))
         if self.is_name or (self.datatype and term.datatype.value != self.datatype):
             return False
         if self.words and term.datatype.value != XSD.string:
@@ -183,3 +188,114 @@ def _is_finite(value: float) -> bool:
         return isfinite(value)
     except OverflowError:  # a whole number of more than 308 digits
         return False
+
+
+OURS = tuple(f"urn:memento:{kind}:" for kind in ("graph", "self", "cases", "provenance", "audit"))
+"""How the names of the graphs begin that we write; in the others anything may stand."""
+_LEAST, _MOST = 1e-300, 1e300
+_MANY = 1_000
+"""Nodes above which it is quicker to look through everything."""
+
+
+class Aside:
+    """
+    The nodes of one store of which something is set aside: statements out of the range of their property, from before it was looked
+    at or written by the owner without a check. Readers pass them over; here they are counted, so that every interface can say so.
+
+    *But:* a store whose files somebody else has written to is read once for it, which takes some seconds for 100,000 memories.
+
+    May be used from many threads; one writes at a time.
+    """
+
+    def __init__(self, graph: Store, keep: Callable[[str], None] = lambda text: None) -> None:
+        """
+        Args:
+            keep: called with `text` whenever it has changed, to be given to `take` at the next start.
+        """
+        self._graph, self._keep = graph, keep
+        self._found: dict[tuple[IRI, IRI], int] = {}
+
+    def look(self) -> None:
+        """Look through all graphs."""
+        self._found = _counted(self._rows())
+        self._keep(self.text())
+
+    def look_at(self, nodes: Iterable[IRI], *, unchecked: bool = False) -> None:
+        """
+        Look again at those of some nodes of which something is set aside.
+
+        Args:
+            unchecked: at all of them, as they were written without being held against the shapes.
+        """
+        known = {node for _, node in self._found}
+        again = [node for node in nodes if unchecked or node in known]
+        if len(again) > _MANY:
+            self.look()
+        elif again:
+            wanted = set(again)
+            kept = {place: count for place, count in self._found.items() if place[1] not in wanted}
+            self._found = kept | _counted(self._of(again))
+            self._keep(self.text())
+
+    def within(self, is_seen: Callable[[IRI], bool]) -> tuple[int, tuple[IRI, ...]]:
+        """How many statements are set aside in the graphs that somebody sees, and of which nodes."""
+        seen = {place: count for place, count in self._found.items() if is_seen(place[0])}
+        return sum(seen.values()), tuple(sorted({node for _, node in seen}))
+
+    def take(self, text: str | None) -> bool:
+        """Take what an earlier process has found; False when it is not of these ranges, and nothing is taken."""
+        kept = json.loads(text) if text else {}
+        if kept.get("ranges") != _mark():
+            return False
+        self._found = {(IRI(graph), IRI(node)): count for graph, node, count in kept["found"]}
+        return True
+
+    def text(self) -> str:
+        """What is known, as text."""
+        return json.dumps(
+            {"ranges": _mark(), "found": [[graph, node, count] for (graph, node), count in self._found.items()]}
+        )
+
+    def _rows(self) -> list[Row]:
+        graphs = [graph for graph in self._graph.graphs() if graph.startswith(OURS)]
+        return self._graph.select("graph/unread", graphs, **_slots()) if graphs else []
+
+    def _of(self, nodes: Collection[IRI]) -> list[Row]:
+        graphs = [graph for graph in self._graph.graphs() if graph.startswith(OURS)]
+        names = [node for node in nodes if not node.startswith("_:")]
+        rows = self._graph.select("search/statements", graphs, node=names) if names and graphs else []
+        return [{**row, "property": row["predicate"]} for row in rows]
+
+
+def _counted(rows: Iterable[Row]) -> dict[tuple[IRI, IRI], int]:
+    known = read_ranges()
+    counted: Counter[tuple[IRI, IRI]] = Counter()
+    for row in rows:
+        one = known.get(cast(IRI, row["property"]))
+        if one is not None and not one.fits(row["value"]):
+            counted[IRI(str(row["graph"])), IRI(str(row["node"]))] += 1
+    return dict(counted)
+
+
+def _slots() -> dict[str, Any]:
+    """The properties that have a range, by its kind, as the query takes them."""
+    links, times, flags = list[Value](), list[Value](), list[Value]()
+    numbers, words = list[tuple[Value, ...]](), list[tuple[Value, ...]]()
+    for predicate, one in read_ranges().items():
+        if one.words:
+            words += [(predicate, IRI(word) if one.is_name else word) for word in sorted(one.words)]
+        elif one.is_name:
+            links.append(predicate)
+        elif one.datatype == XSD.dateTime:
+            times.append(predicate)
+        elif one.datatype == XSD.boolean:
+            flags.append(predicate)
+        else:
+            least = one.least if one.least is not None else _LEAST if one.above is not None else -_MOST
+            numbers.append((predicate, least, _MOST if one.most is None else one.most))
+    return {"link": links, "time": times, "flag": flags, "number": numbers, "word": words}
+
+
+def _mark() -> str:
+    """What tells these ranges from those of another version."""
+    return sha256(assets.read("ontology/values.ttl")).hexdigest()[:16]

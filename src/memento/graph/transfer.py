@@ -89,7 +89,7 @@ class StagingStore:
             self._store.bulk_extend(relocate_quads())
         return counted
 
-    def add(self, quads: Iterable[Quad]) -> None:
+    def add_own(self, quads: Iterable[Quad]) -> None:
         """Put something of our own beside it, to be poured with it."""
         for subject, predicate, value, graph in quads:
             self._store.add(ox.Quad(to_node(subject), ox.NamedNode(predicate), to_term(value), ox.NamedNode(graph)))
@@ -109,7 +109,7 @@ class StagingStore:
                 self._store.remove(quad)
                 self._store.add(ox.Quad(subject, quad.predicate, value, quad.graph_name))  # type: ignore[arg-type]
 
-    def settle(self, real: Store) -> int:
+    def drop_settled(self, real: Store) -> int:
         """
         Let go of what the real store has another value of, where what is known stays; how many quads that were.
 

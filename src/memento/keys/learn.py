@@ -17,7 +17,7 @@ from memento.backends import Backends
 from memento.graph.mapping import quads
 from memento.iris import IRI, MEM, TYPE, learned_iri, link_iri, mint
 from memento.keys.match import Matches, is_short
-from memento.keys.settle import WriteContext
+from memento.keys.remember import WriteContext
 from memento.keys.view import KeyEntry
 from memento.model import Change, Counted, Effect, Key, KeyLink, Quad, Scope
 from memento.search.spellings import fold_text

@@ -28,9 +28,10 @@ from memento.search.links import Joined
 from memento.search.names import label_of, read_names
 from memento.search.nodes import Ids, Mask
 from memento.search.subjects import aliases
-from memento.search.words import STOP_WORDS, Postings, tokens
+from memento.search.words import Postings, tokens
 from memento.settings import KeysSettings
-from memento.strength.reinforcement import Reinforcement
+from memento.strength import Reinforcement
+from memento.text.words import STOP_WORDS, WORDS
 
 MENTIONED = dynamics.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""
@@ -39,31 +40,7 @@ _LOOKED_UP = 8  # memories that are asked for a word one by one, rather than the
 _MOST = 40  # phrases of one text that are looked at
 _NOUN = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]+)*")
 # What is no noun, or one that says nothing of a text.
-_OTHER = STOP_WORDS | frozenset(
-    re.findall(
-        r"\w+",
-        """
-    able above across actually after again against ago all almost alone along already also although always among another
-    anyone anything around away back bad because become becomes became before began begin begins behind below best better
-    between beyond big born both bought bring brought buy call called calls came cannot certain clear close come comes common
-    day days despite different don done down drank drink drinks drove due during early easy eat eats ate either else enough
-    even eventually ever every everyone everything fall falls famous far favorite favourite fell felt few find finds first
-    five for found four former full further gave get gets give given gives go goes gone good got great grew grow grows half
-    hard hate hates hear heard held help helps here high however huge important inside instead join just keep keeps kept knew
-    know known knows large last late later latest least leave leaves led left less let like likes little live lives long look
-    looks lost lot lots love loves low made main major make makes many maybe mean means meant meet meets met mine minor month
-    months moves much must name near need needs neither never new next nice nine none nor not nothing notable now off often
-    old one only onto open other others out outside over part particular past people per perhaps play plays possible prefer
-    prefers pretty previous put puts quite ran rather read real recent right run runs said same saw say says second see seem
-    seems seen sell sells sent set seven several shall short show shows shown simple since six slight slow small sold somebody
-    someone something sometimes somewhat soon spend spent stand start starts stay stays still stood strong such sure take
-    taken takes talk tell tells ten thank thanks thing things think thinks third thought three through thus till time times
-    today together told tomorrow tonight took toward towards tried true try turn two type under unless until unto upon use
-    uses user usual various via visit visits wait walk want wants watch watches way ways week weeks well went whether whose
-    wide will within without won work works worse worst worth wrote year years yes yesterday yet young zero
-        """,
-    )
-)
+_OTHER = STOP_WORDS | WORDS["untelling"]
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
 """How adverbs, many adjectives and most forms of verbs end."""
 _LETTER = re.compile(r"[^\W_]")

@@ -45,7 +45,7 @@ from memento.model import (
 )
 from memento.ports import Vectors
 from memento.rank import laws
-from memento.strength.reinforcement import Reinforcement
+from memento.strength import Reinforcement
 
 Statements = Mapping[IRI, Sequence[Value]]
 
@@ -265,7 +265,7 @@ def _describe_memory(
     traversed: tuple[KeyEntry, float] | None,
     traversal: Traversal,
 ) -> OpenedMemory:
-    memory, strength = shown.memory, traversal.strengths.strength(shown.memory.iri)
+    memory, strength = shown.memory, traversal.strengths.read_numbers(shown.memory.iri)
     if shown.is_traced:
         strength = Strength(
             depth=laws.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
@@ -338,7 +338,7 @@ def list_memory_rows(limit: int, offset: int, traversal: Traversal) -> tuple[Mem
     for node, iri in zip(nodes, iris, strict=True):
         if (row := by_iri.get(iri)) is None:
             continue
-        strength = traversal.strengths.strength(iri)
+        strength = traversal.strengths.read_numbers(iri)
         given = {*indexes.keys.links(node), *indexes.adjacency.about(node)}
         found.append(
             MemoryRow(

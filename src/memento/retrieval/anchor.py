@@ -21,7 +21,7 @@ from memento.model import Anchor, Scope
 from memento.rank.walks import rarity
 from memento.retrieval.question import Question, find_named, is_first_person, named_entities
 from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_signals, order_largest
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.settings import AnchorSettings
 
 NOTHING = IRI("urn:memento:nothing")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from memento.model import Scored
 from memento.retrieval.signals import SIGNALS, Evidence, order_largest, pick_leading
 from memento.search.arrays import distinct
+from memento.search.indexes import View
 from memento.search.nodes import Ids
-from memento.search.view import View
 from memento.settings import SignalsSettings
 
 

@@ -17,9 +17,9 @@ from memento.rank import laws, walks
 from memento.rank.walks import push
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
+from memento.search.indexes import View
 from memento.search.links import Joined
 from memento.search.neighbourhood import EdgeWeights, look_around
-from memento.search.view import View
 from memento.settings import ExpandSettings
 
 _DAY_S = 86_400.0

@@ -21,8 +21,8 @@ from memento.model import Anchor, Recalled, Scored, Step
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Seeds
+from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
-from memento.search.view import View
 from memento.settings import SignalsSettings
 from memento.time import NEVER
 

@@ -28,9 +28,10 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.retrieval.question import Question, is_date_word, list_short_forms
+from memento.retrieval.question import Question, list_short_forms
 from memento.search.words import STOP_WORDS, Postings, tokens
 from memento.settings import GateSettings
+from memento.text.dates import is_date_word
 
 TOP = 5
 """Best memories that are looked at for the words of the question."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from memento.backends import Backends
-from memento.graph.inference.inferences import Kin
+from memento.graph.inferences import Kin
 from memento.iris import IRI
 from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.retrieval import explain, gate, timely
@@ -23,8 +23,8 @@ from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
+from memento.search.indexes import View
 from memento.search.links import Joined
-from memento.search.view import View
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
 

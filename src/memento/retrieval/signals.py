@@ -28,9 +28,7 @@ from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
-    PartialDate,
     Question,
-    find_dates,
     find_named,
     find_owners,
     find_slots,
@@ -48,13 +46,14 @@ from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
 from memento.settings.base import knob
+from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
-    from memento.graph.inference.inferences import Kin
+    from memento.graph.inferences import Kin
     from memento.model import Anchor
     from memento.ports import Vectors
+    from memento.search.indexes import View
     from memento.search.nodes import Ids, Mask
-    from memento.search.view import View
 
 Signal = NDArray[np.float32]
 """(ids,) what one signal says of each memory."""
@@ -393,17 +392,20 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return 1 for what the one participant said whom the question names, 0 when it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
+    the user among them, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
     named = set(find_named(text, people))
-    if not named and is_first_person(text) and any(map(is_assistant, people)):
-        named = {name for name in people if not is_assistant(name)}
-    elif len(named) != 1:
-        return found
-    for passages in view.passages():
-        found[passages.turns.spoken_by(named, nodes)] = 1.0
+    if assistants := {name for name in people if is_assistant(name)} if not named and is_first_person(text) else set():
+        for passages in view.passages():
+            turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+            found[turns] = 1.0
+            found[passages.turns.spoken_by(assistants, nodes)] = 0.0
+    elif len(named) == 1:
+        for passages in view.passages():
+            found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 

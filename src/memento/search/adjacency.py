@@ -17,9 +17,8 @@ from memento.iris import IRI, MEM, TYPE
 from memento.rank.walks import Csr
 from memento.search.arrays import Arrays, Log, begins_of, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
-from memento.search.nodes import Ids, Mask
+from memento.search.nodes import Ids, Mask, Record
 from memento.search.postings import Postings, Segment
-from memento.search.records import Record
 
 _FEW = 2000
 """Changed memories up to which the matrix is patched: two copies of it, instead of sorting all links again."""

@@ -18,7 +18,7 @@ from memento.model import Strength, Value
 from memento.rank.laws import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
-from memento.search.records import Record
+from memento.search.nodes import Record
 
 Column = NDArray[np.float64]
 Slot = tuple[str, bool]

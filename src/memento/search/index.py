@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM, TYPE
 from memento.ports import Vectors
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.nodes import Kind, Nodes
+from memento.search.nodes import BASE, Edge, Kind, Nodes, Record
 from memento.search.postings import StemNumbers, Vocabulary
-from memento.search.records import BASE, Edge, Record
 from memento.search.vectors import VectorFile
 
 FLAT = 200_000

@@ -1,5 +1,5 @@
 """
-All indexes of one store, and how they follow the graph.
+All indexes of one store, how they follow the graph, and the `View` of one reader at one moment.
 
 *Flow:* the graph's records → `Indexes.reconcile` (everything, at start) or `Indexes.refresh` (some nodes, after a write) → ids in
 the vector file, `nodes`, and each registered index in turn.
@@ -17,6 +17,8 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, cast
 
 import numpy as np
@@ -24,21 +26,23 @@ import numpy as np
 from memento.graph.mapping import statements
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE
-from memento.model import Change, Difference, Value
+from memento.model import Change, Difference, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
+from memento.rank.laws import decay_associations
+from memento.rank.walks import Csr
 from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Slots
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
-from memento.search.links import GraphLinks
+from memento.search.links import GraphLinks, Links
 from memento.search.nearest import KindVectors
-from memento.search.nodes import Kind
-from memento.search.passages import GraphPassages
+from memento.search.nodes import Edge, Kind, Mask, Record, read_records
+from memento.search.passages import GraphPassages, Passages
 from memento.search.postings import Postings, StemNumbers
-from memento.search.records import Edge, Record, read_records
-from memento.search.vectors import VectorFile, digest
-from memento.search.words import Words
+from memento.search.vectors import VectorFile, digest, round_vectors
+from memento.search.words import Words, bm25
+from memento.settings import WordsSettings
 
 _BATCH = 256
 
@@ -133,7 +137,7 @@ class Indexes(Context):
         """Embed the texts of some records in one call: the (windows, d) vectors of each."""
         windows = [self.windows(one, self.text(one)) for one in records]
         every = [window for some in windows for window in some]
-        flat = self.embedder.embed(every) if every else np.zeros((0, self.dimensions), dtype=np.float32)
+        flat = round_vectors(self.embedder.embed(every)) if every else np.zeros((0, self.dimensions), dtype=np.float32)
         return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
 
     def _is_placed(self, record: Record) -> bool:
@@ -416,3 +420,78 @@ def _find_linked(records: Iterable[Record]) -> set[IRI]:
         elif edge := record.edge:
             ends.add(edge[1])
     return ends
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """
+    A reader's share of the indexes. Nodes are dense ids.
+
+    Use it under `indexes.lock`: a write in between would make its masks stale.
+    """
+
+    indexes: Indexes
+    graphs: Sequence[IRI]
+    visible: Mask  # (ids,) the memories that may come back
+    now: datetime
+
+    @property
+    def count(self) -> int:
+        """How many memories may come back."""
+        return int(np.count_nonzero(self.visible))
+
+    @classmethod
+    def at(
+        cls,
+        indexes: Indexes,
+        graphs: Sequence[IRI],
+        now: datetime,
+        as_of: datetime | None,
+        believed_at: datetime | None,
+    ) -> View:
+        """Return the memories of some graphs that were true at `as_of` as far as was believed at `believed_at`."""
+        visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
+        return cls(indexes, graphs, visible, now)
+
+    def nearest(self, asked: Vectors, k: int, label: str) -> list[Scored[int]]:
+        """Return the `k` memories most like any row of `asked` (w, d) by cosine, best first."""
+        nodes, scores = self.indexes.vectors["memory"].search(asked, k, self.visible)
+        return [Scored(node, score, label) for node, score in zip(nodes.tolist(), scores.tolist(), strict=True)]
+
+    def wordiest(self, question: str, k: int, knobs: WordsSettings, label: str) -> list[Scored[int]]:
+        """Return the `k` memories that share the most telling words with a question, by BM25, best first; equal ones by id."""
+        nodes, scores = bm25(question, self.indexes.words(self.graphs, "memory"), knobs.k1, knobs.b)
+        seen = self.visible[nodes]
+        nodes, scores = nodes[seen], scores[seen]
+        best = np.lexsort((nodes, -scores))[:k]
+        return [
+            Scored(node, score, label) for node, score in zip(nodes[best].tolist(), scores[best].tolist(), strict=True)
+        ]
+
+    def passages(self) -> list[Passages]:
+        """Return what the memories of each graph are read together with."""
+        return self.indexes.passages.among(self.graphs)
+
+    def links(self) -> list[Links]:
+        """Return the names in the memories of each graph."""
+        return self.indexes.links.among(self.graphs)
+
+    def participants(self) -> list[str]:
+        """Return who takes part in the conversations of these graphs, the most talkative first."""
+        return self.indexes.participants(self.graphs)
+
+    def matrix(self) -> Csr:
+        """Return the links of every memory in these graphs, retired ones included: they carry a walk, they do not come back."""
+        return self.indexes.adjacency.matrix(self.indexes.nodes.within(self.graphs, "memory"))
+
+    def association_matrix(self) -> Csr:
+        """Return the associations between what may come back, as they have faded: what a walk goes over beside the `matrix`."""
+        arcs = self.indexes.associations.among(self.visible)
+        weights = np.zeros(len(arcs.source))
+        for graph, of in self.indexes.nodes.by_graph(arcs.source):
+            weights[of] = decay_associations(arcs.weight[of], arcs.at[of], self.indexes.fadings.of(graph))
+        return self.indexes.associations.csr(arcs, weights, len(self.visible))
+
+    def iris(self, nodes: Sequence[int]) -> list[IRI]:
+        """Return the IRIs of some nodes, in their order."""
+        return [self.indexes.nodes.iri(node) for node in nodes]

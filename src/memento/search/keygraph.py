@@ -17,9 +17,8 @@ from memento.model import KeyType
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.labels import Labels, pack_phrases, unpack_phrases
-from memento.search.nodes import Ids, Mask
+from memento.search.nodes import REMEMBERED, Edge, Ids, Mask, Record
 from memento.search.postings import Postings, Segment
-from memento.search.records import REMEMBERED, Edge, Record
 from memento.search.spellings import Spellings
 from memento.search.words import tokens
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memento.iris import IRI
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Index, Update, register
-from memento.search.records import Record
+from memento.search.nodes import Record
 
 
 def normalise_label(label: str) -> str:

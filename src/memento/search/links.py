@@ -40,10 +40,8 @@ from memento.iris import IRI, MEM, TYPE
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, GraphTables, Update, register
 from memento.search.names import LONGEST, NameWords, find_longest, is_telling, label_of, read_names, strip_remark
-from memento.search.nodes import Mask
-from memento.search.postings import Postings, Segment, Vocabulary
-from memento.search.records import Record
-from memento.search.stems import tokens
+from memento.search.nodes import Mask, Record
+from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import OPENERS
 
 UNIT = 10_000

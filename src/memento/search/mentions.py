@@ -24,7 +24,7 @@ from memento.model import Change, Quad, Value
 from memento.search.indexes import Indexes
 from memento.search.links import read_labels
 from memento.search.names import NameWords, is_telling, label_of, read_names
-from memento.search.records import Record
+from memento.search.nodes import Record
 from memento.search.subjects import aliases
 
 MOST = 100

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from memento.rank.walks import Csr, rarity
 from memento.search.arrays import distinct
+from memento.search.indexes import View
 from memento.search.links import COMMON, Joined
 from memento.search.nodes import Ids
-from memento.search.view import View
 
 MOST = 6_000
 """Mentions that are followed."""

@@ -1,14 +1,19 @@
 """
-Which nodes have which terms, as nodes come and go: arrays for what was there at the last start, small tables for what came since.
+Which nodes have which terms, as nodes come and go, and what the terms of a text are: arrays for what was there at the last start,
+small tables for what came since.
 
-*Flow:* a `Vocabulary` numbers the words; a `Segment` is the larger part of some postings, in arrays that do not grow and can be
-mapped into memory from a file; `Postings` joins it with what came since.
+*Flow:* `tokens` are the stems of a text, without stop words; a `Vocabulary` numbers them; a `Segment` is the larger part of some
+postings, in arrays that do not grow and can be mapped into memory from a file; `Postings` joins it with what came since.
 
 *But:* not for several threads at once: whoever owns the postings holds a lock.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
+import threading
+import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +21,56 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
+import Stemmer
 from numpy.typing import NDArray
 
 from memento.search.arrays import Arrays, begins_of, places_of
-from memento.search.stems import STOP_WORDS, stem_words, tokens, words
+from memento.text.words import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+")
+_of_thread = threading.local()  # PyStemmer keeps a cache that two threads must not touch at once
+
+
+def tokens(text: str) -> list[str]:
+    """
+    Return the stems of a text's words in their order, stop words left out.
+
+    >>> tokens("She's moving to São Paulo!")
+    ['move', 'são', 'paulo']
+    """
+    return stem_words([word for word in words(text) if word not in STOP_WORDS])
+
+
+def words(text: str) -> list[str]:
+    """
+    Return the words of a text in their order, lower-cased, stop words too.
+
+    >>> words("She's moving")
+    ['she', 's', 'moving']
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)  # an accent is a part of its letter, a ligature two letters
+    return _WORD.findall(text.lower())
+
+
+def stem_words(words: list[str]) -> list[str]:
+    """Return the stem of each of some lower-cased words."""
+    stemmer = getattr(_of_thread, "stemmer", None)
+    if stemmer is None:
+        stemmer = _of_thread.stemmer = Stemmer.Stemmer("english")
+    stems: list[str] = stemmer.stemWords(words)
+    return stems
+
+
+def pairs(stems: Sequence[str]) -> list[str]:
+    """
+    Return neighbouring stems as one term each, in order.
+
+    >>> pairs(["green", "tea", "pot"])
+    ['green tea', 'tea pot']
+    """
+    return [f"{a} {b}" for a, b in itertools.pairwise(stems)]
+
 
 Keys = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from memento.search.labels import normalise_label
-from memento.search.words import STOP_WORDS
+from memento.text.words import STOP_WORDS, WORDS
 
 Alias = tuple[str, float]
 
@@ -79,17 +79,7 @@ _PERSON = re.compile(
 _RENAMED = re.compile(r",\s(?:also|known|formerly|commonly|sometimes|often|or|abbreviated|officially|better|best)\b")
 _SUFFIX = re.compile(r"(?:,?\s+(?:Jr|Sr|I{1,3}|IV|VI{0,3}|Esq|[A-Z]{3,5})\.?)+$")
 _POSSESSIVE = re.compile(r"['’]s?$")
-OPENERS = STOP_WORDS | frozenset(
-    re.findall(
-        r"\w+",
-        "after all although before during despite following from until since upon under over between besides because "
-        "however in on at by for with without while when where why how it its he she they we you i my our your his her "
-        "their this that these those there here then now today yesterday tomorrow later first second finally also if not "
-        "no yes user one two three many some several most both each every according based located born "
-        "january february march april june july august september october november december "
-        "monday tuesday wednesday thursday friday saturday sunday",
-    )
-)
+OPENERS = STOP_WORDS | WORDS["openers"]
 """Words that name nothing by themselves, but often open a sentence; not May, who may be somebody."""
 _WHOSE = re.compile(r"\b(?:user|i|my|we|our|he|she|they|his|her|their|it|its)\b", re.IGNORECASE)
 _USER = re.compile(r"(?:[Tt]he )?(?:USER|[Uu]ser)\b")

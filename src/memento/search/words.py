@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from memento.iris import IRI, MEM
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
 from memento.search.index import Context, Everything, Index, Placed, Update, register
-from memento.search.nodes import Kind
-from memento.search.postings import Nodes, Postings, Scores, Segment
-from memento.search.records import Record
-from memento.search.stems import STOP_WORDS, pairs, tokens
+from memento.search.nodes import Kind, Record
+from memento.search.postings import Nodes, Postings, Scores, Segment, pairs, tokens
+from memento.text.words import STOP_WORDS
 
 __all__ = ["STOP_WORDS", "Nodes", "Postings", "Scores", "Words", "bm25", "bm25_of_terms", "pairs", "tokens"]
 

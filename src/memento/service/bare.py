@@ -24,12 +24,12 @@ from memento.iris import mint
 from memento.model import Dataset
 from memento.service.graphs import Graphs
 from memento.settings import Settings
-from memento.sparql.query.description import Statistics
-from memento.sparql.query.federation import Endpoints
-from memento.sparql.query.prepare import QueryRequest, prepare_query
-from memento.sparql.update.graph_store import GraphStore, WriteRequest, is_absolute
-from memento.sparql.worker.jobs import Answer, WaitingClient
-from memento.sparql.worker.pool import Pool
+from memento.sparql.description import Statistics
+from memento.sparql.federation import Endpoints
+from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.pool import Pool
+from memento.sparql.prepare import QueryRequest, prepare_query
+from memento.sparql.update import GraphStore, WriteRequest, is_absolute
 
 
 class Bare(Graphs):
@@ -68,7 +68,7 @@ class Bare(Graphs):
             raise Forbidden("a plain dataset knows no tokens: send none")
         return self
 
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memento.model import Changed, Dataset
-from memento.sparql.query.description import Statistics, describe_dataset, describe_service
-from memento.sparql.query.prepare import QueryRequest
-from memento.sparql.update.graph_store import GraphStore, SentDocument, WriteRequest, resolve_target
-from memento.sparql.update.parse import Using
-from memento.sparql.worker.jobs import Answer, WaitingClient
+from memento.sparql.description import Statistics, describe_dataset, describe_service
+from memento.sparql.jobs import Answer, WaitingClient
+from memento.sparql.prepare import QueryRequest
+from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, resolve_target
 
 
 class Graphs(ABC):
@@ -33,7 +32,7 @@ class Graphs(ABC):
         self.may_write = may_write
 
     @abstractmethod
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,
@@ -60,9 +59,9 @@ class Graphs(ABC):
     ) -> Changed:
         """Do an update, for an interface that knows who waits and what relative IRIs are relative to."""
         request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
-        return self.store.update(sparql, request, using)
+        return self.store.commit_update(sparql, request, using)
 
-    def read(
+    def read_graph(
         self,
         graph: str | None,
         *,
@@ -110,13 +109,15 @@ class Graphs(ABC):
             NotAcceptable: no offered media type fits.
         """
         dataset = self.dataset(namespace, "read")
-        counts = self._statistics.count(dataset, self.store.writes, self.caller)
+        counts = self._statistics.count_statements(dataset, self.store.writes, self.caller)
         return describe_service(endpoint, dataset, counts, accept, may_write=self.may_write)
 
     def void(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
         """Say how much the graphs hold that the caller sees; as `description`."""
         dataset = self.dataset(namespace, "read")
-        return describe_dataset(endpoint, self._statistics.count(dataset, self.store.writes, self.caller), accept)
+        return describe_dataset(
+            endpoint, self._statistics.count_statements(dataset, self.store.writes, self.caller), accept
+        )
 
     @abstractmethod
     def named_graph(self, name: str, address: str) -> str:

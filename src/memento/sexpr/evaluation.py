@@ -108,10 +108,10 @@ class Evaluation:
             self._check(form)
         return forms
 
-    def writes(self, forms: Sequence[Form]) -> bool:
+    def may_write(self, forms: Sequence[Form]) -> bool:
         """Tell whether a verb among these checked forms changes the memory."""
         return any(
-            self._verb(form).writes or (not self._verb(form).takes_forms and self.writes(form.value[1:]))
+            self._verb(form).writes or (not self._verb(form).takes_forms and self.may_write(form.value[1:]))
             for form in forms
             if isinstance(form.value, tuple)
         )

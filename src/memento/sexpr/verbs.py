@@ -1,12 +1,270 @@
-"""The verbs of expressions: what they are called, what they take, what they do."""
+"""
+The verbs of expressions: what they are called, what they take, and what each does, by operations with the rights of whoever sent
+the expression.
+
+*Guarantees:* what a verb is given is a value, never part of a query's text.
+"""
 
 from __future__ import annotations
 
-from memento.operations import expressions, graphs, keys
+import io
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import IO, Any, Protocol, TypeVar, cast
+
+from memento.codec import plain
+from memento.errors import InputError, NotAcceptable, NotFound, TooLong
+from memento.model import Merged
+from memento.operations import Operation, expressions, graphs, keys
 from memento.operations import recall as recalls
 from memento.operations import strength as strengths
-from memento.sexpr import spoken
-from memento.sexpr.evaluation import VALUES, Parameter, Table, Verb
+from memento.settings import SexprSettings
+from memento.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
+from memento.sexpr.forms import Form, build_form, print_form, write_lines
+
+A = TypeVar("A")
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_TTL = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")
+
+
+class Call(Protocol):
+    """Answers operations."""
+
+    def __call__(self, operation: Operation[A], /) -> A:
+        """Answer one, as the sender of the expression."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What an expression works on."""
+
+    call: Call
+    namespace: str
+    options: SexprSettings
+    count_current: Callable[[], int]
+    """Counts the memories of the namespace that are current."""
+    export: Callable[[bool], Iterable[bytes]]
+    """Gives the N-Quads of the namespace alone, or of all that the sender sees."""
+    load: Callable[[IO[bytes]], Merged]
+    """Takes N-Quads in."""
+
+
+def seconds(ttl: str) -> float:
+    """
+    A time to live in seconds.
+
+    Raises:
+        InputError: it is none.
+
+    >>> seconds("30d"), seconds("90 s")
+    (2592000.0, 90.0)
+    """
+    found = _TTL.fullmatch(ttl.strip())
+    if found is None:
+        raise InputError(f'ttl is a number and one of {", ".join(_UNITS)}, as "30d", not {ttl[:40]!r}')
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _host(evaluation: Evaluation) -> Host:
+    return cast(Host, evaluation.within)
+
+
+def remember(
+    of: Evaluation, text: str, kind: str, importance: float, ttl: str | None, tags: list[str] | None
+) -> dict[str, Any]:
+    """Keep a text; its id, and whether it was known."""
+    host = _host(of)
+    done = host.call(
+        keys.Remember(
+            text,
+            ttl_s=seconds(ttl) if ttl else None,
+            source="expression",
+            type=kind,
+            importance=min(max(float(importance), 0.0), 1.0),
+            tags=tuple(tags or ()),
+            namespace=host.namespace,
+        )
+    )
+    record: dict[str, Any] = {"id": done.saved, "repeated": done.repeated}
+    return {**record, "superseded": done.superseded} if done.superseded else record
+
+
+def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
+    """Items, best first."""
+    host = _host(of)
+    items = host.call(expressions.RecallItems(query, limit, namespace=host.namespace))
+    return [_record_of(item) for item in items]
+
+
+def search(of: Evaluation, question: str, limit: int) -> Any:
+    """Memories, best first."""
+    host = _host(of)
+    recollection = host.call(recalls.Recall(question, k=limit, namespace=host.namespace))
+    return [
+        {"id": one.iri, "content": one.content, "valid_at": one.valid_at, "score": one.score}
+        for one in recollection.memories
+    ]
+
+
+def item(of: Evaluation, iri: str) -> Any:
+    """A memory with its numbers."""
+    host = _host(of)
+    one = host.call(expressions.GetItem(iri, namespace=host.namespace))
+    strength = plain(host.call(strengths.Strength(iri, namespace=host.namespace)))
+    return {**_record_of(one), **{name: value for name, value in strength.items() if value is not None}}
+
+
+def associate(of: Evaluation, source: str, target: str, relation: str, weight: float) -> Any:
+    """The link and its weight afterwards."""
+    host = _host(of)
+    link = host.call(strengths.Associate(source, target, relation, weight, namespace=host.namespace))
+    return {"id": link.iri, "weight": link.weight}
+
+
+def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
+    """The memory's numbers afterwards."""
+    if outcome not in ("success", "fail"):
+        raise InputError(f'outcome is "success" or "fail", not {outcome[:40]!r}')
+    host = _host(of)
+    after = host.call(strengths.Feedback(iri, outcome == "success", namespace=host.namespace))
+    return {
+        "id": iri,
+        "energy": after.energy,
+        "importance": after.importance,
+        "usefulness": after.usefulness,
+        "success": after.success_count,
+        "fail": after.failure_count,
+    }
+
+
+def trace(of: Evaluation, start: str, depth: int) -> Any:
+    """Paths with their relations and weights."""
+    host = _host(of)
+    paths = host.call(strengths.Trace(start, depth, namespace=host.namespace))
+    return [{"path": one.memories, "relations": one.relations, "weights": one.weights} for one in paths]
+
+
+def activate(of: Evaluation, seeds: Any, steps: int, decay: float, threshold: float) -> Any:
+    """Memories and their activation."""
+    host = _host(of)
+    active = host.call(strengths.Activate(seeds, steps, decay, threshold, namespace=host.namespace))
+    return [{"id": one.memory, "activation": one.activation} for one in active]
+
+
+def decay(of: Evaluation, half_life_days: float | None) -> Any:
+    """Until when, by which half-life, and how many memories it concerns."""
+    host = _host(of)
+    done = host.call(strengths.Decay(half_life_days, namespace=host.namespace))
+    return {"until": done.until, "half_life_days": done.half_life, "memories": host.count_current()}
+
+
+def consolidate(of: Evaluation, dry_run: bool) -> Any:
+    """How many memories were archived, and which."""
+    host = _host(of)
+    gone = host.call(strengths.Archive(bool(dry_run), namespace=host.namespace))
+    if not dry_run:
+        host.call(recalls.Manifest(fresh=True, namespace=host.namespace))
+    return {"pruned": len(gone.memories), "memories": gone.memories, "dry_run": gone.dry_run}
+
+
+def unarchive(of: Evaluation, iri: str) -> Any:
+    """The memory and its energy."""
+    host = _host(of)
+    return {"id": iri, "energy": host.call(strengths.Unarchive(iri, namespace=host.namespace)).energy}
+
+
+def stats(of: Evaluation) -> Any:
+    """The memory in numbers."""
+    host = _host(of)
+    manifest = host.call(recalls.Manifest(namespace=host.namespace))
+    counts = host.call(keys.MemoryStats(namespace=host.namespace))
+    tags = sorted(counts.by_tag.items(), key=lambda one: (-one[1], one[0]))[:5]
+    layout = manifest.layout
+    return {
+        "nodes": layout.memories + layout.anchors,
+        "memories": layout.memories,
+        "edges": layout.links,
+        "average_degree": layout.average_degree,
+        "average_energy": round(manifest.energy / 100, 6),
+        "density": layout.density,
+        "tags": [{"name": name, "count": count} for name, count in tags],
+        "communities": len(manifest.regions),
+        "manifest": manifest.text,
+        "drawn_at": manifest.at,
+    }
+
+
+def sparql(of: Evaluation, query: str) -> Any:
+    """A list of records, a truth, or Turtle."""
+    host = _host(of)
+    try:
+        body, _ = host.call(graphs.Query(query, "application/sparql-results+json", namespace=host.namespace))
+    except NotAcceptable:  # the query makes a graph
+        body, _ = host.call(graphs.Query(query, "text/turtle", namespace=host.namespace))
+        return body.decode()
+    answer = json.loads(body)
+    if "boolean" in answer:
+        return answer["boolean"]
+    rows = answer["results"]["bindings"][: host.options.rows]
+    return [{name: term["value"] for name, term in row.items()} for row in rows]
+
+
+def snapshot(of: Evaluation, only: bool) -> Form:
+    """The expression that loads the memory."""
+    host = _host(of)
+    most, size, pieces = host.options.chars, 0, []
+    for piece in host.export(only):
+        size += len(piece)
+        if size > 4 * most:  # an expression is shorter, but not by so much
+            raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
+        pieces.append(piece)
+    return build_form(b"".join(pieces).decode().splitlines())
+
+
+def load_dataset(of: Evaluation, *documents: Form) -> Any:
+    """What became of the statements."""
+    merged = _host(of).load(io.BytesIO("".join(write_lines(documents)).encode()))
+    return {"statements": merged.statements, "added": merged.added, "memories": merged.memories, "notes": merged.notes}
+
+
+def policies(of: Evaluation) -> Any:
+    """Every policy by name."""
+    host = _host(of)
+    return host.call(expressions.Policies(namespace=host.namespace))
+
+
+def policy(of: Evaluation, name: str) -> Any:
+    """The expression of one."""
+    kept = policies(of)
+    if name not in kept:
+        known = ", ".join(kept) or "none yet"
+        raise NotFound(f"there is no policy {name[:100]!r} in the namespace {_host(of).namespace!r}: there are {known}")
+    return kept[name]
+
+
+def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
+    """The policy as it is kept."""
+    host = _host(of)
+    if not isinstance(name.value, str) or len(rest) != 1:
+        raise InputError("a policy has a name in quotes, and one expression")
+    text = rest[0].value if isinstance(rest[0].value, str) else print_form(rest[0])
+    kept = host.call(expressions.SetPolicy(name.value, text, namespace=host.namespace))
+    return {"name": name.value, "expression": kept}
+
+
+def run(of: Evaluation, name: str) -> Any:
+    """The value of a policy's last expression."""
+    return of.run(policy(of, name))[-1]
+
+
+def _record_of(noun: object) -> Any:
+    """Return a noun as a record: what is not there is left out."""
+    record = {("id" if name == "iri" else name): value for name, value in plain(noun).items()}
+    return {name: value for name, value in record.items() if value is not None}
+
 
 __all__ = ["READING", "VALUES", "VERBS", "WRITING", "table"]
 
@@ -16,28 +274,28 @@ READING = (
         does="The memories whose text or tags have the query in them, and those tied to them, by activation, recency and "
         "importance. They count as used.",
         parameters=(Parameter("query", "text"), Parameter("limit", "whole", 10)),
-        run=spoken.recall,
+        run=recall_memories,
         asks=(expressions.RecallItems,),
     ),
     Verb(
         name="search",
         does="The memories that answer a question, by meaning and words, as `memento recall`.",
         parameters=(Parameter("question", "text"), Parameter("limit", "whole", 10)),
-        run=spoken.search,
+        run=search,
         asks=(recalls.Recall,),
     ),
     Verb(
         name="item",
         does="One memory with its numbers.",
         parameters=(Parameter("id", "text"),),
-        run=spoken.item,
+        run=item,
         asks=(expressions.GetItem, strengths.Strength),
     ),
     Verb(
         name="trace",
         does="The paths over associations that lead away from a memory; depth is 1 to 6.",
         parameters=(Parameter("start", "text"), Parameter("depth", "whole", 2)),
-        run=spoken.trace,
+        run=trace,
         asks=(strengths.Trace,),
     ),
     Verb(
@@ -49,44 +307,42 @@ READING = (
             Parameter("decay", "number", 0.85),
             Parameter("threshold", "number", 0.1),
         ),
-        run=spoken.activate,
+        run=activate,
         asks=(strengths.Activate,),
     ),
     Verb(
         name="stats",
         does="The memory in numbers, and its map.",
         parameters=(),
-        run=spoken.stats,
+        run=stats,
         asks=(recalls.Manifest, keys.MemoryStats),
     ),
     Verb(
         name="sparql",
         does="A read-only SPARQL query: a list of records, true or false, or Turtle.",
         parameters=(Parameter("query", "text"),),
-        run=spoken.sparql,
+        run=sparql,
         asks=(graphs.Query,),
     ),
     Verb(
         name="snapshot",
         does="The whole memory as one expression that loads it; `true` for the namespace alone.",
         parameters=(Parameter("only", "truth", False),),
-        run=spoken.snapshot,
+        run=snapshot,
     ),
-    Verb(
-        name="policies", does="The policies, by name.", parameters=(), run=spoken.policies, asks=(expressions.Policies,)
-    ),
+    Verb(name="policies", does="The policies, by name.", parameters=(), run=policies, asks=(expressions.Policies,)),
     Verb(
         name="policy",
         does="The expression of a policy.",
         parameters=(Parameter("name", "text"),),
-        run=spoken.policy,
+        run=policy,
         asks=(expressions.Policies,),
     ),
     Verb(
         name="run",
         does="Evaluate a policy; it costs fuel as what it holds does.",
         parameters=(Parameter("name", "text"),),
-        run=spoken.run,
+        run=run,
         asks=(expressions.Policies,),
     ),
 )
@@ -101,7 +357,7 @@ WRITING = (
             Parameter("ttl", "text", None),
             Parameter("tags", "texts", None),
         ),
-        run=spoken.remember,
+        run=remember,
         asks=(keys.Remember,),
         writes=True,
     ),
@@ -114,7 +370,7 @@ WRITING = (
             Parameter("relation", "text", "similar"),
             Parameter("weight", "number", 0.5),
         ),
-        run=spoken.associate,
+        run=associate,
         asks=(strengths.Associate,),
         writes=True,
     ),
@@ -122,7 +378,7 @@ WRITING = (
         name="feedback",
         does='Say that a memory helped ("success") or misled ("fail"): its energy grows or shrinks by a tenth.',
         parameters=(Parameter("id", "text"), Parameter("outcome", "text")),
-        run=spoken.feedback,
+        run=feedback,
         asks=(strengths.Feedback,),
         writes=True,
     ),
@@ -130,7 +386,7 @@ WRITING = (
         name="decay!",
         does="Let energies fade up to now, by half in `living.half_life` days (7); a second time at once changes nothing.",
         parameters=(Parameter("half-life-days", "number", None),),
-        run=spoken.decay,
+        run=decay,
         asks=(strengths.Decay,),
         writes=True,
     ),
@@ -138,7 +394,7 @@ WRITING = (
         name="consolidate",
         does="Archive the memories that have no energy left and are hardly used, and draw the map anew.",
         parameters=(Parameter("dry-run", "truth", False),),
-        run=spoken.consolidate,
+        run=consolidate,
         asks=(strengths.Archive, recalls.Manifest),
         writes=True,
     ),
@@ -146,7 +402,7 @@ WRITING = (
         name="unarchive",
         does="Bring an archived memory back.",
         parameters=(Parameter("id", "text"),),
-        run=spoken.unarchive,
+        run=unarchive,
         asks=(strengths.Unarchive,),
         writes=True,
     ),
@@ -154,7 +410,7 @@ WRITING = (
         name="set-policy",
         does="Keep an expression under a name, to be run again.",
         parameters=(Parameter("name", "text"), Parameter("expression", "any")),
-        run=spoken.set_policy,
+        run=set_policy,
         asks=(expressions.SetPolicy,),
         writes=True,
         takes_forms=True,
@@ -163,7 +419,7 @@ WRITING = (
         name="load",
         does="Take in what `snapshot` gave; a second time changes nothing.",
         parameters=(),
-        run=spoken.load,
+        run=load_dataset,
         writes=True,
         takes_forms=True,
         takes_more=True,

@@ -3,92 +3,183 @@ Which of the seven kinds a name is, and what the note says it is.
 
 Order of trust: who is called a relative or a colleague is a person whatever the name; then the well-known names; then
 the words of the name itself ("Acme GmbH"), the words around it ("moved to …", "… said"), a known first name; else a
-Concept.
+Concept. Well-known names stand in `lexicon/gazetteer.toml`, the words and cues in `lexicon/kinds.toml`.
+
+*But:* the gazetteer is a modest list of what a working life names most; everything else gets its kind from the words around it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
 
 from memento.model import EntityKind
-from memento.text import cues
-from memento.text.common import LANGUAGES
-from memento.text.cues import RELATIVE
-from memento.text.first_names import FIRST_NAMES
-from memento.text.gazetteer import COMPANY_SUFFIXES, EVENT_WORDS, Known, lookup
-from memento.text.nouns import KIND_OF_NOUN
-from memento.text.words import word_set
+from memento.text.tables import (
+    LEXICON,
+    Row,
+    alternatives,
+    compile_pattern,
+    entries,
+    fill,
+    named_patterns,
+    section,
+    word_set,
+)
+from memento.text.words import COMMON, FIRST_NAMES, JOBS, LANGUAGES, NEVER, RELATIVES
 
-OPENING_COMPANIES = word_set("""
-    university institute bank ministry department college trattoria osteria ristorante restaurant café cafe hotel pizzeria
-    bistro praxis kanzlei team radio studio galerie gallery académie école lycée klinik hôpital royal
-    """)
-CLOSING_COMPANIES = word_set("""
-    brewery bakery society club association council union restaurant café cafe coffee bistro bar pub pizzeria trattoria hotel
-    hostel theatre orchestra philharmonic choir fc united press times post news ministry department church store shop market
-    books records insurance logistics design digital mutual trust commission committee federation league alliance network
-    collective cooperative co-op museum bakehouse taproom roastery deli tavern inn kettle diner grill creamery
-    patisserie butchers
-    surgery practice nursery academy conservatoire conservatory rovers rangers wanderers athletic harriers strollers
-    singers players
-    ensemble quartet trio chamber authority society guild trust library charity orchestra gymnastics dojo chess rowing cycling
-    freight shipping haulage couriers brewers distillery winery vineyard farm farms dairy timber steel ceramics textiles optics
-    instruments aviation railways motors mobility biosciences genomics oncology healthcare care dentistry orthodontics opticians
-    realty cider ale ales tea teas chocolate chocolates soap candles bikes cycles boats toys flowers yarns shoes
-    threads realty estates property properties builders construction architects engineering engineers interiors
-    furniture joinery
-    financial finance capital wealth payments assurance bancorp credit savings publications magazine gazette herald tribune
-    courier chronicle observer broadcasting radio telecoms gallery kindergarten primary nursery montessori veterinary
-    dental physio gym fitness
-    crossfit outfitters motorworks works brothers bros sons associates advisors legal law llp firm telecom pharmaceuticals
-    biotech therapeutics diagnostics semiconductors aerospace defence chemicals foods drinks wines brewing roasters kitchen
-    catering interactive entertainment pictures films publishing verlag stiftung verein e.v. dynamics networks ai
-    """)
-CLOSING_PLACES = word_set("""
-    street st st. avenue ave road rd lane boulevard square park gardens garden lake river mountain mountains beach
-    island islands
-    bay valley hill hills heights station airport bridge castle cathedral forest woods falls canyon desert peninsula coast
-    harbour harbor port village town city county district quarter building tower hall arena stadium center centre plaza mall
-    palace abbey pass glacier peak row court close crescent mews terrace wharf quay quayside grove drive way house
-    mill walk common
-    gate hollow cottage cottages lodge manor estate heights ridge moor marsh meadow meadows creek springs canal trail
-    reserve lighthouse barn arcade mansions gardens cove point cliffs dunes loch lough fjord reservoir campus straße
-    strasse platz allee weg rue
-    """) - word_set("st")
-OPENING_PLACES = word_set(
-    "lake mount mt mt. cape fort port san santa são saint st. st los las rio isle lago monte rue plaza via"
-)
-_HAPPENINGS = word_set(
-    "half slam quiz 10k 5k ultra raffle auction gig concert tasting ball race swim supper picnic parade ride jam-session fayre"
-)
-"""With a capital at the end of a name; in lower case most are everyday words."""
-_NUMBERED = re.compile(r"(?:^|\s)(?:no\.?\s*)?\d{1,4}[a-e]?,?\s+$", re.IGNORECASE)
-_STREET = re.compile(r"[a-zß](?:straße|strasse|platz|gasse|allee)$")
-_PLACE = re.compile(r"(?:burg|berg|dorf|stadt|ville|town|shire|borough|bury|ford|mouth|hafen|stan)$")
-_EVENT = re.compile(
-    r"(?:[A-Za-z](?:Con|Conf|Fest|CON|Camp|Summit|Days|Meetup|Jam|Hack|Expo|Week)(?:\s|$)|^[A-Z][a-z]+(?:fest|conf)$|\s20\d\d$)"
-)
-_TECHNICAL = re.compile(
-    r"\.(?:js|io|py|net|ai|rs)$|(?:SQL|DB|JS|API|Lang|OS|UI|Hub|Kit|Script|Base|Flow|GPT)$|[a-z]\s\d{1,2}$", re.ASCII
-)
-_SURNAME = re.compile(
-    r"(?:sen|son|sson|ov|ova|ev|eva|ski|ska|sky|cki|cka|wicz|czyk|ez|es|ini|ino|elli|etti|escu|eanu|berg|mann|stein"
-    r"|bauer|meier|meyer|maier"
-    r"|huber|schmidt|schneider|wong|nguyen|tran|kim|park|lee|chen|wang|zhang|liu|singh|kumar|patel|sharma|gupta|khan"
-    r"|ali|ahmed|hassan|yilmaz"
-    r"|kaya|silva|santos|costa|pereira|oliveira|rossi|russo|bianchi|ricci|moreau|dubois|laurent|lefevre|smith|jones"
-    r"|brown|taylor|miller|wilson"
-    r"|oğlu|oglu|dze|shvili|yan|ian|vić|vic|ić|ic|čić|ák|ová|aki|akis|opoulos|idis|ides|nen|lainen|qvist|quist|ström"
-    r"|strom|gren|lund|dahl|gaard"
-    r"|moto|yama|mura|naka|tani|saki|uchi|ata|eda|ida|awa|kov|enko|chuk|yuk|sma|stra|inga|okoye|adeyemi|mensah|diallo"
-    r"|owusu|okafor)$",
-    re.IGNORECASE,
-)
-_CALLED_A = re.compile(r"^(?:,|\s+is|\s+\()\s*(an?|the|our|my)\s+([^,.;:()!?]{3,70})", re.IGNORECASE)
+_TABLE = LEXICON / "kinds.toml"
+_GAZETTEER = LEXICON / "gazetteer.toml"
+PARTS: Mapping[str, frozenset[str]] = {
+    name: word_set(text) for name, text in section(_TABLE, "parts", dict[str, str]).items()
+}
+COMPANY_SUFFIXES = PARTS["company_suffix"]
+EVENT_WORDS = PARTS["event"]
+_NOUNS = section(_TABLE, "nouns", dict[EntityKind, str])
+_NOUNS["Event"] = " ".join((*sorted(EVENT_WORDS), _NOUNS["Event"]))
+_FIRM_WORDS = COMPANY_SUFFIXES | PARTS["company_last"]
+KIND_OF_NOUN: Mapping[str, EntityKind] = {
+    noun: kind for kind, nouns in reversed(list(_NOUNS.items())) for noun in word_set(nouns)
+} | dict.fromkeys(RELATIVES | JOBS - {"lead", "head", "model", "principal", "officer"}, "Person")
+"""What something is of which the note says "a …"; the first kind in the table wins for a noun that several have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """
+    A well-known name as it is usually written.
+
+    `plain` when it is meant even in lower case, `everyday` when it is then another word or a first name.
+    """
+
+    name: str
+    kind: EntityKind
+    what: str
+    plain: bool = False
+    everyday: bool = False
+
+
+def _entries(text: str) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """(name, [(spelling, plain)]) of each item between commas."""
+    found = []
+    for item in (" ".join(part.split()) for part in text.split(",") if part.strip()):
+        spellings = [(part.rstrip("!"), not part.endswith("!")) for part in item.split("=")]
+        found.append((spellings[0][0], spellings))
+    return found
+
+
+@cache
+def _table() -> dict[str, Known]:
+    table: dict[str, Known] = {}
+
+    def enter(text: str, kind: EntityKind, what: str, plain: bool) -> None:
+        for name, spellings in _entries(text):
+            for spelling, unambiguous in spellings:
+                table.setdefault(spelling.lower(), Known(name, kind, what, plain and unambiguous, not unambiguous))
+
+    others = section(_GAZETTEER, "others", dict[str, str])
+    for what, text in section(_GAZETTEER, "technologies", dict[str, str]).items():
+        enter(text, "Technology", what, plain=True)
+    enter(others["organizations"], "Organization", "", plain=False)
+    for country, cities in section(_GAZETTEER, "places", dict[str, str]).items():
+        enter(country, "Location", "", plain=False)
+        enter(cities, "Location", country.split("=")[0].rstrip("!"), plain=False)
+    enter(others["concepts"], "Concept", "", plain=True)
+    return table
+
+
+def lookup(name: str) -> Known | None:
+    """
+    What is known of a name, whatever its case.
+
+    >>> lookup("vscode"), lookup("Lisbon").what, lookup("Orion")
+    (Known(name='VS Code', kind='Technology', what='code editor', plain=True, everyday=False), 'Portugal', None)
+    """
+    return _table().get(name.lower())
+
+
+@cache
+def plain_names() -> frozenset[str]:
+    """The names that are meant even in lower case, longest of them three words."""
+    return frozenset(name for name, known in _table().items() if known.plain)
+
+
+def is_part_of(small: str, large: str) -> bool:
+    """
+    Whether one place lies in the other.
+
+    >>> is_part_of("Berlin", "Germany"), is_part_of("Berlin", "France")
+    (True, False)
+    """
+    inner, outer = lookup(small), lookup(large)
+    return inner is not None and outer is not None and inner.kind == "Location" and inner.what == outer.name
+
+
+class Cue(Row, frozen=True, kw_only=True):
+    """Words on one side of a name that tell its kind; in the example the name stands in brackets."""
+
+    kind: EntityKind
+    side: Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The cues of each kind in one expression, in the order in which they are tried."""
+
+    before: tuple[tuple[EntityKind, re.Pattern[str]], ...]
+    after: tuple[tuple[EntityKind, re.Pattern[str]], ...]
+
+
+@cache
+def _fragments() -> Mapping[str, str]:
+    return {
+        "RELATIVE": alternatives(RELATIVES),
+        "JOB": alternatives(JOBS),
+        "NOUN": alternatives(frozenset(KIND_OF_NOUN)),
+        "EVENT": alternatives(EVENT_WORDS),
+    }
+
+
+def join_cues(rows: Iterable[Cue]) -> Cues:
+    """Compile rows: neighbours that tell the same kind on the same side become one expression."""
+    grouped: dict[str, list[tuple[EntityKind, str]]] = {"before": [], "after": []}
+    for row in rows:
+        side = grouped[row.side]
+        text = fill(row.pattern, _fragments())
+        if side and side[-1][0] == row.kind:
+            side[-1] = (row.kind, f"{side[-1][1]}|{text}")
+        else:
+            side.append((row.kind, text))
+    opens = r"(?:^|[\s(\"“])(?:{})\s+(?:(?:the|an?|our|their)\s+)?[\"“]?$"
+    return Cues(
+        tuple((kind, compile_pattern(opens.replace("{}", text), re.IGNORECASE)) for kind, text in grouped["before"]),
+        tuple((kind, compile_pattern(text, re.IGNORECASE)) for kind, text in grouped["after"]),
+    )
+
+
+@cache
+def cue_rows() -> tuple[Cue, ...]:
+    """Return the rows of cues, in their order."""
+    return tuple(entry.row for entry in entries(_TABLE, Cue, _fragments(), table="cue"))
+
+
+@cache
+def cues() -> Cues:
+    """Return the cues, compiled."""
+    return join_cues(cue_rows())
+
+
+@cache
+def signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the single signs by their names."""
+    return named_patterns(_TABLE, _fragments(), flags=re.IGNORECASE)
+
+
 _STOP = re.compile(
     r"\s+(?:and|but|that|which|who|where|at|in|on|with|because|since|when|now|he|she|it|is|was|has)\b", re.IGNORECASE
 )
-_OF_USER = re.compile(rf"\bmy\s+((?:\w+\s+)?(?:{RELATIVE}))(?:\s+(?:is|named|called)|,)?\s*$", re.IGNORECASE)
 
 
 def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKind:
@@ -102,15 +193,15 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     """
     before = before[-60:]
     if known is None and not _is_first_name(name):
-        if cues.READ.search(before) or (name.startswith("The ") and cues.READ.search(f"{before}The ")):
+        if signs()["read"].search(before) or (name.startswith("The ") and signs()["read"].search(f"{before}The ")):
             return "Concept"
         if (
-            cues.MADE.search(before)
-            and cues.CALLED_SOMETHING.search(before)
-            and not cues.RELATIVE_CALLED.search(before)
+            signs()["made"].search(before)
+            and signs()["called-something"].search(before)
+            and not signs()["relative-called"].search(before)
         ):
             return "Project"
-    if cues.PERSON_BEFORE.search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
+    if signs()["person-before"].search(before) and (known is None or known.kind == "Location" or _is_first_name(name)):
         return "Person" if _is_first_name(name) else _by_shape(name) or "Person"
     if known is not None:
         return _of_known(before, name, after, known)
@@ -119,14 +210,14 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     if (
         maker is not None
         and maker.kind in ("Organization", "Technology")
-        and cues.A_THING.search(before)
+        and signs()["a-thing"].search(before)
         and _by_shape(name) is None
     ):
         return "Technology"
-    shape, around = _by_shape(name), _by_context(before, name, after)
+    shape, around = _by_shape(name), kind_by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
-    if shape is None and _NUMBERED.search(before):
+    if shape is None and not name[-1:].isdigit() and signs()["numbered"].search(before):
         return "Location"
     return (
         shape
@@ -137,20 +228,48 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     )
 
 
+def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
+    """
+    Whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
+
+    Well-known names, first names and everyday words stand for themselves.
+
+    >>> is_short_form("Brandt", "Brandt Logistics", "Organization"), is_short_form("Quillon", "Skoda Quillon", "Technology")
+    (True, True)
+    >>> is_short_form("York", "New York", "Location"), is_short_form("Brandt", "Brandt 2", "Technology")
+    (False, False)
+    """
+    words = long.casefold().split()
+    one = short.casefold()
+    if (
+        len(short) < 4
+        or " " in short
+        or not short.isalpha()
+        or len(words) < 2
+        or not all(word.isalpha() for word in words)
+    ):
+        return False
+    if one in COMMON or one in NEVER or short in FIRST_NAMES or lookup(short) or lookup(long):
+        return False
+    if kind == "Organization":
+        return words[0] == one and one not in _FIRM_WORDS and _FIRM_WORDS.issuperset(words[1:])
+    return kind == "Technology" and len(words) == 2 and words[1] == one
+
+
 def _of_known(before: str, name: str, after: str, known: Known) -> EntityKind:
     """The kind of a well-known name, unless the words around it say that here it is a company, a project or a person."""
     if (
         known.kind == "Technology"
-        and cues.EMPLOYS.search(before)
+        and signs()["employs"].search(before)
         and not re.search(r"\b(?:switch|migrat|mov)\w*\b", before)
     ):
         return "Organization"
-    if name in FIRST_NAMES and known.kind != "Person" and not cues.USED.search(before):
-        found = _by_context(before, name, after)
+    if name in FIRST_NAMES and known.kind != "Person" and not signs()["used"].search(before):
+        found = kind_by_context(before, name, after)
         return "Person" if found in (None, "Person") and known.kind != "Location" else found or known.kind
     if known.plain or " " in name:
         return known.kind
-    if cues.MET.search(before):
+    if signs()["met"].search(before):
         return "Person"
     return "Project" if re.match(r"\s+project\b", after) and known.kind == "Technology" else known.kind
 
@@ -164,9 +283,9 @@ def description(before: str, name: str, after: str, known: Known | None) -> str:
     >>> description("I met my manager ", "Ana", ".", None)
     "USER's manager"
     """
-    if match := _OF_USER.search(before):
+    if match := signs()["of-user"].search(before):
         return f"USER's {match[1].lower()}"
-    if match := _CALLED_A.match(after):
+    if match := signs()["called-a"].match(after):
         phrase = _STOP.split(match[2])[0].strip()
         if len(phrase) > 2 and not re.match(
             r"(?:great|good|bad|nice|terrible|pain|mess|lot|best|worst|bit|same|only|one)\b", phrase, re.IGNORECASE
@@ -183,45 +302,55 @@ def _by_shape(name: str) -> EntityKind | None:
     if words[0] == "project" and len(words) > 1:
         return "Project"
     if len(words) > 1 and (
-        words[-1] in COMPANY_SUFFIXES or words[0] in OPENING_COMPANIES or words[-1] in CLOSING_COMPANIES
+        words[-1] in COMPANY_SUFFIXES or words[0] in PARTS["company_first"] or words[-1] in PARTS["company_last"]
     ):
         return "Organization"
     if "&" in name or re.search(r"[a-zß](?:schule|klinik|werke|verein|gesellschaft|akademie)$", name):
         return "Organization"
     if (
         any(word in EVENT_WORDS for word in words[1:])
-        or (len(words) > 1 and words[-1] in _HAPPENINGS)
-        or _EVENT.search(name)
+        or (len(words) > 1 and words[-1] in PARTS["happening_last"])
+        or signs()["event-name"].search(name)
     ):
         return "Event"
-    if (len(words) > 1 and (words[-1] in CLOSING_PLACES or words[0] in OPENING_PLACES)) or _STREET.search(name):
+    if (len(words) > 1 and (words[-1] in PARTS["place_last"] or words[0] in PARTS["place_first"])) or signs()[
+        "street-name"
+    ].search(name):
         return "Location"
     if re.search(r"\s(?:van|von|bin|del|de la|der)\s", name):
         return "Person"
     if words[0] in LANGUAGES:
         return "Concept"
-    return "Technology" if _TECHNICAL.search(name) else None
+    return "Technology" if signs()["technical-name"].search(name) else None
 
 
 def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
     """What the note calls it: "a café called …", "…, a consultancy in Bonn", "the … app"."""
-    if (match := cues.NOUN_NEXT.match(after)) and (len(name.split()) < 3):
+    if (match := signs()["noun-next"].match(after)) and (len(name.split()) < 3):
         kind = KIND_OF_NOUN[match["noun"].lower()]
         # "the Acme engineer": a person of that company.
         return "Organization" if kind == "Person" else kind
-    if match := cues.NOUN_BEFORE.search(before):
+    called_out = _is_first_name(name) and before.rstrip().endswith(",")  # "Congrats on your store, Gina"
+    if (match := signs()["noun-before"].search(before)) and not called_out:
         kind = KIND_OF_NOUN[match["noun"].lower()]
-        return "Project" if kind == "Technology" and cues.MADE.search(before) else kind
-    if match := cues.NOUN_AFTER.match(after):
+        return "Project" if kind == "Technology" and signs()["made"].search(before) else kind
+    if match := signs()["noun-after"].match(after):
         return KIND_OF_NOUN[match["noun"].lower()]
-    if cues.CALLED_SOMETHING.search(before) and not _is_first_name(name):
-        return "Project" if cues.MADE.search(before) else "Concept"
+    if signs()["called-something"].search(before) and not _is_first_name(name):
+        return "Project" if signs()["made"].search(before) else "Concept"
     return None
 
 
-def _by_context(before: str, name: str, after: str) -> EntityKind | None:
-    found_after = next((kind for kind, pattern in cues.AFTER if pattern.match(after)), None)
-    found_before = next((kind for kind, pattern in cues.BEFORE if pattern.search(before)), None)
+def kind_by_context(before: str, name: str, after: str, beside: Cues | None = None) -> EntityKind | None:
+    """
+    Return what the words around a name say of its kind.
+
+    >>> kind_by_context("we moved to ", "Orion", ""), kind_by_context("", "Orion", " finally forgot it")
+    ('Location', 'Person')
+    """
+    beside = beside or cues()
+    found_after = next((kind for kind, pattern in beside.after if pattern.match(after)), None)
+    found_before = next((kind for kind, pattern in beside.before if pattern.search(before)), None)
     if found_after in ("Project", "Event") or (found_after == "Person" and found_before is None):
         return found_after
     if (
@@ -237,21 +366,21 @@ def _by_context(before: str, name: str, after: str) -> EntityKind | None:
 
 def _by_place(before: str, name: str, after: str) -> EntityKind:
     """The kind by the preposition alone, where nothing else tells: one works *at*, lives *in* and goes *with*."""
-    if cues.AT_THE.search(before):
+    if signs()["at-the"].search(before):
         return "Location"
-    if cues.AT.search(before):
+    if signs()["at"].search(before):
         return "Organization"
-    if cues.HANDED.search(before):
+    if signs()["handed"].search(before):
         return "Person"
-    if cues.STAYED.search(before) or (cues.IN.search(before) and not name.isupper()):
+    if signs()["stayed"].search(before) or (signs()["in"].search(before) and not name.isupper()):
         return "Location"
-    if cues.WITH.search(before) and not name.isupper():
+    if signs()["with"].search(before) and not name.isupper():
         return "Person"
-    if _PLACE.search(name):
+    if signs()["place-name"].search(name):
         return "Location"
-    if cues.ONE_OF_MANY.search(before):
+    if signs()["one-of-many"].search(before):
         return "Technology"
-    if not before.strip() and (cues.PRONOUN_LATER.match(after) or re.match(r"\s+from\s+[A-Z]", after)):
+    if not before.strip() and (signs()["pronoun-later"].match(after) or re.match(r"\s+from\s+[A-Z]", after)):
         return "Person"
     return "Technology" if re.search(r"[a-z][A-Z]", name) else "Concept"
 
@@ -263,4 +392,6 @@ def _is_first_name(name: str) -> bool:
 def _is_full_name(name: str) -> bool:
     """Whether two or three words look like a first name and a surname: "Margit Olsen", "Bao Nguyen"."""
     words = name.split()
-    return 1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(_SURNAME.search(words[-1]))
+    return (
+        1 < len(words) < 4 and all(word[1:].islower() for word in words) and bool(signs()["surname"].search(words[-1]))
+    )

@@ -7,10 +7,12 @@ Only facts fill slots and end beliefs; plans may still tell the date of somethin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
+from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
 from memento.text.words import BASES, MODALS, PAST, base_of, is_adverb, is_past
 
 Mood = Literal["fact", "past", "plan", "possible", "question", "command", "chatter"]
@@ -36,107 +38,34 @@ class Reading:
 Tone = Literal["fact", "past", "plan", "wish", "rumour", "joke", "quotation", "possible", "question"]
 """How a statement is meant, as the graph has it."""
 
-_JOKE = re.compile(
-    r"\b(?:jok(?:e[sd]?|ing|ingly)|kidding|haha\w*|lol|lmao|in\s+jest|jested|prank|satire|spoof|for\s+a\s+laugh|laughter|laughed"
-    r"|tongue[\s-]in[\s-]cheek|yeah\s+right|just\s+teasing|banter|wind[\s-]up)\b|😂|🤣|😜",
-    re.IGNORECASE,
-)
-_RUMOUR = re.compile(
-    r"\b(?:rumou?r(?:s|ed)?\s+(?:has|have|says?|that|is|are|about|of|only|to|goes|mill)|(?:a|the|only|just|some)\s+rumou?rs?|rumou?r:"
-    r"|gossip|hearsay|word\s+(?:is|has\s+it)|(?:people|they|folk|some)\s+say|speculat\w+|allegedly|supposedly|reportedly|unconfirmed"
-    r"|nothing\s+(?:is\s+)?(?:decided|official|confirmed|signed)|not\s+(?:yet\s+)?(?:decided|official|confirmed)|not\s+a\s+decision)\b",
-    re.IGNORECASE,
-)
-_WISH = re.compile(
-    r"\b(?:wish(?:es|ed)?|hop(?:e|es|ing)|want(?:s|ed|ing)?|would\s+(?:love|like)|dream(?:s|ing|ed)?)\b", re.IGNORECASE
-)
 
-_POSSIBLE = re.compile(
-    r"""\b(?:if|unless|whether|might|would|could|should|maybe|perhaps|possibly|supposedly|allegedly|hypothetically
-        |hopefully|imagine|suppose|wish(?:es|ed)?|hop(?:e|es|ing)
-        |dream(?:s|ing|ed)?\s+(?:of|about)|want(?:s|ed|ing)?|like\s+to|love\s+to|consider(?:s|ing|ed)?|think(?:s
-        |ing)?\s+(?:about|of)|thought\s+(?:about|of)
-        |tempted|wonder(?:s|ing)?|not\s+sure|unsure|undecided|no\s+idea|debating|thinks\s+USER|guess(?:es)?|almost
-        |nearly|pretend(?:s|ing|ed)?|as\s+though|in\s+case
-        |interview(?:ed|ing|s)?\s+(?:at|with|for)|appl(?:y|ies|ied|ying)\s+(?:to|for|at)|offer(?:s|ed)?\s+(?:from|by
-        |at|USER)|rumou?rs?|potential(?:ly)?|ideally|someday|one\s+day
-        |looking\s+(?:for|to|into|at)|open\s+to|interested\s+in|doubts?|try(?:ing)?\s+to|tries\s+to
-        |tried\s+to|refus\w+\s+to|declin\w+|turned\s+down|rejected|joked|kidding)\b
-      |\bmay\s+(?-i:[a-z]+)\b(?!\s+\d)|\bcan(?:['’]t|not)?\s+(?:use|work|live|move)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_REPORTED = re.compile(
-    r"^(?:\w+\s+){0,3}?(?:says?|said|claims?|claimed|thinks|thought|believes|told|heard|asked|suggested"
-    r"|recommended)\b",
-    re.IGNORECASE,
-)
-_PLAN = re.compile(
-    r"""\b(?:will|won['’]t|shall|going\s+to\s+(?!the\b|a\b)(?-i:[a-z]+)|gonna|plan(?:ning|ned)?\s+(?:to|on|for)
-        |plans|intend(?:s|ing|ed)?|about\s+to|aim(?:s|ing)?\s+to|set\s+to|due\s+to\s+(?:start|move|join|leave)
-        |scheduled\s+to|expects?\s+to|supposed\s+to|has\s+to|have\s+to|needs?\s+to|decided\s+to|agreed\s+to|promised\s+to|can['’]t\s+wait|look(?:s|ing)\s+forward)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_SOON = re.compile(
-    r"\b(?:is|are)\s+(?:\w+ly\s+)?(?:moving|starting|leaving|joining|switching|quitting|relocating|migrating"
-    r"|getting|flying|travelling|traveling|visiting|meeting|giving|hosting)\b",
-    re.IGNORECASE,
-)
-_FORMER = re.compile(
-    r"\b(?:used\s+to|formerly|previously|in\s+the\s+past|back\s+(?:then|when|in\s+(?:\d|the\s|my\s|college|school"
-    r"|high|those))|at\s+(?:that|the)\s+time"
-    r"|those\s+days|former|ex-\w+|once\s+(?:worked|lived|used|owned|had)"
-    r"|before\s+(?:that|joining|moving|this)|as\s+a\s+(?:child|kid|teenager|student)|growing\s+up|had\s+been"
-    r"|when\s+USER\s+was|a\s+long\s+time\s+ago)\b",
-    re.IGNORECASE,
-)
-_UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
-_GOES_ON = re.compile(
-    r"\b(?:since|for\s+(?:\w+\s+){1,4}?(?:day|week|month|year|decade)s?|been\s+\w+ing|always|become)\b", re.IGNORECASE
-)
-_STATE_THEN = re.compile(
-    r"\b(?:was|were|worked|lived|used|had|owned|loved|liked|hated|preferred|knew|studied|stayed|drove|spoke"
-    r"|played|taught|served|managed|led|reported|ran|smoked|ate|did)\b(?!\s+(?:promoted|hired|appointed|named"
-    r"|made|moved|changed|renamed|elected|accepted"
-    r"|transferred|relocated|born|rescheduled|postponed|pushed|delayed|brought|laid|fired|let\s+go|set"
-    r"|increased|raised|reduced|cut|diagnosed|delivered|released|replaced|archived|discontinued|shelved|scrapped"
-    r"|cancell?ed|closed|sold|founded|merged|acquired|shut|ended|completed"
-    r"|finished|shipped|killed|abandoned|stolen|repaired|fixed|published|rejected|approved|admitted|discharged|robbed"
-    r"|towed|awarded|chosen|selected"
-    r"|extended|shortened|confirmed|given|robbed|dissolved|demolished|adopted|retired|to\b))",
-    re.IGNORECASE,
-)
-_ADDITIONAL = re.compile(
-    r"\b(?:also|as\s+well|in\s+addition|additionally|second\s+(?:job|home|phone|e-?mail|editor|language|flat"
-    r"|house|apartment)|another|part[- ]time|side\s+(?:job|project|gig)|on\s+the\s+side|besides|"
-    r"one\s+of|sometimes|occasionally|plus|alongside|as\s+a\s+hobby|in\s+parallel|partly|half\s+the"
-    r"|from\s+time\s+to\s+time|some\s+of)\b|\btoo\s*[.!]?$|\bboth\b",
-    re.IGNORECASE,
-)
-_CHANGED = re.compile(
-    r"\b(?:now|nowadays|these\s+days|anymore|any\s+more|any\s+longer|no\s+longer|instead|switched|changed"
-    r"|moved|migrated|became|new|replaced|since|started|renamed|finally|just|recently|from\s+now\s+on|(?:went|gone"
-    r"|returned|switched|moved)\s+back"
-    r"|currently)\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(
-    r"^(?:who|whom|whose|what|when|where|why|how|which|do|does|did|am|is|are|was|were|can|could|would|will"
-    r"|should|shall|may|have|has)\s+(?:\w+\s+)?(?:you|USER|we|I|it|he|she|they|there|the|a|an|any|this|that"
-    r"|to)\b(?!['’]s)",
-    re.IGNORECASE,
-)
-_CHATTER = re.compile(
-    r"^(?:thanks?|thank\s+you|thx|hi|hello|hey|bye|goodbye|good\s+(?:morning|night|evening|luck)|ok|okay|yes"
-    r"|no|yeah|yep|sure|great|cool|nice|wow|awesome|congrats|congratulations|see\s+you"
-    r"|talk\s+(?:to\s+you\s+)?(?:soon|later)|"
-    r"you['’]re\s+welcome|sounds\s+good|haha|lol|cheers|how\s+are\s+you|take\s+care)\b[^.]{0,40}[.!…]*$",
-    re.IGNORECASE,
-)
-_PAST_TIME = re.compile(
-    r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall|autumn|weekend|\w+day)|the\s+other\s+day)\b",
-    re.I,
-)
 _WORD = re.compile(r"[\w'’]+")
+
+
+class Sign(Row, frozen=True, kw_only=True):
+    """A part of the expression by which a mood is seen."""
+
+    mood: str
+
+
+@cache
+def sign_rows() -> tuple[Sign, ...]:
+    """Return the rows of the table of moods."""
+    return tuple(entry.row for entry in entries(LEXICON / "moods.toml", Sign, {}, flags=re.IGNORECASE))
+
+
+def join_signs(rows: Iterable[Sign]) -> Mapping[str, re.Pattern[str]]:
+    """Compile the rows of each mood into one expression."""
+    parts: dict[str, list[str]] = {}
+    for row in rows:
+        parts.setdefault(row.mood, []).append(fill(row.pattern, {}))
+    return {mood: compile_pattern("|".join(texts), re.IGNORECASE) for mood, texts in parts.items()}
+
+
+@cache
+def signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the expression of each mood, compiled."""
+    return join_signs(sign_rows())
 
 
 @lru_cache(maxsize=8192)
@@ -154,8 +83,8 @@ def reading(clause: str) -> Reading:
         mood=_mood(clause, tense, perfect),
         tense=tense,
         perfect=perfect,
-        additional=bool(_ADDITIONAL.search(clause)),
-        changed=bool(_CHANGED.search(clause)),
+        additional=bool(signs()["additional"].search(clause)),
+        changed=bool(signs()["changed"].search(clause)),
     )
 
 
@@ -168,12 +97,18 @@ def tone(clause: str, how: Reading) -> Tone:
     """
     if how.mood == "question":
         return "question"
-    if _JOKE.search(clause):
+    if signs()["joke"].search(clause):
         return "joke"
-    if _RUMOUR.search(clause):
+    if signs()["rumour"].search(clause):
         return "rumour"
     if how.mood in ("possible", "command"):
-        return "quotation" if _REPORTED.search(clause) else "wish" if _WISH.search(clause) else "possible"
+        return (
+            "quotation"
+            if signs()["reported"].search(clause)
+            else "wish"
+            if signs()["wish"].search(clause)
+            else "possible"
+        )
     return "plan" if how.mood == "plan" else "past" if how.mood == "past" else "fact"
 
 
@@ -184,32 +119,27 @@ def is_no_longer(clause: str) -> bool:
     >>> is_no_longer("USER no longer uses Vim"), is_no_longer("USER uses Vim")
     (True, False)
     """
-    return reading(clause).mood in ("past", "possible", "plan") or bool(
-        re.search(
-            r"\b(?:no longer|any ?more|any longer|stopped|quit|gave up|left|never|not|\w+n['’]t|got rid of"
-            r"|uninstalled)\b",
-            clause,
-            re.IGNORECASE,
-        )
-    )
+    return reading(clause).mood in ("past", "possible", "plan") or bool(signs()["over"].search(clause))
 
 
 def _mood(clause: str, tense: Tense, perfect: bool) -> Mood:
-    if clause.rstrip("\"”') ").endswith(("?", "？")) or (_QUESTION.search(clause) and not clause.startswith("USER")):
+    if clause.rstrip("\"”') ").endswith(("?", "？")) or (
+        signs()["question"].search(clause) and not clause.startswith("USER")
+    ):
         return "question"
-    if _CHATTER.search(clause) or _is_exclamation(clause):
+    if signs()["chatter"].search(clause) or _is_exclamation(clause):
         return "chatter"
     if _is_command(clause):
         return "command"
-    if _POSSIBLE.search(clause) or _REPORTED.search(clause):
+    if signs()["possible"].search(clause) or signs()["reported"].search(clause):
         return "possible"
-    if _PLAN.search(clause) or tense == "future":
+    if signs()["plan"].search(clause) or tense == "future":
         return "plan"
-    if perfect and _GOES_ON.search(clause):
+    if perfect and signs()["goes-on"].search(clause):
         return "fact"
-    if tense == "past" and _UNTIL.search(clause):
+    if tense == "past" and signs()["until"].search(clause):
         return "past"
-    if _FORMER.search(clause) or (tense == "past" and _STATE_THEN.search(clause)):
+    if signs()["former"].search(clause) or (tense == "past" and signs()["state-then"].search(clause)):
         return "past"
     return "fact"
 
@@ -284,7 +214,9 @@ def _tense(clause: str) -> tuple[Tense, bool]:
             or word in MODALS
         ):
             return (
-                "future" if _SOON.search(clause) and word in ("is", "are") and rest[:1] != ["using"] else "present"
+                "future"
+                if signs()["soon"].search(clause) and word in ("is", "are") and rest[:1] != ["using"]
+                else "present"
             ), False
         if word in ("was", "were", "had", "did", "wasn't", "weren't", "hadn't", "didn't") or is_past(word):
             return "past", False
@@ -298,7 +230,7 @@ def _tense(clause: str) -> tuple[Tense, bool]:
         if (
             word in ("split", "quit", "hurt", "hit", "cut", "put", "set", "let", "bet", "read")
             and (index or word in ("quit", "split", "cut", "hit"))
-            and _PAST_TIME.search(clause)
+            and signs()["past-time"].search(clause)
         ):
             return "past", False
         if word in ("quit", "put", "cut", "let", "set", "hit") and _follows_user(words, index):

@@ -1,28 +1,41 @@
 """
 The things a note names, with their kinds: `mentions("I moved to Lisbon with Anna Smith", user)` → Lisbon, Anna Smith.
 
-The user is never among them, nor are dates, roles, titles or words that merely open a sentence.
+Names are runs of capitalised words with their particles, well-known names even in lower case, and what the writer did not
+capitalise ("met priya in bangalore") right behind words that a name follows. The user is never among them, nor are dates,
+roles and titles.
 
-*But:* names are seen by their capitals; in lower case only well-known technologies and fields are, and what
-`lowered.py` is sure of.
+*But:* a capital at the beginning of a sentence proves nothing; the first word is a name only when something else says so.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from functools import cache
 from itertools import pairwise
 
 from memento.model import EntityKind, User
-from memento.text.common import COMMON, LANGUAGES, NEVER
-from memento.text.cues import JOB
-from memento.text.first_names import FIRST_NAMES
-from memento.text.gazetteer import Known, lookup
-from memento.text.kinds import description, kind_of
-from memento.text.sentences import introduced, is_readable, sentences
-from memento.text.spans import CONNECTORS, found_names
-from memento.text.words import FUNCTION_WORDS
+from memento.text.kinds import Known, description, is_short_form, kind_of, lookup, plain_names
+from memento.text.sentences import introduced, is_readable, prose
+from memento.text.spelling import likeness
+from memento.text.tables import LEXICON, alternatives, named_patterns, word_set
+from memento.text.words import (
+    COMMON,
+    FIRST_NAMES,
+    FUNCTION_WORDS,
+    JOBS,
+    LANGUAGES,
+    MODALS,
+    NEVER,
+    PEOPLES,
+    RELATIVES,
+    WEEKDAYS,
+    WORDS,
+    base_of,
+    is_past,
+)
 
 LONGEST = 20_000
 """Characters of a note that are searched for names."""
@@ -39,47 +52,18 @@ class Mention:
     aliases: tuple[str, ...] = ()
 
 
+_AUXILIARIES = word_set("is was has had will does did can is's isn't hasn't won't and who")
 LONGEST_NAME = 60
 """Characters of a name; what is longer is a headline or shouting."""
 
 _TITLE = re.compile(r"[\"“”]([A-Z][^\"“”]{2,60})[\"“”]")
-_SELF = re.compile(
-    r"(?:\bmy\s+(?:full\s+|first\s+)?name(?:['’]s|\s+is)(?:\s+now)?|(?<!not )(?<!n['’]t )(?<!never )\bcall\s+me"
-    r"|\bI\s+want\s+to\s+be\s+called|\bI\s+(?:am\s+called|go\s+by)|\bI['’]m\s+called)"
-    r"\s+((?-i:[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*))",
-    re.IGNORECASE,
-)
-_SELF_SHORT = re.compile(r"\bI(?:['’]m|\s+am)\s+([A-Z][\w'’-]+)(?=\s*(?:[,.!;]|$|and\b))")
-_STUDIED = re.compile(
-    r"\b(?i:studied|studies|study|studying|learning|practi[sc](?:e|es|ing|ed)|took\s+up|taken\s+up|(?:degree|phd"
-    r"|master['’]?s|bachelor['’]?s|major(?:ed|ing)?"
-    r"|diploma|specialis\w+|specializ\w+|expert|expertise)\s+in"
-    r"|research\s+on)\s+([a-z][\w-]*(?:\s+[a-z][\w-]*){0,2})"
-)
 
 
-_HOLIDAY = re.compile(
-    r"^(?:(?:boxing|christmas|new\s+year(?:['’]?s)?|mother['’]?s|father['’]?s|valentine['’]?s|independence|labou?r"
-    r"|memorial|veterans|australia|canada"
-    r"|bastille|all\s+saints['’]?|st\.?\s+patrick['’]?s|groundhog|republic|armistice|remembrance|columbus"
-    r"|presidents['’]?|leap|may)\s+(?:day|eve)"
-    r"|(?:good|black|easter|maundy|ash|palm|whit|shrove)\s+(?:friday|monday|thursday|wednesday|sunday|tuesday)|bank\s+holiday"
-    r"|bonfire\s+night|golden\s+week|pancake\s+day|spring\s+bank|new\s+year|day)$",
-    re.IGNORECASE,
-)
-"""Days of the year, which are dates and not things."""
-_TITLED = re.compile(r"\b((?:mr|mrs|ms|miss|dr|prof|professor|father|sister|sir)\.?)\s+$", re.IGNORECASE)
-_HEAD = re.compile(r"\s(?:technique|method|diet|theory|principle|paradox|effect|meditation)\b")
-_FIELD = re.compile(
-    r"\b(?i:into|interested\s+in|fascinated\s+by|passionate\s+about|obsessed\s+with|fan\s+of|reading\s+up\s+on)\s+"
-    r"([a-z]{4,}(?:ology|onomy|graphy|istry|osophy|ometry|keeping|working|matics|istics|onics))\b"
-)
-_MISSPELT = re.compile(r",?\s+(?:and\s+)?not\s+")
-_EXCHANGED = re.compile(
-    r"\b(?:from|replac\w+|swapp\w+|exchang\w+|trad\w+|ditched|dropped)\s+(?:the\s+|my\s+|our\s+)?$", re.IGNORECASE
-)
-_LISTED = re.compile(r"\s*(?:,|,?\s+(?:and|or)|&|/)\s*(?:the\s+)?|\s*\(\d+\)(?:,|\s+and)\s*")
-_JOB_NEXT = re.compile(rf"\s+(?:{JOB}|writer|lead|folks|people|stuff)s?\b", re.IGNORECASE)
+@cache
+def signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the signs of names by what they are called in their table."""
+    fragments = {"RELATIVE": alternatives(RELATIVES), "JOB": alternatives(JOBS)}
+    return named_patterns(LEXICON / "names.toml", fragments, flags=re.IGNORECASE)
 
 
 def normalised_name(name: str) -> str:
@@ -92,7 +76,7 @@ def normalised_name(name: str) -> str:
     ['Machine Learning', 'AWS', 'TypeScript', 'Jean-Luc Godard', 'Bank of America']
     """
     parts = re.split(r"([\s-]+)", " ".join(name.split()))
-    particles = CONNECTORS | {"the"} if parts[0][:1].isupper() and parts[-1][:1].isupper() else frozenset()
+    particles = WORDS["name_particles"] | {"the"} if parts[0][:1].isupper() and parts[-1][:1].isupper() else frozenset()
     return "".join(part[:1].upper() + part[1:] if part.islower() and part not in particles else part for part in parts)
 
 
@@ -106,18 +90,22 @@ def mentions(text: str, user: User) -> tuple[Mention, ...]:
     [('Anna Smith', 'Person'), ('Acme Labs', 'Organization'), ('Vim', 'Technology')]
     """
     text = text[:LONGEST]
-    said = [sentence for sentence in sentences(text) if is_readable(sentence)]
+    said = [sentence for sentence in prose(text) if is_readable(sentence)]
     own = _own_names(said, user)
     elsewhere = _seen_inside(text)
     found: dict[str, Mention] = {}
     for sentence in said:
         body, _ = introduced(sentence)
         for mention in _in_sentence(body, elsewhere):
-            if mention.name.lower() in own or len(mention.name) > LONGEST_NAME or _HOLIDAY.search(mention.name):
+            if (
+                mention.name.lower() in own
+                or len(mention.name) > LONGEST_NAME
+                or signs()["holiday"].search(mention.name)
+            ):
                 continue
             key = mention.name.lower()
             found[key] = _merged(found[key], mention) if key in found else mention
-    return _folded(list(found.values()))
+    return _with_short_forms(_folded(list(found.values())))
 
 
 def self_name(text: str) -> str | None:
@@ -126,12 +114,14 @@ def self_name(text: str) -> str | None:
 
     >>> self_name("Hi, my name is Ana Silva."), self_name("I'm Priya, a product manager"), self_name("I'm Italian.")
     ('Ana Silva', 'Priya', None)
+    >>> self_name("I am Ana Silva and I sing"), self_name("Priya here, hello!"), self_name("I'm with Priya.")
+    ('Ana Silva', 'Priya', None)
     """
-    if match := _SELF.search(text):
+    if match := signs()["own-name"].search(text):
         words = [word for word in match[1].split() if word.lower() not in NEVER]
         return " ".join(words).removesuffix("'s") or None
-    match = _SELF_SHORT.search(text)
-    return match[1] if match and match[1] in FIRST_NAMES else None
+    match = signs()["own-first-name"].search(text) or signs()["signs-off"].search(text)
+    return match[1] if match and match[1].split()[0] in FIRST_NAMES else None
 
 
 def _own_names(said: list[str], user: User) -> frozenset[str]:
@@ -181,6 +171,21 @@ def _folded(found: list[Mention]) -> tuple[Mention, ...]:
     )
 
 
+def _with_short_forms(found: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    """The mentions without the short forms of one other of them: "Brandt Logistics" is also called "Brandt"."""
+    long: dict[str, list[Mention]] = {}
+    for mention in found:
+        for other in found:
+            if mention.kind in (other.kind, "Concept") and is_short_form(mention.name, other.name, other.kind):
+                long.setdefault(mention.name, []).append(other)
+    short = {names[0].name: name for name, names in long.items() if len(names) == 1}
+    return tuple(
+        replace(mention, aliases=(*mention.aliases, short[mention.name])) if mention.name in short else mention
+        for mention in found
+        if mention.name not in short.values()
+    )
+
+
 def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
     found: list[tuple[int, int, Mention]] = []
     taken: list[tuple[int, int]] = []
@@ -190,12 +195,14 @@ def _in_sentence(sentence: str, elsewhere: frozenset[str]) -> list[Mention]:
             taken.append(match.span())
     fields = {
         match.span(1): phrase
-        for match in (*_STUDIED.finditer(sentence), *_FIELD.finditer(sentence))
+        for match in (*signs()["studied"].finditer(sentence), *signs()["field"].finditer(sentence))
         if (phrase := _field(match[1]))
     }
     for start, end, known in found_names(sentence, elsewhere, taken):
         in_field = any(begin <= start and end <= begin + len(phrase) for (begin, _), phrase in fields.items())
-        field_word = known is not None and known.kind == "Concept" and (in_field or _JOB_NEXT.match(sentence[end:]))
+        field_word = (
+            known is not None and known.kind == "Concept" and (in_field or signs()["job-next"].match(sentence[end:]))
+        )
         if not field_word:
             found.append((start, end, _mention(sentence, start, end, known)))
     for (begin, _), phrase in fields.items():
@@ -227,8 +234,8 @@ def _without_misspelt(sentence: str, found: list[tuple[int, int, Mention]]) -> l
     kept = found[:1]
     for before, item in pairwise(found):
         one, other = before[2].name.split()[-1], item[2].name.split()[-1]
-        corrected = " " in before[2].name and _MISSPELT.fullmatch(sentence[before[1] : item[0]])
-        if not (corrected and SequenceMatcher(None, one, other).ratio() >= 0.6):
+        corrected = " " in before[2].name and signs()["misspelt"].fullmatch(sentence[before[1] : item[0]])
+        if not (corrected and likeness(one, other) >= 0.6):
             kept.append(item)
     return kept
 
@@ -241,14 +248,14 @@ def _side_by_side(sentence: str, found: list[tuple[int, int, Mention]]) -> list[
             other = at - 1 if order.step > 0 else at + 1
             first, last = min(at, other), max(at, other)
             gap = sentence[found[first][1] : found[last][0]]
-            if gap in (" to ", " with ", " for ") and _EXCHANGED.search(sentence[: found[first][0]]):
+            if gap in (" to ", " with ", " for ") and signs()["exchanged"].search(sentence[: found[first][0]]):
                 if mentions[other].is_well_known and not mentions[at].is_well_known:
                     mentions[at] = replace(mentions[at], kind=mentions[other].kind)
                 continue
             if (
                 mentions[at].kind == "Concept"
                 and not mentions[at].is_well_known
-                and _LISTED.fullmatch(gap)
+                and signs()["listed"].fullmatch(gap)
                 and mentions[other].kind != "Event"
             ):
                 mentions[at] = replace(mentions[at], kind=mentions[other].kind)
@@ -263,9 +270,14 @@ def _mention(sentence: str, start: int, end: int, known: Known | None) -> Mentio
     kind = kind_of(before, name, after, known)
     what = known if known and known.kind == kind else None
     aliases = (known.name,) if what and known and known.name.lower() != name.lower() else ()
-    if kind == "Concept" and known is None and (head := _HEAD.match(after)) and not lookup(head.group().strip()):
+    if (
+        kind == "Concept"
+        and known is None
+        and (head := signs()["concept-head"].match(after))
+        and not lookup(head.group().strip())
+    ):
         name += head.group()
-    if kind == "Person" and (title := _TITLED.search(before)) and title[1][0].isupper():
+    if kind == "Person" and (title := signs()["titled"].search(before)) and title[1][0].isupper():
         aliases = (*aliases, f"{title[1]} {name}")
     if name.startswith("Project ") and kind == "Project":
         aliases = (name.removeprefix("Project "),)
@@ -303,3 +315,323 @@ def _field(phrase: str) -> str:
             break
         words.append(word)
     return " ".join(words) if len(" ".join(words)) > 2 else ""
+
+
+_WORD = re.compile(
+    r"\.NET\b|[^\W_]+(?:(?:[&'’+-]|\.(?=(?:js|io|py|net|ai|NET|com|[A-Z]\b)))(?=[^\W_])[^\W_]+)*(?:\+\+|#"
+    r"|\.(?=\s?[A-Z]\.))?"
+)
+_OWNED = re.compile(r"['’]s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word and where it stands in its sentence."""
+
+    text: str
+    start: int
+    end: int
+
+
+def found_names(
+    sentence: str, elsewhere: frozenset[str], taken: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, Known | None]]:
+    """
+    (start, end, what is known) of each name outside of what is taken.
+
+    Args:
+        elsewhere: words that the text has with a capital inside of sentences.
+
+    >>> [span[:2] for span in found_names("Yesterday Anna Smith used vim", frozenset(), [])]
+    [(10, 20), (26, 29)]
+    """
+    tokens = [Token(match.group(), match.start(), match.end()) for match in _WORD.finditer(sentence)]
+    shouted = _is_shouted(tokens)
+    at = 0
+    while at < len(tokens):
+        size, known = 0, None
+        if not any(start <= tokens[at].start < end for start, end in taken) and not _in_address(sentence, tokens[at]):
+            size, known = _name_at(sentence, tokens, at, elsewhere, shouted)
+            if not size and tokens[at].text.islower():
+                token = tokens[at]
+                word = _OWNED.sub("", token.text)
+                found, known = name_in_lower_case(
+                    sentence[max(0, token.start - 60) : token.start], word, sentence[token.end : token.end + 30]
+                )
+                size = int(found)
+        if size:
+            yield tokens[at].start, tokens[at + size - 1].end, known
+        at += max(size, 1)
+
+
+def _name_at(
+    sentence: str, tokens: list[Token], at: int, elsewhere: frozenset[str], shouted: bool
+) -> tuple[int, Known | None]:
+    """How many words from `at` are a name, and what is known of it."""
+    known_size, known = _known_at(sentence, tokens, at)
+    size = 0 if shouted else _capitals_from(sentence, tokens, at)
+    if size > known_size:
+        text = re.sub(r"['’]s?$", "", sentence[tokens[at].start : tokens[at + size - 1].end])
+        known = lookup(text)
+        if (
+            size == 1
+            and known is None
+            and (_is_common(tokens[at]) if at else not _is_name_at_start(sentence, tokens[0], elsewhere))
+        ):
+            return 0, None
+        return size, known
+    if (
+        known is not None
+        and not at
+        and known_size == 1
+        and not known.plain
+        and not _is_name_at_start(sentence, tokens[0], elsewhere)
+    ):
+        return 0, None
+    return known_size, known
+
+
+def _is_common(token: Token) -> bool:
+    """Whether a lone capitalised word is an everyday one, as in "Head of Data"; a capital inside it makes it a name."""
+    return token.text.lower() in COMMON and token.text[1:].islower() and token.text not in FIRST_NAMES
+
+
+def _known_at(sentence: str, tokens: list[Token], at: int) -> tuple[int, Known | None]:
+    """The longest well-known name at a word; everyday words count only with a capital."""
+    for size in range(min(3, len(tokens) - at), 0, -1):
+        full = sentence[tokens[at].start : tokens[at + size - 1].end]
+        text = full[:-2] if full.endswith(("'s", "’s")) else full
+        known = lookup(text) or (lookup(full) if text is not full else None)
+        if known is None or (
+            len(text) == 1
+            and not re.search(
+                r"\b(?:in|use|uses|using|learning|with|to|from)\s+$",
+                sentence[max(0, tokens[at].start - 80) : tokens[at].start],
+            )
+        ):
+            continue
+        if text.lower() in plain_names() or (text[0].isupper() and text.lower() not in ("i", "us")) or text == "US":
+            # "R&D", "C-level": a letter that goes on is no language.
+            return size, known
+    return 0, None
+
+
+def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
+    """How many words from `at` belong to one capitalised name, particles included."""
+    if not _is_capital(tokens[at].text) or _never(sentence, tokens, at):
+        return 0
+    size = 1
+    while at + size < len(tokens):
+        last, here = tokens[at + size - 1], tokens[at + size]
+        gap = sentence[last.end : here.start]
+        if (re.search(r"['’]s?$", last.text) and here.text not in WORDS["institutions"]) or not (
+            gap in (" ", "-", " & ") or (gap == ". " and len(last.text) <= 2)
+        ):
+            break
+        if _is_capital(here.text) and not _never(sentence, tokens, at + size):
+            size += 1
+        elif (
+            (
+                re.fullmatch(r"20\d\d", here.text)
+                and re.search(r"(?:con|conf|fest|summit|week|expo|conference)$", last.text.lower())
+            )
+            or (re.fullmatch(r"20\d\d", here.text) and signs()["attended"].search(sentence[: tokens[at].start]))
+            or (size < 3 and _is_model_number(sentence, tokens, at, size))
+        ):
+            return size + 1
+        elif (reach := _past_particles(tokens, at + size)) and (
+            here.text != "of" or tokens[at].text not in FIRST_NAMES
+        ):
+            size += reach
+        else:
+            break
+    return size
+
+
+def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> bool:
+    """Whether a number behind a name belongs to it: "Fairphone 5", but not "Anna 3 times" and not "Python 3"."""
+    here, last = tokens[at + size], tokens[at + size - 1]
+    if not re.fullmatch(r"\d{1,2}", here.text) or sentence[last.end : here.start] != " " or last.text in FIRST_NAMES:
+        return False
+    return lookup(last.text) is None and bool(
+        re.match(
+            r"\s*(?:$|[.,;!?)](?!\d)|(?:for|on|and|is|was|with|to|in|at|from|last|yesterday|but|or)\b)",
+            sentence[here.end :],
+        )
+    )
+
+
+def _past_particles(tokens: list[Token], at: int) -> int:
+    """Words to step over from a particle to the capital behind it, that included: "of the Rings" is three; 0 when there is none."""
+    if tokens[at].text not in WORDS["name_particles"]:
+        return 0
+    for reach in (1, 2):
+        if (
+            at + reach < len(tokens)
+            and _is_capital(tokens[at + reach].text)
+            and tokens[at + reach].text.lower() not in NEVER
+        ):
+            return reach + 1
+        if at + reach < len(tokens) and tokens[at + reach].text not in WORDS["name_particles"] | {"the"}:
+            return 0
+    return 0
+
+
+def _never(sentence: str, tokens: list[Token], at: int) -> bool:
+    """Whether a capitalised word names nothing where it stands."""
+    word = re.sub(r"['’](?:s|m|ve|ll|d|re)?$", "", tokens[at].text)
+    lowered = word.lower()
+    if lowered in PEOPLES:
+        taught = lowered in LANGUAGES and signs()["taught"].match(sentence[tokens[at].end :])
+        return not (
+            taught
+            or (
+                lowered in LANGUAGES
+                and signs()["spoken"].search(sentence[max(0, tokens[at].start - 80) : tokens[at].start])
+            )
+        )
+    shouted = word.isupper() and len(word) > 2 and (lowered in COMMON or base_of(word) is not None or is_past(word))
+    goes_on = at > 0 and _is_capital(tokens[at - 1].text) and not tokens[at - 1].text.isupper()
+    if (shouted and not goes_on) or re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
+        return True
+    if (
+        lowered in WEEKDAYS
+        and at
+        and tokens[at - 1].text == "the"
+        and at + 1 < len(tokens)
+        and _is_capital(tokens[at + 1].text)
+    ):
+        return False
+    if lowered == "saint" and at + 1 < len(tokens) and _is_capital(tokens[at + 1].text):
+        return False
+    if lowered in NEVER or (len(word) == 1 and not tokens[at].text.endswith(".")):
+        return True
+    if at or word in FIRST_NAMES or (lowered == "project" and len(tokens) > 1 and _is_capital(tokens[1].text)):
+        return False
+    is_word = lowered in COMMON or base_of(word) is not None or is_past(word) or lowered.endswith("ly")
+    return is_word and not _begins_a_known(sentence, tokens)
+
+
+def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
+    return _known_at(sentence, tokens, 0)[0] > 1
+
+
+def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:
+    """Whether the one capitalised word that opens a sentence is a name and not just its first word."""
+    word = re.sub(r"['’]s?$", "", token.text)
+    lowered = word.lower()
+    if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
+        return False
+    if word in FIRST_NAMES or word in elsewhere or any(letter.isupper() for letter in word[1:]):
+        return True
+    if (
+        lowered in COMMON
+        or lowered in RELATIVES
+        or base_of(word)
+        or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered)
+    ):
+        return False
+    after = sentence[token.end :]
+    if lookup(word) is not None or re.search(r"[a-z](?:fest|conf)$", word):
+        return True
+    if re.match(r"\s+from\s+[A-Z]", after):
+        return True
+    following = re.match(r"\s+([a-z'’]+)", after)
+    if following and is_past(following[1]) and not is_past(word):
+        return True
+    return word != token.text or bool(
+        re.match(
+            r",?\s+(?:and|is|was|has|will|can|had|does|did|(?:is|was|has|had|does|did|ca|wo|would|could)n['’]t|works?"
+            r"|lives?|\w+ed|\w+s|I|my)\b",
+            after,
+        )
+    )
+
+
+def _is_capital(word: str) -> bool:
+    """Whether a word has the capital of a name: no "3rd", no "10GB", and no identifier as "appendChild"."""
+    return (
+        not word.islower()
+        and not re.match(r"[a-z]{2,}[A-Z]", word)
+        and any(letter.isupper() for letter in word)
+        and not re.match(r"\d+(?:[A-Z]|st|nd|rd|th|am|pm|AM|PM|K|k|GB|TB|D)$", word)
+    )
+
+
+def _in_address(sentence: str, token: Token) -> bool:
+    """Whether a word is part of an e-mail address or a handle."""
+    return sentence[token.end : token.end + 1] == "@" or sentence[max(0, token.start - 1) : token.start] == "@"
+
+
+def _is_shouted(tokens: list[Token]) -> bool:
+    capitals = sum(token.text.isupper() and len(token.text) > 1 for token in tokens)
+    return capitals > 3 and capitals > 0.6 * len(tokens)
+
+
+def name_in_lower_case(before: str, word: str, after: str) -> tuple[bool, Known | None]:
+    """
+    Whether a word in lower case is a name where it stands, and what is known of it.
+
+    >>> [name_in_lower_case("we moved to ", word, "")[0] for word in ("bangalore", "nice")]
+    [True, False]
+    >>> name_in_lower_case("my friend ", "carlos", " lent me a tent")
+    (True, None)
+    """
+    if word in FUNCTION_WORDS or word in NEVER - PEOPLES or word in PEOPLES or word in RELATIVES:
+        return False, None
+    known = lookup(word)
+    if known is None and word.capitalize() not in FIRST_NAMES and not _may_name(before):
+        return False, None
+    if known is not None and not known.everyday and _cue(known).search(before):
+        return True, known
+    if (
+        known is not None
+        and known.kind == "Technology"
+        and signs()["a-tool-follows"].search(before)
+        and word not in COMMON
+        and not base_of(word)
+        and len(word) > 2
+    ):
+        return True, known
+    if known is None and signs()["works-at"].search(before):
+        return word.isalpha() and len(word) > 2 and word not in COMMON and not base_of(word) and not is_past(word), None
+    return _is_person(before, word, after), None
+
+
+def _may_name(before: str) -> bool:
+    """Whether the last word announces a name of which nothing is known; asked of nearly every word, so no pattern."""
+    last = before.rsplit(maxsplit=1)[-1].lower() if before.strip() else ""
+    return (
+        last in RELATIVES or signs()["works-at"].search(before) is not None
+        if last in ("at", "for")
+        else last in RELATIVES or last in ("called", "named", "is", "name's", "name’s")
+    )
+
+
+def _cue(known: Known) -> re.Pattern[str]:
+    return {"Location": signs()["a-place-follows"], "Organization": signs()["a-firm-follows"]}.get(
+        known.kind, signs()["a-tool-follows"]
+    )
+
+
+def _is_person(before: str, word: str, after: str) -> bool:
+    if (
+        not word.isalpha()
+        or len(word) < 2
+        or word in WORDS["not_in_lower_case"]
+        or word in COMMON
+        or base_of(word)
+        or is_past(word)
+    ):
+        return False
+    if signs()["called"].search(before) and len(word) > 2:
+        return not after.lstrip().startswith(("by", "for", "off", "in"))
+    following = match.group().lower() if (match := re.match(r"\s*([\w'’]+)", after)) else ""
+    following = following.strip()
+    verbal = following in _AUXILIARIES or following in MODALS or bool(base_of(following)) or is_past(following)
+    if word.capitalize() in FIRST_NAMES:
+        if verbal and signs()["a-clause-begins"].search(before):
+            return True
+        return bool(signs()["a-person-follows"].search(before)) or (not before.strip() and verbal)
+    ends = word.endswith(("ly", "ing", "ed", "s", "ness", "tion", "er"))
+    return bool(signs()["kin-follows"].search(before)) and verbal and not ends and len(word) > 2

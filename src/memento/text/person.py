@@ -12,7 +12,9 @@ import re
 from dataclasses import dataclass
 
 from memento.model import User
+from memento.text.tables import word_set
 from memento.text.words import (
+    AGREES_FAR,
     BASES,
     CONJUNCTIONS,
     DETERMINERS,
@@ -24,7 +26,6 @@ from memento.text.words import (
     is_adverb,
     is_past,
     third_singular,
-    word_set,
 )
 
 USER = "USER"
@@ -54,11 +55,6 @@ _SINGULAR = ("me", "my", "mine", "myself")
 _CONTRACTED = {"i'm": "is", "im": "is", "i've": "has", "ive": "has", "i'll": "will", "i'd": "would"}
 _INVERTED = {"am": "is", "do": "does", "have": "has", "don't": "doesn't", "haven't": "hasn't"}
 _ASKING = MODALS | word_set("did didn't can't won't shouldn't wouldn't couldn't")
-_CLEAR = word_set("""
-    hate enjoy prefer believe know think own teach speak write eat sleep go live have make bring keep feel meet see
-    sell send wear sing listen learn adore dislike manage maintain build buy commute cook bake volunteer participate
-    earn spend collaborate attend
-    """)
 _FOLLOWS_VERB = PREPOSITIONS | DETERMINERS
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last\s+(?:week|month|year|night|summer|winter|spring|fall))\b", re.IGNORECASE
@@ -182,9 +178,9 @@ def _shares_subject(words: list[str], tokens: list[str], index: int) -> bool:
     before = _previous(words, index)
     while before is not None and is_adverb(words[before]):
         before = _previous(words, before)
-    if before is None or words[before] not in ("and", "but", "or", *([","] if word in _CLEAR else [])):
+    if before is None or words[before] not in ("and", "but", "or", *([","] if word in AGREES_FAR else [])):
         return False
-    if word in _CLEAR:
+    if word in AGREES_FAR:
         return True
     after = _next_index(words, index)
     if after is None:

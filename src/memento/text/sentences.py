@@ -1,14 +1,23 @@
 """
-Sentences and clauses of a note, each one statement, without the words that only introduce it.
+A text cut into what is read in one way, its prose into sentences and clauses, each one statement.
 
-*But:* a clause is cut off only where a new subject and verb begin; whatever is in doubt stays together.
+What is kept whole are blocks of code, lists, tables and minutes. A sentence loses the words that only introduce it.
+
+*But:* a clause is cut off only where a new subject and verb begin; whatever is in doubt stays together. A list whose items are
+sentences ("- I live in Rome") is prose with a bullet before each sentence.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
 
-from memento.text.words import FUNCTION_WORDS, base_of, is_past, word_set
+from memento.assets import lexicon
+from memento.text.tables import LEXICON, Row, compile_pattern, entries, fill
+from memento.text.words import FUNCTION_WORDS, WORDS, base_of, is_past
 
 LONGEST_READ = 2_000
 """Characters of a sentence, or of a memory, that rules read; what is longer stays as it was said."""
@@ -16,60 +25,9 @@ LONGEST_READ = 2_000
 _BLANKS = re.compile(r"\s{9,}")
 _NEAR = 60
 """Characters beside a full stop that tell whether a sentence ends there."""
-_TITLES = word_set(
-    "mr mrs ms mx dr prof st fr rev gen sen gov sgt lt capt col hon sr sra srta d dª dña da dom mme mlle mgr herr frau "
-    "ing dipl hr fru"
-)
-"""Abbreviations that stand before a name."""
-_ABBREVIATIONS = word_set(
-    "jr vs etc e.g i.e eg ie approx appr ca inc ltd corp co cf al no nr nos fig vol pp p ed eds dept u.s u.k a.m p.m am pm "
-    "mt min max avg est incl excl ext tel mob min. sq ft in oz lb bldg rd blvd ave apt apr jan feb aug sept oct nov dec "
-    "tbc tbd resp bzw z.b d.h usw w/o viz seq op"
-)
-"""Abbreviations that stand before a figure or in the middle of a sentence."""
 _END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+(?!\[)|(?<=[。！？])(?=\S)|\n+")
 _BULLET = re.compile(r"^\s*(?:(?:•|(?:[-*–]|\d{1,2}[.)]|#{1,6})(?=\s))\s*|[-*•–]+\s*$)+")
 
-_PREFIX = re.compile(
-    r"""^(?:
-        (?:please\s+)?(?:remember|note|keep\s+in\s+mind|bear\s+in\s+mind|be\s+aware|don['’]?t\s+forget|take\s+note
-            |remind\s+me)
-            (?:\s+(?:that|this)\b[:,]?|\s*[:,])(?!\s+to\b)
-      | (?:please\s+)?(?:remember|note|save|store|memori[sz]e)(?:\s+(?:this|that))?\s*[:,]
-      | (?:please\s+)?remember\s+(?=(?:i|i['’]m|i['’]ve|my|we|our)\b)
-      | note\s+to\s+(?:self|myself)\b\s*[:,–-]*
-      | (?:fyi|btw|ps|p\.s\.|by\s+the\s+way|for\s+the\s+record|just\s+so\s+you\s+know|for\s+your\s+information
-      |reminder|update|so|well
-          |hey|hi|hello|ok|okay|yes|yeah|yep|no|nope|anyway|oh|wow|hmm|good\s+news|news|quick\s+note
-          |today['’]s\s+note|one\s+more\s+thing)
-            \b\s*(?:[:,!–]|-\s|\.\s)\s*
-      | (?:i\s+want|i['’]d\s+like)\s+you\s+to\s+(?:know|remember|note)\s+(?:that\b)?
-      | (?:and|but)\s+(?=(?:i|we|my|our)\b)
-    )\s*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_FRAMING = re.compile(
-    r"^(?:please\s+)?(?:remember|note|take\s+note|save|store|memori[sz]e|keep\s+in\s+mind|bear\s+in\s+mind|don['’]?t\s+forget)"
-    r"(?:\s+(?:this|that|it|these|the\s+following))*(?:\s+please)?\W*$",
-    re.IGNORECASE,
-)
-_CORRECTION = re.compile(
-    r"""^(?:
-        (?:small\s+|quick\s+)?(?:correction|corrected|fix|erratum|edit)(?:\s+to\s+[\w\s]{1,30}?)?\s*[:,–-]+
-      | (?:sorry|oops|apologies|scratch\s+that|no\s+wait|wait|my\s+mistake|my\s+bad)\s*[,:.!–-]+
-      | (?:sorry,?\s+|oops,?\s+|no,?\s+)?(?:wrong|typo|mix-?up)(?:\s+(?:in\s+)?\w+)?\s*[,:;.–-]+
-      | (?:sorry,?\s+)?(?:(?:it\s+)?turns\s+out\s+)?i\s+(?:mis(?:remembered|read|heard|typed
-        |spelt|spelled|took|understood)|mixed\s+up\s+\w+
-        |got\s+(?:the|my)\s+\w+\s+wrong|was\s+(?:wrong|mistaken)\s+about\s+(?:\w+\s+){0,3}?\w+|gave\s+the\s+wrong\s+\w+)
-        (?:\s+(?:it|that|earlier|yesterday))?\s*[,:;.–-]+
-      | (?:actually|in\s+fact)(?:\s*,|\s+(?=(?:it|that)['’]?s?\s))
-      | (?:sorry,?\s+)?(?:i\s+(?:got\s+(?:it|that)\s+wrong|had\s+(?:it|that)\s+wrong|was\s+mistaken|mixed\s+(?:it
-        |that|them)\s+up|meant|mean|misspoke|made\s+a\s+mistake|was\s+wrong)|that\s+was\s+wrong
-      |that['’]s\s+wrong|to\s+correct\s+myself)
-            (?:\s+(?:to\s+say|that|earlier|before))?\s*[,:.;–-]*
-    )\s*""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _SUBJECT = (
     r"(?:mum|mom|dad|mother|father|grandma|grandpa|I|I['’](?:m|ve|d"
     r"|ll)|im|ive|we|we['’](?:re|ve|ll)|he|she|they|it|(?:he|she|it"
@@ -122,12 +80,30 @@ def shorten_blanks(text: str) -> str:
     return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
-_SHORT = word_set(
-    "car bus cat dog day year week time home work mum dad mom son wife boss job flat city town rent tea milk food gym code "
-    "data bug team shop club band film book song tool lab ok fine good bad nice sad late soon ill sick done new old "
-    "big red blue hat bag bed box cup key map pen sun sea run fun hot cold wet dry man men boy girl kid kids baby it me "
-    "him her us them you one two six ten all too well far near yes no hi out off in on up so go do me we he she they"
-)
+class Opening(Row, frozen=True, kw_only=True):
+    """A part of the expression by which words that only introduce, or correct, are seen."""
+
+    kind: Literal["opening", "correction", "framing"]
+
+
+@cache
+def opening_rows() -> tuple[Opening, ...]:
+    """Return the rows of the table of openings."""
+    return tuple(entry.row for entry in entries(LEXICON / "sentences.toml", Opening, {}, flags=re.IGNORECASE))
+
+
+def join_openings(rows: Iterable[Opening]) -> Mapping[str, re.Pattern[str]]:
+    """Compile the rows of each kind into one expression for the beginning of a sentence."""
+    parts: dict[str, list[str]] = {"opening": ["(?!)"], "correction": ["(?!)"], "framing": ["(?!)"]}
+    for row in rows:
+        parts[row.kind].append(fill(row.pattern, {}))
+    return {kind: compile_pattern(rf"^(?:{'|'.join(texts)})\s*", re.IGNORECASE) for kind, texts in parts.items()}
+
+
+@cache
+def openings() -> Mapping[str, re.Pattern[str]]:
+    """Return the expression of each kind of opening, compiled."""
+    return join_openings(opening_rows())
 
 
 def sentences(text: str) -> list[str]:
@@ -151,19 +127,20 @@ def sentences(text: str) -> list[str]:
     return [trimmed for piece in found if (trimmed := _BULLET.sub("", piece).strip())]
 
 
-def introduced(sentence: str) -> tuple[str, bool]:
+def introduced(sentence: str, rows: Iterable[Opening] | None = None) -> tuple[str, bool]:
     """
-    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something.
+    The sentence without "Remember that", "FYI", "Correction:" and the like, and whether it corrects something; by all rows where
+    no others are given.
 
     >>> introduced("Please remember that my dog is a beagle.")
     ('my dog is a beagle.', False)
     >>> introduced("Correction: the launch is on June 1.")
     ('the launch is on June 1.', True)
     """
-    corrects = False
+    corrects, shapes = False, openings() if rows is None else join_openings(rows)
     for _ in range(4):
-        without = _PREFIX.sub("", sentence, count=1)
-        if match := _CORRECTION.match(without):
+        without = shapes["opening"].sub("", sentence, count=1)
+        if match := shapes["correction"].match(without):
             corrects, without = True, without[match.end() :]
         if without == sentence or not without.strip():
             break
@@ -178,7 +155,7 @@ def is_framing(sentence: str) -> bool:
     >>> is_framing("Please note:"), is_framing("Remember this."), is_framing("Remember to feed Rex.")
     (True, True, False)
     """
-    return bool(_FRAMING.match(sentence))
+    return bool(openings()["framing"].match(sentence))
 
 
 def clauses(sentence: str) -> list[str]:
@@ -211,9 +188,9 @@ def _goes_on(before: str, after: str) -> bool:
     if not word:
         return True  # an ellipsis or a file name that begins with a dot
     upper = after[:1].isupper()
-    if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i"):
+    if word in WORDS["abbreviated_titles"] or (len(word) == 1 and word.isalpha() and word != "i"):
         return upper or len(word) > 1 or word != "d"
-    if word in _ABBREVIATIONS:
+    if word in WORDS["abbreviations"]:
         return not upper or word in (
             "no",
             "nr",
@@ -248,7 +225,7 @@ def _is_word(text: str) -> bool:
         text in FUNCTION_WORDS
         or bool(base_of(text))
         or is_past(text)
-        or text in _SHORT
+        or text in WORDS["short"]
         or (not re.search(r"[aeiouy]", text) and text.isdigit())
         or any(letter.isdigit() for letter in text)
     )
@@ -311,3 +288,196 @@ def _is_noun(words: list[str], index: int) -> bool:
 def _closed(text: str) -> bool:
     """Whether quotes and brackets that open in a text also close in it."""
     return text.count('"') % 2 == 0 and text.count("(") == text.count(")") and text.count("“") == text.count("”")
+
+
+Kind = Literal["prose", "code", "list", "table", "minutes"]
+
+LARGEST = 1500
+"""Characters of a block that is kept whole; a longer one is cut between its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a text and how it is read."""
+
+    text: str
+    kind: Kind
+
+
+_LINE_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_LINE_ITEM = re.compile(r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+\S")
+_LINE_ROW = re.compile(r"^[^|\n]*\|[^|\n]*\||^[^\t\n]*\t[^\t\n]*\t")
+_LINE_COMMAND = re.compile(r"^\s*(?:`[^`]+`\.?|\$ \S.*|>>> .*|(?:ERROR|WARN|INFO|DEBUG)\b.*)$")
+_LINE_MINUTES = re.compile(
+    r"^\W*(?:\w+\s+){0,2}(?:minutes|meeting\s+notes|protocol|protokoll|retro(?:spective)?\s+notes|agenda)\b",
+    re.IGNORECASE,
+)
+_LINE_PRESENT = re.compile(
+    r"^[^\w\n]*+(?:present|attendees|attending|participants|in\s+the\s+room)[^\S\n]*+:", re.IGNORECASE | re.MULTILINE
+)
+_LINE_SUBJECT = re.compile(
+    r"^\s*(?:[-*•–+]|\d{1,2}[.)]|\[[ xX]\])\s+"
+    r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
+    re.IGNORECASE,
+)
+_LINE_HEADING = re.compile(r"^[^\S\n]*+(?:#{1,6}\s|[*_]{2}[^*_\n]++[*_]{2}:?[^\S\n]*+$|[=-]{3,}+[^\S\n]*+$)")
+_LINE_LABEL = re.compile(
+    r"^([^\S\n]*+(?:(?:[-*•+]|\d{1,2}[.)])[^\S\n]++)?)\*\*[^*\n]{1,80}\*\*[^\S\n]*+(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*"
+)
+_LINE_CODE = re.compile(r"`[^`\n]*+`|(?<![\w/@.])[^\W_]++(?:_++[^\W_]++)++(?:\(\))?")
+"""A piece of code in the middle of a line: in its quotes, or an identifier of several words."""
+_LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def blocks(text: str) -> list[Block]:
+    """
+    The blocks of a text in order; a line that announces a block ("The steps:") belongs to it.
+
+    >>> [block.kind for block in blocks("I like tea.\\nTo buy:\\n- milk\\n- flour")]
+    ['prose', 'list']
+    """
+    if "\n" not in text.strip():
+        return [Block(text.strip(), "prose")] if text.strip() else []
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if "```" not in text and (_LINE_PRESENT.search(text) or (_LINE_MINUTES.match(first) and len(lines) > 2)):
+        return [Block(part, "minutes") for part in _cut(text.strip())]
+    found: list[Block] = []
+    for kind, part in _grouped(lines):
+        body = "\n".join(part).strip("\n")
+        if not body.strip():
+            continue
+        if kind != "prose" and found and found[-1].kind == "prose" and (split := _announced(found[-1].text)):
+            before, announcement = split
+            found[-1:] = [Block(before, "prose")] if before.strip() else []
+            body = f"{announcement}\n{body}"
+        found += [Block(one, kind) for one in (_cut(body) if kind != "prose" else [body])]
+    return found
+
+
+def prose(text: str) -> list[str]:
+    """
+    Return the sentences of a text in which something may be named: no code, no headings, no labels in bold.
+
+    >>> prose("# Weekly Plan\\n- **Next Step**: I call Oda.\\n```\\nX = Y\\n```\\nThen `set_up` runs.")
+    ['I call Oda.', 'Then  runs.']
+    """
+    if not any(sign in text for sign in "\n`*#_"):
+        return sentences(text)
+    found: list[str] = []
+    for block in blocks(text):
+        if block.kind != "code":
+            lines = (_LINE_LABEL.sub(r"\1", line) for line in block.text.splitlines() if not _LINE_HEADING.match(line))
+            found += sentences(_LINE_CODE.sub(_without_code, "\n".join(lines)))
+    return found
+
+
+def _without_code(piece: re.Match[str]) -> str:
+    """What is quoted as code stays only where it has no sign of a programming language in it: `vim`."""
+    quoted = piece[0].startswith("`")
+    return piece[0].strip("`") if quoted and not set("_(){}=/<>$.:;") & set(piece[0]) else ""
+
+
+def language(text: str) -> str:
+    """
+    The language of a text as a code: "en" also where too little is said to tell; "xx" for a script that is not Latin.
+
+    >>> language("Ich wohne jetzt in Köln und arbeite nicht mehr."), language("We moved to Köln."), language("ok")
+    ('de', 'en', 'en')
+    """
+    letters = [letter for letter in text if letter.isalpha()]
+    if letters and sum(ord(letter) > 0x24F for letter in letters) > len(letters) / 2:
+        return "xx"
+    words = [word.lower() for word in _LINE_WORD.findall(text)]
+    if len(words) < 3:
+        return "en"
+    scores = {code: sum(word in known for word in words) for code, known in _languages().items()}
+    best = max(scores, key=lambda code: (scores[code], code == "en"))
+    english = sum(word in _languages()["en"] or _is_english_verb(word) for word in words)
+    if best == "en" or scores[best] < 2 or scores[best] <= english:
+        return "en"
+    return best if scores[best] / len(words) >= 0.2 else "en"
+
+
+def _is_english_verb(word: str) -> bool:
+    return len(word) > 3 and (base_of(word) is not None or is_past(word))
+
+
+def _grouped(lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
+    """Runs of lines that are read in one way."""
+    at = 0
+    while at < len(lines):
+        start, kind = at, _kind_at(lines, at)
+        if kind == "code" and _LINE_FENCE.match(lines[at]):
+            at += 1
+            while at < len(lines) and not _LINE_FENCE.match(lines[at]):
+                at += 1
+            at = min(at + 1, len(lines))
+        else:
+            at += 1
+            while at < len(lines) and (_kind_at(lines, at) == kind or (kind != "prose" and _continues(lines, at))):
+                if _LINE_FENCE.match(lines[at]):
+                    break
+                at += 1
+        run = lines[start:at]
+        if kind == "list" and _is_of_sentences(run):
+            kind = "prose"
+        yield kind, run
+
+
+def _kind_at(lines: list[str], at: int) -> Kind:
+    line = lines[at]
+    if _LINE_FENCE.match(line) or _LINE_COMMAND.match(line):
+        return "code"
+    beside = [lines[other] for other in (at - 1, at + 1) if 0 <= other < len(lines)]
+    if _LINE_ITEM.match(line) and any(_LINE_ITEM.match(other) for other in beside):
+        return "list"
+    if _LINE_ROW.match(line) and any(_LINE_ROW.match(other) for other in beside):
+        return "table"
+    return "prose"
+
+
+def _continues(lines: list[str], at: int) -> bool:
+    """Whether a line is the indented rest of an item, or blank between two."""
+    return bool(lines[at].strip()) and lines[at].startswith(("  ", "\t"))
+
+
+def _is_of_sentences(run: list[str]) -> bool:
+    items = [line for line in run if _LINE_ITEM.match(line)]
+    whole = [line for line in items if _LINE_SUBJECT.match(line) and _has_finite_verb(line)]
+    return len(whole) * 2 > len(items)
+
+
+def _has_finite_verb(line: str) -> bool:
+    words = _LINE_WORD.findall(line)
+    return any(
+        is_past(word) or word.lower() in ("is", "are", "am", "was", "were", "has", "have") or "'" in word or "’" in word
+        for word in words[:6]
+    ) or bool(len(words) > 1 and base_of(words[1].lower()))
+
+
+def _announced(text: str) -> tuple[str, str] | None:
+    """(what comes before, the line that announces what follows) where a text ends with such a line."""
+    before, _, last = text.rstrip().rpartition("\n")
+    if len(last) <= 200 and (last.rstrip().endswith(":") or not last.rstrip().endswith((".", "!", "?"))):
+        return before, last
+    sentence = re.search(r"(?<=[.!?])\s+([^.!?]*:)\s*$", last)
+    return (f"{before}\n{last[: sentence.start()]}", sentence[1]) if sentence else None
+
+
+def _cut(text: str) -> list[str]:
+    """The text whole, or in parts of at most `LARGEST` characters that end where lines end."""
+    if len(text) <= LARGEST:
+        return [text]
+    parts: list[str] = []
+    for line in text.splitlines():
+        if parts and len(parts[-1]) + len(line) < LARGEST:
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
+    return [part for part in parts if part.strip()]
+
+
+@cache
+def _languages() -> dict[str, frozenset[str]]:
+    return {line.split()[0]: frozenset(line.split()[1:]) for line in lexicon("languages")}

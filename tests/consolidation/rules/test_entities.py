@@ -29,6 +29,10 @@ def entity(name: str, kind: EntityKind, aliases: tuple[str, ...] = ()) -> Entity
         ("Anna Smith", "Person", entity("Anna", "Person")),
         ("Orion", "Concept", entity("Orion", "Project")),
         ("Orion", "Project", entity("Orion", "Concept")),
+        ("Brandt", "Organization", entity("Brandt Logistics", "Organization")),
+        ("Brandt Logistics", "Organization", entity("Brandt", "Organization")),
+        ("Brandt", "Concept", entity("Brandt Logistics GmbH", "Organization")),
+        ("Quillon", "Technology", entity("Skoda Quillon", "Technology")),
     ],
 )
 def test_a_mention_finds_its_entity(name: str, kind: EntityKind, known: Entity) -> None:
@@ -46,6 +50,16 @@ def test_a_mention_finds_its_entity(name: str, kind: EntityKind, known: Entity) 
         ("Microsoft", "Organization", [entity("Micron", "Organization")]),
         ("Java", "Technology", [entity("JavaScript", "Technology")]),
         ("Orion", "Project", []),
+        (
+            "Brandt",
+            "Organization",
+            [entity("Brandt Logistics", "Organization"), entity("Brandt Bakery", "Organization")],
+        ),
+        ("Brandt", "Location", [entity("Brandt Logistics", "Organization")]),
+        ("Brandt Bakery", "Organization", [entity("Brandt", "Organization", ("Brandt Logistics",))]),
+        ("York", "Location", [entity("New York", "Location")]),
+        ("React", "Technology", [entity("React Native", "Technology")]),
+        ("Fairphone", "Technology", [entity("Fairphone 5", "Technology")]),
     ],
 )
 def test_in_doubt_a_mention_is_new(name: str, kind: EntityKind, known: list[Entity]) -> None:

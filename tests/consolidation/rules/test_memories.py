@@ -254,3 +254,30 @@ def test_of_two_values_in_one_note_the_later_one_counts() -> None:
 
 def test_a_correction_is_marked() -> None:
     assert [draft.corrects for draft in drafts("Correction: my team has 8 people.")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "value"),
+    [
+        ("I no longer work at Siemens.", "employer", "Siemens"),
+        ("I don't live in Rome.", "home", "Rome"),
+        ("I never lived in Oslo.", "home", "Oslo"),
+        ("My favourite colour is not blue.", "favourite colour", "blue"),
+        ("My sister isn't a vegetarian, but Ana Silva doesn't work at Siemens.", "employer", "Siemens"),
+    ],
+)
+def test_what_is_denied_is_a_statement_of_false_polarity(text: str, relation: str, value: str) -> None:
+    (stated,) = (one for draft in drafts(text) for one in draft.states if one.relation == relation)
+
+    assert (stated.value, stated.polarity) == (value, False)
+
+
+def test_what_is_said_is_a_statement_of_true_polarity() -> None:
+    said = [
+        one
+        for text in ("I work at Siemens.", "I'm not only a nurse.")
+        for draft in drafts(text)
+        for one in draft.states
+    ]
+
+    assert all(one.polarity for one in said)

@@ -16,7 +16,7 @@ import pytest
 from archive.test_rdf_import import everything
 from conftest import OFFLINE
 from doors import serving
-from memento.archive import rdf_export
+from memento.archive import exchange
 from memento.errors import Forbidden, GraphError, InputError, NotAcceptable, ShapeViolation, TooLong, Unreachable
 from memento.python import Client, Memento, open_memento
 from memento.time import now
@@ -93,7 +93,7 @@ def test_an_export_that_breaks_off_leaves_no_file(
         yield b"# begins\n" * 20_000
         raise GraphError("the disk is gone")
 
-    monkeypatch.setattr(rdf_export, "written", broken)
+    monkeypatch.setattr(exchange, "written", broken)
     with pytest.raises(Unreachable, match="in the middle"):
         client.export(tmp_path / "all.trig")
 

@@ -13,7 +13,7 @@ import pytest
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, graph_iri
 from memento.python import Memento
-from memento.sparql.query.prepare import DOCUMENT_MEDIA, GRAPH_MEDIA
+from memento.sparql.prepare import DOCUMENT_MEDIA, GRAPH_MEDIA
 from memento.time import now
 
 MAIN, COMPANY = graph_iri("local", "main"), data_iri("local", "company")

@@ -16,7 +16,7 @@ from memento import assets
 from memento.interfaces.web import yasgui
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
-from memento.sparql.query.description import EXAMPLES as OF_MEMORY
+from memento.sparql.description import EXAMPLES as OF_MEMORY
 
 ROOT = Path(__file__).parents[3]
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
@@ -145,7 +145,7 @@ def test_an_example_that_needs_no_iri_finds_something(web: FlaskClient, example:
     answer = web.post("/sparql", data={"query": example.text}, headers={"Accept": "text/csv, application/n-triples"})
 
     assert answer.status_code == 200, answer.text
-    # One asks about a time before these notes; the others have a world of their own in tests/sparql/query/test_description.py.
+    # One asks about a time before these notes; the others have a world of their own in tests/sparql/test_description.py.
     apart = {"as_of", *(name.partition("/")[2] for name in OF_MEMORY)}
     if not example.sample and example.name not in apart:
         assert answer.text.count("\n") > 1

@@ -7,14 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memento.errors import Forbidden, InputError
 from memento.model import DirectMemory
 from memento.python import Memento
 from memento.rank.fusion import rrf
-from memento.retrieval.engines.direct import edit_distance, expand_word, rank_fuzzily, robust_z, stands_out
+from memento.retrieval.engines.direct import expand_word, rank_fuzzily, robust_z, stands_out
 from memento.search.words import Postings
 from memento.settings import WordsSettings
 
@@ -76,16 +74,6 @@ def test_a_slip_of_the_pen_is_forgiven(direct: Memento) -> None:
     direct.remember("The strawberry harvest is over.", ["harvest"])
 
     assert list(found(direct, "strawbery", min_score=0.0)) == ["The strawberry harvest is over."]
-
-
-@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
-def test_the_distance_of_words_is_symmetric_and_bounded(one: str, other: str) -> None:
-    far = edit_distance(one, other, 6)
-
-    assert far == edit_distance(other, one, 6)
-    assert far is not None and abs(len(one) - len(other)) <= far <= max(len(one), len(other))
-    assert (far == 0) == (one == other)
-    assert edit_distance(one, other, max(far - 1, 0)) == (0 if far == 0 else None)
 
 
 def test_an_unknown_word_is_read_as_what_begins_with_it_and_what_is_spelt_like_it() -> None:
@@ -152,7 +140,7 @@ def test_the_best_ones_links_grow_and_those_passed_by_fade(direct: Memento) -> N
 
     assert best.memory == one
     assert weights == {one: 1.1, other: 0.995}
-    assert [direct.service.reinforcement.strength(iri).depth for iri in (one, other)] == [0.05, 0.0]
+    assert [direct.service.reinforcement.read_numbers(iri).depth for iri in (one, other)] == [0.05, 0.0]
     direct.service.reinforcement.write()
     assert {row.memory: row.weight for row in direct.read_key(key).memories} == weights
 

@@ -14,7 +14,7 @@ from conftest import OFFLINE
 from memento.model import NoteRow, Scope, Scored
 from memento.python import Memento, open_memento
 from memento.retrieval.engines.published import anchor, distill, expand, land, weigh_entities
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.settings import (
     AnchorSettings,
     DistillSettings,

@@ -29,7 +29,6 @@ from memento.consolidation.agents import (
     Resolved,
 )
 from memento.consolidation.rules import decide, entities, memories, statements
-from memento.consolidation.rules.biography import biography as life
 from memento.consolidation.rules.offices import with_offices
 from memento.model import AgentKind, Note, User
 from memento.text import names
@@ -55,7 +54,9 @@ class RuleAgents:
         mentions = with_offices(note.content, names.mentions(note.content, user))
         if not biography:
             return Extraction(mentions=mentions)
-        return Extraction(mentions=mentions, biography=life(statements.statements(note, mentions, user, self.zone)))
+        return Extraction(
+            mentions=mentions, biography=entities.biography(statements.statements(note, mentions, user, self.zone))
+        )
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User

@@ -6,9 +6,8 @@ import re
 from datetime import datetime, timedelta
 
 from memento.consolidation.agents import Draft, Existing
-from memento.consolidation.rules.relations import relations
+from memento.consolidation.rules.relations import relations, same_value
 from memento.consolidation.rules.reversals import stage
-from memento.consolidation.rules.values import same_value
 from memento.model import Note
 from memento.text.mood import reading
 from memento.text.sentences import is_readable

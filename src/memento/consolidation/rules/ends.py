@@ -1,185 +1,112 @@
 """
-What a clause says no longer holds: "USER switched from VS Code to Zed" → VS Code.
+What no longer holds: what a clause says has ended, by which rule, and what came of what was under way.
 
-*But:* only the words of the note; `decide.py` finds the beliefs that they end.
+"USER switched from VS Code to Zed" ends VS Code; who gave birth is no longer pregnant. The patterns stand in `data/ends.toml` and
+`data/outcomes.toml`.
+
+*But:* only the words of the note; `decide.py` finds the beliefs that they end. What was under way ends only for the same person,
+and where a thing is named, for the same thing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import cache
+from typing import Literal
 
-from memento.consolidation.agents import USER
-from memento.consolidation.rules.skeleton import DATE, NAME, Skeleton
+from memento.consolidation.agents import USER, Draft, Existing
+from memento.consolidation.rules.patterns import DATA, fragments
+from memento.consolidation.rules.relations import names_the_same, speaks_of
+from memento.consolidation.rules.skeleton import Skeleton
+from memento.text.mood import reading
+from memento.text.tables import Entry, Row, compile_pattern, entries, fill, section
+from memento.text.tokens import normal, occurs, stems
+from memento.text.words import base_of, third_singular
 
-_V = r"(?P<v>[^,;!?()\[\]]{1,60})"
-_PREP = r"(?:at|for|in|with|on|to|as|of|from|by)"
-_SWITCHED = (
-    r"(?:switched|moved|migrated|changed|went|converted|transitioned|upgraded|relocated|transferred|swapped|has "
-    r"switched|has moved|has migrated|has changed)"
-)
-_LEAVES = (
-    r"(?:left|quit|resigned from|has left|has quit|(?:was|got|has been) (?:laid off|fired|sacked|let go) "
-    r"(?:from|by)|stepped down from|departed from"
-    r"|moved (?:away from|out of)|dropped out of|retired from|withdrew from|graduated from|has graduated from|unsubscribed from"
-    r"|dropped|is (?:leaving|quitting))"
-)
-_DROPS = (
-    r"(?:dropped|quit|has quit|ditched|dumped|wiped|scrapped|binned|abandoned|uninstalled"
-    r"|got rid of|(?:gave|has given|is giving) up(?: on)?|cancelled|canceled|unsubscribed from"
-    r"|deleted|sold|gave away|gave back|returned(?! (?:to|from|home)\b)|handed back|donated|threw (?:out|away)"
-    r"|traded in|wrote off"
-    r"|totalled|crashed|closed|shut down|shelved|archived|parted ways with|has sold|has cancelled|has closed"
-    r"|has dropped|has ditched|has abandoned|stopped|broke up with|split up with|separated from"
-    r"|divorced)"
-)
-_ENDS = tuple(
-    (rule, re.compile(expression, re.IGNORECASE))
-    for rule, expression in (
-        ("switched", rf"\b{_SWITCHED}(?: [^\s,]+){{0,3}}? from (?P<v>[^,;]{{1,40}}?) (?:over )?to \S"),
-        ("switched", rf"\b{_SWITCHED}(?: over| back)? to [^,;]{{1,40}}? from {_V}"),
-        ("replaced", r"\b(?:replaced|swapped|traded|exchanged|swapped out) (?P<v>[^,;]{1,40}?) (?:with|by|for) \S"),
-        ("replaced",
-            r"\b(?:dropped|ditched|dumped|scrapped|binned|abandoned|left|gave up"
-            r"|has left|has dropped|has ditched) (?P<v>[^,;]{1,40}?) (?:for|in favou?r of) "
-            rf"{NAME}"),
-        ("took-over", rf"^{NAME} (?:took|has taken|takes|is taking) over from (?P<v>{NAME})"),
-        ("took-over",
-            rf"^{NAME} (?:replaced|succeeded|has replaced|has succeeded|replaces"
-            rf"|succeeds) (?P<v>{NAME})(?: as\b|$| {DATE})"
-        ),
-        ("took-over", rf"^(?P<v>{NAME}) (?:has been|was|is|got|is being) (?:replaced|succeeded) by "),
-        ("left",
-            r"\b(?:contract|job|position|role|internship|stint|time|placement|secondment|membership|subscription|account)"
-            rf" (?:with|at|for|to) (?:the )?(?P<v>{NAME}) (?:has |is |was )?(?:ended|over|ran out|run out|expired"
-            rf"|finished|up)\b"),
-        ("took-over",
-            rf"^(?P<v>{NAME}) (?:stepped down|resigned|has stepped down|has resigned|quit|has quit|has left"
-            r"|left the (?:company|team|firm|business|organi[sz]ation|band|project)|retired|has retired"
-            rf"|was let go|was fired|got fired|is gone)(?: as\b| btw\b|$|,| {DATE})"),
-        ("returned",
-            r"\b(?:came|come|comes|got|is|are|was|went)(?: back| home| out)*(?: home| back| out| discharged| released)"
-            rf" (?:from|of) {_V}"),
-        ("recovered", rf"\b(?:recovered from|got over|has recovered from|has got over) (?:{USER}'s |his |her |the )?{_V}"),
-        ("recovered",
-            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?) (?:(?:has )?(?:healed|came off|come off|went away"
-            rf"|cleared up|gone)"
-            r"|is (?:gone|over|healed|fixed|repaired|mended|cured|better))\b"),
-        ("moved-out", rf"^(?P<v>{NAME}) (?:moved out|has moved out|is moving out)(?! of\b| to\b)"),
-        ("left", rf"^(?:{USER} had )?(?:{USER}'s )?last day (?:at|with) (?:the )?(?P<v>{NAME})$"),
-        ("died", rf"^(?:{USER}'s )?(?P<v>{NAME}) (?:died|has died|passed away|has passed away)\b"),
-        ("folded",
-            rf"^(?:[Tt]he )?(?P<v>{NAME}) (?:has |have )?(?:split up|disbanded|folded|closed down|shut down"
-            rf"|went bankrupt|gone bankrupt|went bust"
-            rf"|gone bust|went under|dissolved|closed for good|ceased trading|closed(?=$| {DATE}|,))"),
-        ("parted", rf"^(?P<v>{NAME}) and {NAME} (?:have |has |are )?(?:broke|broken|split|separated|divorced"
-            rf"|getting divorced|parted)\b"),
-        ("recovered", rf"^{USER} is (?:over|off) (?:the |an? |{USER}'s )?{_V}"),
-        ("recovered", rf"\bgot {USER}'s (?P<v>[a-z]+) (?:off|out|removed)\b"),
-        ("stopped", rf"\b(?:goodbye|bye bye|farewell|so long|no more)(?: to)? {_V}"),
-        ("stopped", rf"\b(?:let|lets|has let) (?:{USER}'s |the )?(?P<v>[^,;]{{1,40}}?) (?:lapse|expire|slide|go)\b"),
-        ("dropped",
-            rf"\b(?:gave|has given|donated|sold|handed|passed) (?:{USER}'s |the )?(?P<v>{NAME}"
-            rf"|[a-z]+(?: [a-z]+)?)(?: [a-z]+)?(?: away| on)? to \S"),
-        ("cancelled", rf"^(?:{NAME}|[Tt]hey|[Tt]he [a-z]+) (?:has |have )?(?:cancell?ed|called off) (?:{USER}'s |the )?{_V}"),
-        ("left",
-            r"\b(?:closed|cancell?ed|ended|terminated|gave up) (?:the |USER's )?(?:account|membership|subscription"
-            r"|contract|season ticket|plan)"
-            rf" (?:at|with|for|to|of) (?:the )?(?P<v>{NAME})"),
-        ("left", rf"\b(?:resigned|stepped down|retired) as (?:the |an? |{USER}'s )?{_V}"),
-        ("parted",
-            rf"^(?P<v>{NAME}) and {USER} (?:have |are )?(?:broke|broken|split"
-            rf"|separated|divorced|getting divorced|parted)\b"
-        ),
-        ("parted",
-            rf"^{USER} and (?P<v>{NAME}) (?:have |are )?(?:broke|broken|split"
-            rf"|separated|divorced|getting divorced|parted)\b"
-        ),
-        ("finished",
-            rf"^(?P<v>{NAME}) (?:is|was|has been|got) (?:now )?(?:done|finished|shipped|completed?|cancell?ed"
-            r"|abandoned|scrapped|killed|archived|discontinued"
-            r"|shelved|shut down|wound down|dropped)\b"),
-        ("cancelled",
-            rf"^(?:[Tt]he|{USER}'s) (?P<v>[a-z]+(?: [a-z]+)?)(?: (?:to|with|in|at|for) (?:{NAME}|[a-z]+))? (?:is|was"
-            rf"|has been|got)"
-            r" (?:cancell?ed|called off|off)\b"),
-        ("cancelled",
-            rf"\b(?:cancell?ed|called off|backed out of|pulled out of) (?:{USER}'s "
-            rf"|the )?(?:trip|flight|visit|talk|registration"
-            rf"|ticket|tickets|holiday|appointment|booking|reservation)s? (?:to|for|at|with|in) (?:the )?{_V}"),
-        ("preferred",
-            r"\b(?:prefers?|uses?|chose|chooses|picked|likes?|favou?rs?|goes with|went with|is using|recommends"
-            r"|loves?|drinks?|eats?|reads?|plays?|wants|is) (?:[^,;]{1,40}?) (?:over|instead of|rather than"
-            rf"|in place of|more than) {_V}"),
-        ("preferred",
-            rf"^(?:{USER}|{NAME}|{USER}'s [a-z]+)(?: and others)? \w+ [^,;]{{1,50}}? (?:instead of|in place of"
-            rf"|rather than) {_V}"),
-        ("no-longer",
-            r"\bno longer (?:(?:uses?|works?|lives?|likes?|loves?|has|have|owns?|plays?|drives?|drinks?|eats?"
-            r"|speaks?|stud(?:y|ies)|teaches|leads?|manages?|reports?|is|are|enjoys?|wants?|needs?|runs?|reads?"
-            rf"|prefers?|attends?|dates?|goes|\w+s) )?(?:(?:an? |the )?{_PREP} )?{_V}"),
-        ("no-longer",
-            r"\b(?:doesn't|does not|don't|do not|isn't|is not|aren't|are not|hasn't|haven't) (?:(?:use|work|live"
-            r"|like|love|have|own|play|drive|drink|eat|speak|study|teach|lead|manage|report|enjoy|want|need|run"
-            rf"|read|prefer|attend|date|go|\w+ing) )?(?:{_PREP} )?{_V}(?:,[^\x00]*)?\x00"),
-        ("stopped",
-            r"\b(?:stopped|quit|gave up|has stopped|has quit|is done|is finished|ceased|finished|has finished"
-            r"|completed) (?:(?:using|working|living|drinking|eating|playing|reading|learning|studying|smoking"
-            r"|taking|going|driving|teaching|running|seeing|dating|watching|writing|attending|\w+ing) "
-            rf")(?:{_PREP} )?{_V}"),
-        ("stopped",
-            rf"\b(?:stopped|quit|gave up|has stopped|has quit|has given up) (?P<v>[a-z]+ing)(?=$"
-            rf"| {DATE}|,| (?:and|in|for|because|altogether)\b)"
-        ),
-        ("stopped",
-            r"\b(?:finished|completed|submitted|shipped|delivered|wrapped up|has finished|has completed|is done with"
-            r"|is finished with)"
-            rf" (?:the |an? |{USER}'s )?{_V}"),
-        ("reversed",
-            rf"^(?:[Tt]urns out (?:that )?)?{USER} (?:hates|dislikes|can't stand"
-            rf"|loathes|can't bear) (?P<v>[^,;]{{2,40}})$"
-        ),
-        ("reversed", rf"^[Tt]urns out (?:that )?{USER} (?:loves|likes|enjoys|adores) (?P<v>[^,;]{{2,40}})$"),
-        ("left",
-            rf"\b{_LEAVES} (?:{USER}'s (?:job|position|role) (?:at|with|as an?) |(?:the|an?) )?(?P<v>{NAME})(?=$| {DATE}|,| "
-            r"and\b| after\b| because\b| to\b| as\b| for good| team\b)"),
-        ("left", rf"\b(?:{_LEAVES}|lost) {USER}'s (?P<v>job|position|company|role)\b"),
-        ("dropped", rf"\b{_DROPS} (?:using )?(?:{USER}'s )?{_V}"),
-    )
-)  # fmt: skip
-_UNDER_WAY = re.compile(
-    rf"^{USER}(?: and others)? (?:is|are) (?:switching|migrating|moving"
-    rf"|transitioning|converting|changing)(?: [^\s,]+){{0,3}}? from (?P<v>{NAME}|[^,;]{{1,40}}?) (?:over )?to \S"
-)
-_LOST_JOB = re.compile(
-    rf"^{USER} (?:was|got|has been|has gotten) (?:laid off|fired|sacked|let go|made redundant)(?:$| (?:{DATE}|and|because)\b)"
-)
-_NEVER = re.compile(
-    rf"\bnever (?:(?:really|actually|even|ever) )?(?:worked|lived|used|had|owned|studied|played|drove|was|been|were|joined"
-    rf"|moved|married|dated|smoked|drank|ate|taught|led|managed) (?:{_PREP} )?{_V}",
-    re.IGNORECASE,
-)
+ENDS = DATA / "ends.toml"
+OUTCOMES = DATA / "outcomes.toml"
+
+_NOT_ONLY = re.compile(r"(?:\bnot|n['’]t) (?:only|just|merely|even)\b", re.IGNORECASE)
 _LONGER = re.compile(r"\b(?:anymore|any more|any longer)\b", re.IGNORECASE)
-_NEGATED = re.compile(
-    rf"^(?:[Tt]urns out )?(?:{USER}|{NAME}) (?:doesn't|does not|isn't|is not) (?:(?:allergic|related|married|engaged"
-    rf"|afraid|intolerant|moving|going"
-    r"|coming|joining|use|work|live|like|love|own|play|drive"
-    rf"|drink|eat|speak|study|teach|lead|manage) )?(?:{_PREP} )?(?:an? )?(?P<v>{NAME}|[a-z]+)(?: after all)?$",
+_AS_ROLE = re.compile(r"\bas\s+(?:the\s+|an?\s+|our\s+|USER's\s+)?(?:new\s+)?([\w-]+(?:\s[\w-]+)?)", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\b(?:ceo|cto|cfo|coo|lead|leads|manager|boss|head|president|chair\w*"
+    r"|captain|director|coach|owner|maintainer|editor|reports?\s+to|supervisor|mayor)\b",
     re.IGNORECASE,
 )
-_NOT_BUT = re.compile(rf"(?:,\s*not|\bnot) (?:{_PREP} )?(?P<v>{NAME})(?=$|,| but\b|\.)")
-_NOT_VALUE = re.compile(
-    r",\s*(?:and\s+)?not\s+(?:on\s+|at\s+|in\s+|the\s+)?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan"
-    r"|febr)uary|march|april|may\b|june|july"
-    r"|august|(?:sept|nov|dec)ember|october|one|two|three|four|five|six|seven|eight|nine|ten)",
-    re.IGNORECASE,
+_FEELS = re.compile(
+    rf"\b{USER}\s+(?:really\s+|now\s+|actually\s+)?(?P<feels>hates|dislikes"
+    rf"|can['’]t\s+stand|loathes|can['’]t\s+bear|loves|likes|enjoys|adores)\s+(?P<what>[^.!?]+)"
 )
-_USED_TO = re.compile(rf"\bused to \w+ (?:{_PREP} )?{_V}", re.IGNORECASE)
+_DISLIKES = re.compile(r"hates|dislikes|can|loathes")
+_REFUSED = re.compile(r"\b(?:rejected|turned\s+down|declined)\b", re.IGNORECASE)
+_PLAIN = stems(
+    "new find found look get got want need job work back last week yesterday today finally day time year month one old take took"
+)
 
 
-def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
+class EndRow(Row, frozen=True, kw_only=True):
+    """What ends is the group `v`, else `value`; with `clause` the clause itself is read, not its skeleton."""
+
+    rule: str
+    value: str = ""
+    clause: bool = False
+
+
+class DenialRow(Row, frozen=True, kw_only=True):
+    """`affirms` is what stands in the place of the pattern when nothing is denied."""
+
+    affirms: str
+
+
+class OutcomeRow(Row, frozen=True, kw_only=True):
+    """`known` is what a memory says and holds no longer; `of` is what it must share with what is told."""
+
+    known: str
+    of: Literal["subject", "thing", "words"]
+
+
+@cache
+def end_rows() -> tuple[Entry[EndRow], ...]:
+    """Return the rows of endings, in the order in which they are tried."""
+    return entries(ENDS, EndRow, fragments(), flags=re.IGNORECASE)
+
+
+@cache
+def sign_rows() -> tuple[Entry[EndRow], ...]:
+    """Return the rows that tell by which rule the words of a memory end something."""
+    return entries(ENDS, EndRow, fragments(), table="sign", flags=re.IGNORECASE)
+
+
+@cache
+def denial_rows() -> tuple[Entry[DenialRow], ...]:
+    """Return the rows by which a clause denies something."""
+    return entries(ENDS, DenialRow, fragments(), table="denial", flags=re.IGNORECASE)
+
+
+@cache
+def other_rows() -> Mapping[str, Entry[EndRow]]:
+    """Return the rows that are asked for by the name of their rule."""
+    rows = entries(ENDS, EndRow, fragments(), table="other", flags=re.IGNORECASE)
+    return {entry.row.rule: entry for entry in rows}
+
+
+@cache
+def outcome_rows() -> tuple[tuple[Entry[OutcomeRow], re.Pattern[str]], ...]:
+    """Return the rows of outcomes, each with the pattern of what a memory says."""
+    own = section(OUTCOMES, "fragments", dict[str, str])
+    return tuple(
+        (entry, compile_pattern(fill(entry.row.known, own), re.IGNORECASE))
+        for entry in entries(OUTCOMES, OutcomeRow, {}, flags=re.IGNORECASE)
+    )
+
+
+def ended(skeleton: Skeleton, clause: str, rows: Sequence[Entry[EndRow]] | None = None) -> tuple[tuple[str, ...], str]:
     """
-    The phrases that the clause says no longer hold, and the rule that found them.
+    The phrases that the clause says no longer hold, and the rule that found them; by all rows where no others are given.
 
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
     >>> ended(reduced("USER no longer eats meat", [], []), "USER no longer eats meat")
@@ -187,20 +114,35 @@ def ended(skeleton: Skeleton, clause: str) -> tuple[tuple[str, ...], str]:
     >>> ended(reduced("USER likes tea", [], []), "USER likes tea")
     ((), '')
     """
-    if _LOST_JOB.search(skeleton.text):
-        return ("job",), "left"
     # The skeleton has lost its "anymore"; a mark at the end brings it back for the one pattern that needs it.
     text = f"{skeleton.text}\x00" if _LONGER.search(clause) else skeleton.text
-    for rule, expression in _ENDS:
-        if (match := expression.search(text)) and (phrase := skeleton.phrase(match["v"].rstrip("\x00"))):
-            return (phrase,), rule
-    if _NOT_VALUE.search(clause):
-        return (), "not-but"
-    if match := _NOT_BUT.search(text):
-        return (skeleton.phrase(match["v"]),), "not-but"
-    if match := _NEGATED.search(text):
-        return (skeleton.phrase(match["v"]),), "negation"
+    for entry in end_rows() if rows is None else rows:
+        match = entry.pattern.search(clause if entry.row.clause else text)
+        if match is None:
+            continue
+        if entry.row.clause:
+            return (), entry.row.rule
+        if phrase := entry.row.value or skeleton.phrase(match["v"].rstrip("\x00")):
+            return (phrase,), entry.row.rule
     return (), ""
+
+
+def affirm(skeleton: Skeleton, rows: Sequence[Entry[DenialRow]] | None = None) -> Skeleton | None:
+    """
+    Return what a clause denies, as if it were so; None where it denies nothing.
+
+    >>> affirm(Skeleton("USER doesn't work at Acme", (), ())).text
+    'USER works at Acme'
+    """
+    if _NOT_ONLY.search(skeleton.said):
+        return None
+    for entry in denial_rows() if rows is None else rows:
+        if match := entry.pattern.search(skeleton.text):
+            group = match.groupdict()
+            verb = third_singular(group["verb"]) if group.get("verb") else ""
+            said = entry.row.affirms.format(**{**group, "verb": verb})
+            return replace(skeleton, text=f"{skeleton.text[: match.start()]}{said}{skeleton.text[match.end() :]}")
+    return None
 
 
 def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
@@ -212,7 +154,7 @@ def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
     >>> being_replaced(reduced("USER is switching from tabs to spaces", [], []), datetime(2024, 5, 15, tzinfo=UTC))
     ('tabs',)
     """
-    match = _UNDER_WAY.search(skeleton.text)
+    match = other_rows()["under-way"].pattern.search(skeleton.text)
     if match is None or any(one.value > now for one in skeleton.dates):
         return ()
     return (skeleton.phrase(match["v"]),)
@@ -220,12 +162,89 @@ def being_replaced(skeleton: Skeleton, now: datetime) -> tuple[str, ...]:
 
 def used_to(skeleton: Skeleton) -> tuple[str, ...]:
     """What somebody "used to" use, do or be at, to be ended only when a "now" follows."""
-    match = _USED_TO.search(skeleton.text)
+    match = other_rows()["used-to"].pattern.search(skeleton.text)
     return (skeleton.phrase(match["v"]),) if match else ()
 
 
 def never_was(skeleton: Skeleton) -> tuple[str, ...]:
     """What never was so, whoever said that it was: "USER never worked at Siemens" → Siemens."""
-    match = _NEVER.search(skeleton.text)
+    match = other_rows()["never"].pattern.search(skeleton.text)
     phrase = skeleton.phrase(match["v"]) if match else ""
     return (phrase,) if phrase else ()
+
+
+def rule_of(draft: Draft, rows: Sequence[Entry[EndRow]] | None = None) -> str:
+    """Return the name of the rule that the words of an ending follow."""
+    tried = sign_rows() if rows is None else rows
+    return next((entry.row.rule for entry in tried if entry.pattern.search(draft.content)), "used-to")
+
+
+def is_reversed(draft: Draft, old: Existing) -> bool:
+    """Whether a memory says of the same thing that the user likes what they now say they hate, or the other way round."""
+    known, new = _FEELS.search(old.memory.content), _FEELS.search(draft.content)
+    if known is None or new is None or bool(_DISLIKES.match(known["feels"])) == bool(_DISLIKES.match(new["feels"])):
+        return False
+    return normal(known["what"]) == normal(new["what"])
+
+
+def is_same_activity(phrase: str, content: str) -> bool:
+    """Whether a memory tells of the activity that a phrase names: "smoking" and "USER smokes"."""
+    words = phrase.split()
+    base = base_of(words[0]) if len(words) == 1 and words[0].endswith("ing") else None
+    return base is not None and base in {base_of(word) for word in re.findall(r"[a-z]+", content.lower())}
+
+
+def held_the_role(phrase: str, draft: Draft, old: Existing) -> bool:
+    """Whether a memory gives the one who was replaced the role that is spoken of, or any role when none is named."""
+    memory = old.memory
+    holds = (
+        names_the_same(phrase, memory.slot_value or "")
+        or (old.subject or speaks_of(memory.content) or "").casefold() == phrase.casefold()
+        or bool(re.search(rf"\b(?:is|are)\s+(?:called\s+)?{re.escape(phrase)}\W*$", memory.content, re.IGNORECASE))
+    )
+    role = match[1].lower() if (match := _AS_ROLE.search(draft.content)) else ""
+    content = f"{memory.content} {memory.slot or ''}"
+    return holds and bool(occurs(role, content) if role else _ROLE.search(content))
+
+
+def is_outcome(
+    draft: Draft, old: Existing, rows: Sequence[tuple[Entry[OutcomeRow], re.Pattern[str]]] | None = None
+) -> bool:
+    """Whether the draft tells how what a memory says to be under way has come out."""
+    content = old.memory.content
+    for entry, known in outcome_rows() if rows is None else rows:
+        new, of = entry.pattern, entry.row.of
+        if not (new.search(draft.content) and known.search(content)):
+            continue
+        if (reading(draft.content).mood not in ("fact", "past") and not _REFUSED.search(draft.content)) or re.search(
+            r"\b(?:not|never|\w+n['’]t)\b", draft.content
+        ):
+            continue
+        if of == "thing":
+            if {*draft.about} & {*old.about} - {USER}:
+                return True
+        elif of == "words":
+            shared = _near(known, content) & _near(new, draft.content) - _PLAIN - stems(speaks_of(content) or "")
+            if shared and (_one_subject(draft.content, content) or _both_named(draft, old)):
+                return True
+        elif _one_subject(draft.content, content):
+            return True
+    return False
+
+
+def _near(verb: re.Pattern[str], content: str) -> frozenset[str]:
+    """What stands right behind a verb, or before it where nothing does: "ran the marathon", "the desk arrived"."""
+    match = verb.search(content)
+    behind = content[match.end() :].split()[:6] if match else []
+    before = content[: match.start()].split()[-4:] if match else []
+    return stems(" ".join((*before, *behind)))
+
+
+def _one_subject(new: str, old: str) -> bool:
+    one, other = speaks_of(new), speaks_of(old)
+    return one is not None and other is not None and one.casefold() == other.casefold()
+
+
+def _both_named(draft: Draft, old: Existing) -> bool:
+    """Whether both speak of the user and of one and the same named thing."""
+    return USER in draft.about and USER in old.about and bool({*draft.about} & {*old.about} - {USER})

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.attributes import slot_name
-from memento.consolidation.rules.endings import held_the_role, is_reversed, is_same_activity, rule_of
-from memento.consolidation.rules.relations import relations, speaks_of
-from memento.consolidation.rules.values import names_the_same, same_value
-from memento.text.common import ONE_OF_A_KIND, RELATIVES
-from memento.text.gazetteer import lookup
+from memento.consolidation.rules.ends import held_the_role, is_reversed, is_same_activity, rule_of
+from memento.consolidation.rules.relations import names_the_same, relations, same_value, slot_name, speaks_of
+from memento.text.kinds import lookup
 from memento.text.mood import is_no_longer, reading
 from memento.text.tokens import normal, occurs, stems
+from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 _OWN = (USER, f"{USER} and others")
 _KIN = RELATIVES | ONE_OF_A_KIND | {"family", "kids", "children", "team", "friends"}

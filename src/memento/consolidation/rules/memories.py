@@ -9,13 +9,15 @@ that are not read are one memory each. Questions, greetings and thanks are draft
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from memento.consolidation.agents import USER, Draft, Mention, Stated
+from memento.consolidation.rules.ends import affirm
 from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
+from memento.consolidation.rules.slots import slot_of
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Passage, Statement, passages
 from memento.consolidation.rules.wording import with_dates
 from memento.model import Note, User
@@ -114,23 +116,29 @@ def _draft(
         corrects=statement.corrects,
         user_name=statement.user_name,
         reads=statement.content,
-        states=tuple(
-            Stated(
-                subject=one.states.subject,
-                relation=one.states.slot,
-                value=one.states.value,
-                mood=one.mood,
-                since=valid_at,
-                until=until,
-            )
-            for one in (beside if words != statement.words else (statement,))
-            if one.states
-        )
+        states=tuple(_states(beside if words != statement.words else (statement,), valid_at, until))
         + _titles(beside if words != statement.words else (statement,), valid_at, until),
     )
     if filled is None:
         return [draft]
     return [replace(draft, subject=filled.subject, slot=filled.slot, slot_value=filled.value, sure=filled.sure)]
+
+
+def _states(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> Iterator[Stated]:
+    """The relations that some statements state, and those that they deny."""
+    for one in found:
+        denied = affirm(one.skeleton) if one.states is None else None
+        filled = slot_of(denied) if denied else one.states
+        if filled:
+            yield Stated(
+                subject=filled.subject,
+                relation=filled.slot,
+                value=filled.value,
+                polarity=denied is None,
+                mood=one.mood,
+                since=since,
+                until=until,
+            )
 
 
 def _titles(found: Sequence[Statement], since: datetime | None, until: datetime | None) -> tuple[Stated, ...]:

@@ -15,13 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from memento.model import EntityKind
-from memento.text.common import COMMON, NEVER
-from memento.text.first_names import FIRST_NAMES
-from memento.text.gazetteer import lookup
+from memento.text.kinds import lookup
 from memento.text.names import Mention
 from memento.text.person import USER
 from memento.text.sentences import sentences
-from memento.text.words import FUNCTION_WORDS, MONTHS, WEEKDAYS, base_of, word_set
+from memento.text.tables import word_set
+from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, MONTHS, NEVER, PRONOUNS, WEEKDAYS, base_of
 
 DATA = Path(__file__).parent / "data"
 
@@ -244,6 +243,7 @@ def _is_word(name: str) -> bool:
     lowered = name.lower().rstrip(".")
     return (
         lowered in FUNCTION_WORDS
+        or re.split("['’]", lowered)[0] in PRONOUNS
         or lowered in MONTHS
         or lowered in WEEKDAYS
         or lowered in NEVER

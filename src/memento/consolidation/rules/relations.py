@@ -1,60 +1,39 @@
-"""What a memory says of its subject, coarsely: which relations ("work", "live", "use") its words express, and who it is about."""
+"""
+What a memory says of its subject, coarsely: which relations ("work", "live", "use") its words express, who it is about, the one
+name that a property goes by, and when two values of it are one. The words stand in `data/relations.toml`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
-from memento.consolidation.agents import USER
-from memento.text.common import RELATIVES
-from memento.text.tokens import WORD
-from memento.text.words import BASES, base_of, word_set
+import msgspec
 
-_FAMILIES = {
-    "work": "work employ hire job join employer company colleague career contract internship intern "
-    "resign quit leave fire fired sacked lay",
-    "live": "live reside move home relocate settle base leave house flat apartment",
-    "use": "use swear dump wipe scrap switch migrate editor browser ide install uninstall replace code run upgrade drop ditch "
-    "abandon bank account subscribe pay swap trade "
-    "database framework tool stack system convert write program rely",
-    "prefer": "prefer favourite favorite favour favor choose pick main go-to preference default",
-    "like": "like love enjoy fan adore hate dislike into",
-    "have": "have own buy sell adopt get keep",
-    "partner": "date marry partner wife husband girlfriend boyfriend engage divorce break separate split spouse",
-    "learn": "learn study finish course class graduate complete degree student",
-    "play": "play",
-    "read": "read finish",
-    "eat": "eat vegetarian vegan diet meat food cook",
-    "drink": "drink coffee tea alcohol",
-    "smoke": "smoke",
-    "drive": "drive car",
-    "lead": "lead manage run head team",
-    "member": "member subscription membership account plan belong attend gym club leave quit join cancel subscribe unsubscribe",
-    "report": "report manager boss",
-    "project": "project build develop finish ship abandon",
-    "speak": "speak language",
-    "go": "go visit attend",
-    "watch": "watch",
-    "teach": "teach",
-    "take": "take",
-    "run": "jog marathon",
+from memento.consolidation.agents import USER
+from memento.consolidation.rules.patterns import DATA
+from memento.text.kinds import COMPANY_SUFFIXES, is_part_of, is_short_form, lookup
+from memento.text.tables import alternatives, section, word_lists
+from memento.text.tokens import WORD, occurs
+from memento.text.words import BASES, RELATIVES, base_of
+
+_TABLE = DATA / "relations.toml"
+_LISTS = word_lists(_TABLE)
+_OF_PROPERTY = section(_TABLE, "of_property", dict[str, str])
+_SAME = {
+    word: name for name, words in section(_TABLE, "synonyms", dict[str, str]).items() for word in words.split(", ")
 }
-_OF_SLOT = {
-    "employer": "work",
-    "job title": "work",
-    "home": "live",
-    "editor": "use",
-    "browser": "use",
-    "operating system": "use",
-    "theme": "use",
-    "partner": "partner",
-    "relationship status": "partner",
-    "manager": "report",
-    "diet": "eat",
-}
-_PLAIN = word_set(
-    "be have do get go take make stop quit finish start begin come give keep put set let say tell switch change move"
+_MAIN_IS_PLAIN = frozenset(section(_TABLE, "properties", dict[str, list[str]])["main_is_plain"])
+
+ONCE = re.compile(
+    r"launch|release|deadline|due|wedding|go-live|graduation|defen[sc]e|migration|rollout|delivery|surgery"
+    r"|election|premiere|submission|start date|end date|beta|cutover",
+    re.IGNORECASE,
 )
+"""What takes place once, so that a later date for it is a new date and not the next occurrence."""
+_PREFERRED = re.compile(r"^(?:main|primary|preferred|go-to|default|current|usual|daily|new|latest)\s+")
+_ARTICLE = re.compile(r"^(?:the|an?|my|user's)\s+", re.IGNORECASE)
 _LEADING = re.compile(
     r"^(?:[^,]{1,40},\s+(?=USER\b|[A-Z])|(?i:(?:actually|turns\s+out(?:\s+that)?"
     r"|btw|fyi|well|so|yesterday|today|now|then|recently|finally|eventually|afterwards|later|also"
@@ -64,7 +43,7 @@ _LEADING = re.compile(
 """What may stand before a subject, four times at most: one text can be cut into such parts in many ways, and each is tried."""
 _TURNS_OUT = re.compile(r"^turns\s+out\s+(?:that\s+)?", re.IGNORECASE)
 _KINSMAN = re.compile(
-    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{'|'.join(sorted(map(re.escape, RELATIVES), key=len, reverse=True))}),?\s+"
+    rf"^{USER}['’]s\s+(?:[a-z-]+\s+){{0,2}}?(?:{alternatives(RELATIVES)}),?\s+"
     rf"([A-Z][\w-]*(?:\s[A-Z][\w-]*)*)(?=,?\s)"
 )
 _SUBJECT = re.compile(
@@ -73,18 +52,33 @@ _SUBJECT = re.compile(
 )
 
 
-def relations(content: str, slot: str | None = None) -> frozenset[str]:
+class Relation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relation and the bases of the words that express it, with a sentence that has one and a sentence that has none."""
+
+    name: str
+    words: str
+    example: str
+    counter: str
+
+
+@cache
+def relation_rows() -> tuple[Relation, ...]:
+    """Return the relations of the table."""
+    return section(_TABLE, "relation", tuple[Relation, ...])
+
+
+def relations(content: str, slot: str | None = None, rows: Iterable[Relation] | None = None) -> frozenset[str]:
     """
-    The relations that a memory expresses.
+    The relations that a memory expresses; by all rows where no others are given.
 
     >>> sorted(relations("USER works at Google")), sorted(relations("USER is vegan", "diet"))
     (['to work', 'work'], ['eat'])
     """
     bases = [base_of(word) or word for word in WORD.findall(_TURNS_OUT.sub("", content).lower())]
-    found = {family for base in bases for family in _families().get(base, ())}
-    found |= {f"to {base}" for base in bases if base in BASES and base not in _PLAIN}
-    if slot in _OF_SLOT:
-        found.add(_OF_SLOT[slot])
+    found = {family for base in bases for family in (_families() if rows is None else _by_word(rows)).get(base, ())}
+    found |= {f"to {base}" for base in bases if base in BASES and base not in _LISTS["plain_verbs"]}
+    if slot in _OF_PROPERTY:
+        found.add(_OF_PROPERTY[slot])
     elif slot and slot.startswith(("main ", "favourite ")):
         found.add("prefer")
     return frozenset(found)
@@ -109,10 +103,114 @@ def speaks_of(content: str) -> str | None:
     return " ".join(words[:2]) if words[0].startswith(f"{USER}'") else match[1]
 
 
+def slot_name(attribute: str) -> str:
+    """
+    The one name of a property.
+
+    >>> [slot_name(words) for words in ("boss", "favorite movie", "main editor", "work phone number", "main hobby")]
+    ['manager', 'favourite movie', 'editor', 'work phone', 'main hobby']
+    """
+    words = " ".join(
+        attribute.lower().replace("’", "'").replace("favorite", "favourite").replace("color", "colour").split()
+    )
+    words = re.sub(r"^(?:new|current|latest|present)\s+", "", words)
+    plain = _PREFERRED.sub("", words)
+    same = _SAME.get(plain, plain)
+    if same in _MAIN_IS_PLAIN:
+        return same
+    words = words if plain == words else _PREFERRED.sub("main ", words)
+    if words in _SAME:
+        return _SAME[words]
+    first, _, rest = words.partition(" ")
+    return (
+        f"{first} {_SAME[rest]}"
+        if rest in _SAME and first in ("work", "private", "personal", "office", "favourite", "home")
+        else words
+    )
+
+
+def is_single(attribute: str) -> bool:
+    """
+    Whether a property has one value at a time.
+
+    >>> [is_single(words) for words in ("phone number", "favourite film", "sister", "monthly budget")]
+    [True, True, False, True]
+    """
+    words = attribute.lower().replace("favorite", "favourite").split()
+    if not words:
+        return False
+    if (
+        words[0] in ("favourite", "main", "primary", "preferred", "go-to", "default", "native", "first")
+        and len(words) > 1
+        and not words[-1].endswith("s")
+    ):
+        return True
+    return (
+        words[-1] in _LISTS["single"]
+        or (words[-1] in ("number", "tongue", "plate", "type", "date", "code") and len(words) > 1)
+        or slot_name(" ".join(words)) in _SAME.values()
+    )
+
+
+def same_value(one: str, other: str) -> bool:
+    """
+    Whether two values mean the same.
+
+    >>> same_value("Microsoft", "Microsoft Corporation"), same_value("VSCode", "VS Code"), same_value("Rome", "Oslo")
+    (True, True, False)
+    """
+    return _plain(one) == _plain(other) or any(
+        is_short_form(short, long, "Organization") for short, long in ((one, other), (other, one))
+    )
+
+
+def compatible(one: str, other: str) -> bool:
+    """
+    Whether two values can both be true because one is the more exact.
+
+    >>> compatible("Berlin", "Germany"), compatible("engineer", "senior engineer"), compatible("Berlin", "Paris")
+    (True, False, False)
+    """
+    return same_value(one, other) or is_part_of(one, other) or is_part_of(other, one)
+
+
+def names_the_same(phrase: str, value: str) -> bool:
+    """
+    Whether a phrase of the note names a value: equal, or one within the other.
+
+    >>> names_the_same("job at Acme", "Acme"), names_the_same("Java", "JavaScript")
+    (True, False)
+    """
+    return same_value(phrase, value) or occurs(value, phrase) or occurs(phrase, value)
+
+
+def without_suffix(name: str) -> str:
+    """
+    A company's name without "Inc", "GmbH" and the like.
+
+    >>> without_suffix("Acme Labs Inc."), without_suffix("Labs")
+    ('Acme', 'Labs')
+    """
+    words = name.split()
+    while len(words) > 1 and words[-1].lower().rstrip(".") in COMPANY_SUFFIXES:
+        words.pop()
+    return " ".join(words)
+
+
+def _plain(value: str) -> str:
+    text = _ARTICLE.sub("", value.strip()).strip(" .,!")
+    known = lookup(text)
+    return (known.name if known else without_suffix(text)).casefold()
+
+
 @cache
 def _families() -> dict[str, tuple[str, ...]]:
+    return _by_word(relation_rows())
+
+
+def _by_word(rows: Iterable[Relation]) -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
-    for family, words in _FAMILIES.items():
-        for word in words.split():
-            table[word] = (*table.get(word, ()), family)
+    for row in rows:
+        for word in row.words.split():
+            table[word] = (*table.get(word, ()), row.name)
     return table

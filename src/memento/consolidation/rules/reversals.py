@@ -10,8 +10,7 @@ import re
 from datetime import datetime
 
 from memento.consolidation.agents import USER, Draft, Existing
-from memento.consolidation.rules.relations import relations, speaks_of
-from memento.consolidation.rules.values import same_value
+from memento.consolidation.rules.relations import relations, same_value, speaks_of
 from memento.text.mood import reading
 from memento.text.tokens import normal, stems
 from memento.text.words import PREPOSITIONS

@@ -16,8 +16,9 @@ from memento.consolidation.agents import USER, Draft, Existing
 from memento.consolidation.rules.wording import as_read
 from memento.text.mood import reading
 from memento.text.sentences import introduced, sentences
+from memento.text.tables import word_set
 from memento.text.tokens import WORD, stems
-from memento.text.words import BASES, DETERMINERS, MODALS, PRONOUNS, base_of, is_adverb, is_past, word_set
+from memento.text.words import BASES, DETERMINERS, MODALS, PRONOUNS, base_of, is_adverb, is_past
 
 LIKELY = 0.5
 """The least confidence of a rivalry that is written down."""

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memento.consolidation.agents import USER, Mention
-from memento.text.common import ONE_OF_A_KIND, RELATIVES
 from memento.text.dates import Dated
-from memento.text.gazetteer import lookup
-from memento.text.lowered import name_in_lower_case
+from memento.text.kinds import lookup
+from memento.text.names import name_in_lower_case
+from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 NAME = "[\ue000-\ue7ff]"
 DATE = "[\uf000-\uf0ff]"

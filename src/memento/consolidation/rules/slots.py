@@ -10,18 +10,18 @@ visited, speaks) have no slot.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memento.consolidation.agents import USER
-from memento.consolidation.rules.attributes import is_single, slot_name
 from memento.consolidation.rules.offices import office, role_name
-from memento.consolidation.rules.patterns import AS_ROLE, PATTERNS, Pattern
-from memento.consolidation.rules.schedules import DATED
+from memento.consolidation.rules.patterns import DatedRow, SlotRow, dated_rows, role_beside, slot_rows
+from memento.consolidation.rules.relations import is_single, slot_name
 from memento.consolidation.rules.skeleton import DATE, KIN, Skeleton
-from memento.text.common import RELATIVES
 from memento.text.dates import Dated
-from memento.text.gazetteer import lookup
-from memento.text.words import NUMBER_WORDS, PRONOUNS
+from memento.text.kinds import lookup
+from memento.text.tables import Entry
+from memento.text.words import NUMBER_WORDS, PRONOUNS, RELATIVES
 
 CATEGORIES = {"code editor": "editor", "web browser": "browser", "operating system": "operating system"}
 """Well-known tools of which one is the user's at a time."""
@@ -66,9 +66,13 @@ def held_in(sentence: str) -> Filled | None:
     return Filled(subject=found.subject, slot=found.relation, value=found.value, sure=found.sure) if found else None
 
 
-def slot_of(skeleton: Skeleton) -> Filled | None:
+def slot_of(
+    skeleton: Skeleton,
+    rows: Sequence[Entry[SlotRow]] | None = None,
+    dated: Sequence[Entry[DatedRow]] | None = None,
+) -> Filled | None:
     """
-    The slot that a clause fills, or None.
+    The slot that a clause fills, or None; by all rows of the tables where no others are given.
 
     >>> from memento.consolidation.rules.skeleton import skeleton as reduced
     >>> found = slot_of(reduced("USER's team has 5 people", [], []))
@@ -77,16 +81,16 @@ def slot_of(skeleton: Skeleton) -> Filled | None:
     >>> slot_of(reduced("USER likes tea", [], [])) is None
     True
     """
-    if dated := _date_slot(skeleton):
-        return dated
-    for pattern in PATTERNS:
-        match = pattern.expression.search(skeleton.text)
-        if match and (filled := _filled(pattern, match, skeleton)):
+    if filled := _date_slot(skeleton, dated_rows() if dated is None else dated):
+        return filled
+    for entry in slot_rows() if rows is None else rows:
+        match = entry.pattern.search(skeleton.text)
+        if match and (filled := _filled(entry.row, match, skeleton)):
             return filled
     return None
 
 
-def _filled(pattern: Pattern, match: re.Match[str], skeleton: Skeleton) -> Filled | None:
+def _filled(pattern: SlotRow, match: re.Match[str], skeleton: Skeleton) -> Filled | None:
     group = match.groupdict()
     value = _value(pattern, group["v"], skeleton)
     subject = _subject(group["s"], skeleton)
@@ -112,7 +116,7 @@ def _filled(pattern: Pattern, match: re.Match[str], skeleton: Skeleton) -> Fille
 
 def _role(group: dict[str, str | None], skeleton: Skeleton) -> str | None:
     """The job title that stands beside an employer, wherever in the clause."""
-    match = AS_ROLE.search(skeleton.text)
+    match = role_beside().search(skeleton.text)
     role = group.get("role") or (match["role"] if match else None)
     return skeleton.words(role) if role else None
 
@@ -140,7 +144,7 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
     if "{owned}" in template:
         owned = group["owned"] or ""
         return None if owned in RELATIVES or owned.endswith("s") else template.format(owned=owned)
-    if template == "{role} ":
+    if template == "{role}":
         return slot_name(group["role"] or "")
     if not group.get("attr"):
         return template
@@ -160,7 +164,7 @@ def _slot(template: str, group: dict[str, str | None], value: str, skeleton: Ske
     return template.format(attr=slot_name(attribute), thing=skeleton.words(thing or "").lower())
 
 
-def _value(pattern: Pattern, text: str | None, skeleton: Skeleton) -> str:
+def _value(pattern: SlotRow, text: str | None, skeleton: Skeleton) -> str:
     if not text:
         return ""
     if (mention := skeleton.named(text[0])) is not None and len(text) == 1:
@@ -197,14 +201,14 @@ def _subject(sign: str | None, skeleton: Skeleton) -> str | None:
     return mention.name if mention else None
 
 
-def _date_slot(skeleton: Skeleton) -> Filled | None:
+def _date_slot(skeleton: Skeleton, rows: Sequence[Entry[DatedRow]]) -> Filled | None:
     """The date of something: "Orion's launch moved to June 1" → Orion, date of launch, 2024-06-01."""
-    for index, expression in enumerate(DATED):
-        match = expression.search(skeleton.text)
+    for entry in rows:
+        match = entry.pattern.search(skeleton.text)
         if match is None or (date := skeleton.dated(match["d"])) is None or date.role in ("since", "for"):
             continue
         group = match.groupdict()
-        if index in (2, 3) and not _schedules(group, index, skeleton):
+        if entry.row.of and not _schedules(group, entry.row.of, skeleton):
             continue
         subject, slot = _dated_of(group, skeleton)
         value = f"{date.value:%Y-%m-%d %H:%M}" if date.has_time else f"{date.value:%Y-%m-%d}"
@@ -212,13 +216,13 @@ def _date_slot(skeleton: Skeleton) -> Filled | None:
     return None
 
 
-def _schedules(group: dict[str, str | None], index: int, skeleton: Skeleton) -> bool:
+def _schedules(group: dict[str, str | None], of: str, skeleton: Skeleton) -> bool:
     """Whether the subject of "… is on Friday" or "… starts in May" is something that has a date."""
     subject = skeleton.named(group["s"] or "")
     if subject is None:
-        return index == 2 and bool(re.search(r"launch|ship|releas|live|due", group.get("verb") or ""))
+        return of == "verb" and bool(re.search(r"launch|ship|releas|live|due", group.get("verb") or ""))
     return subject.kind == "Event" or (
-        index == 2
+        of == "verb"
         and subject.kind in ("Project", "Technology", "Concept")
         and bool(
             re.search(

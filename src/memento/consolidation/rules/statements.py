@@ -12,22 +12,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from memento.consolidation.agents import USER, Mention
-from memento.consolidation.rules.attributes import EVENTS
-from memento.consolidation.rules.diary import of_the_same, shared_verbs, with_subject
 from memento.consolidation.rules.ends import being_replaced, ended, never_was, used_to
-from memento.consolidation.rules.later import LATER_SLOTS, begins_at, begun
+from memento.consolidation.rules.patterns import EVENTS, LATER_SLOTS, begins_at, begun
 from memento.consolidation.rules.skeleton import Skeleton, found_mentions, mention_pattern, skeleton
 from memento.consolidation.rules.slots import Filled, held_in, slot_of
-from memento.consolidation.rules.wording import leans, noise, with_user
+from memento.consolidation.rules.wording import leans, noise, of_the_same, shared_verbs, with_subject, with_user
 from memento.model import Note, User
-from memento.text.blocks import blocks, language
-from memento.text.common import RELATIVES
 from memento.text.dates import Dated, Leaning, dates
 from memento.text.mood import Reading, Tone, reading, tone
 from memento.text.names import self_name
 from memento.text.person import third_person
-from memento.text.sentences import clauses, introduced, is_framing, is_readable, sentences
-from memento.text.words import MONTHS, WEEKDAYS, word_set
+from memento.text.sentences import blocks, clauses, introduced, is_framing, is_readable, language, sentences
+from memento.text.tables import word_set
+from memento.text.words import MONTHS, RELATIVES, WEEKDAYS
 
 LONGEST = 20_000
 """Characters of a note that are read sentence by sentence; what follows is kept as it was said."""

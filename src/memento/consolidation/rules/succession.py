@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 
 from memento.consolidation.agents import Draft, Existing, Target
-from memento.consolidation.rules.attributes import ONCE
-from memento.consolidation.rules.endings import rule_of
+from memento.consolidation.rules.ends import is_outcome, rule_of
 from memento.consolidation.rules.matches import NEVER, is_ended, shares_subject
-from memento.consolidation.rules.outcomes import is_outcome
+from memento.consolidation.rules.relations import ONCE, compatible
 from memento.consolidation.rules.reversals import (
     changes_status,
     has_come_true,
@@ -25,7 +24,6 @@ from memento.consolidation.rules.reversals import (
     is_turned_round,
     keeps_other_hours,
 )
-from memento.consolidation.rules.values import compatible
 from memento.model import Note
 from memento.text.mood import is_no_longer, reading
 from memento.text.tokens import normal, occurs, stems

@@ -1,73 +1,54 @@
 """
-How a memory is worded: as its note says it, with USER for the person who speaks.
+How a memory is worded: as its note says it, with USER for the person who speaks; and what a hurried writer leaves out.
 
 *Because:* words that are changed are words that a question no longer finds, and every change may be a false one. Only what is
 certain changes: "I" and "my", the verb that agrees with them, and a day that is named by its distance gains its date.
+
+"Flying to Oslo" is read as "I'm flying to Oslo", "new boss: Kiran" as "my new boss is Kiran", only where the first word can begin
+no whole sentence. Patterns and words stand in `data/wording.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from memento.consolidation.rules.diary import with_subject
+from memento.consolidation.rules.patterns import DATA, EVENTS
+from memento.consolidation.rules.relations import is_single
 from memento.text.dates import Dated
 from memento.text.person import third_person
 from memento.text.sentences import sentences
-from memento.text.words import BASES, base_of, is_past, word_set
+from memento.text.tables import Entry, Row, entries, named_patterns, word_lists
+from memento.text.words import (
+    BASES,
+    DETERMINERS,
+    MODALS,
+    NUMBER_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    base_of,
+    is_adverb,
+    is_past,
+)
 
-_GREETING = re.compile(
-    r"^(?:hi|hello|hey|hiya|howdy|yo|good\s+(?:morning|afternoon|evening|night|day)|greetings|welcome|bye|goodbye|cheers"
-    r"|see\s+you|talk\s+soon|take\s+care)\b(?:,?\s+(?:there|all|everyone|everybody|team|folks|again|back|you|later|soon"
-    r"|memento|[A-Z]\w+)){0,3}\s*[!.,…)]*$",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(
-    r"^(?:many\s+)?(?:thanks?|thank\s+you|thx|ty|cheers|much\s+appreciated|appreciate\s+it|you['’]re\s+welcome|no\s+problem"
-    r"|no\s+worries)\b(?:\s+(?:so|very|a|lot|much|you|again|for|all|the|your|that|this|help|everything|in|advance|lots"
-    r"|bunch|million)){0,6}\s*[!.…]*$",
-    re.IGNORECASE,
-)
-_NOISE = word_set(
-    "ok okay k kk yes yeah yep yup no nope nah sure right fine great good nice cool wow awesome amazing perfect lovely brilliant "
-    "exactly absolutely totally agreed done test testing hm hmm mhm ah oh aha haha hahaha lol lmao omg ugh yay huh what "
-    "please sorry oops damn congrats congratulations excellent super well anyway so sounds looks got it understood noted"
-)
-_QUESTION_WORDS = r"(?:who|whom|whose|what|when|where|why|how|which)"
-_QUESTION = re.compile(
-    rf"^(?:(?:and|so|but|ok|okay|hey|well|sorry|btw)[,\s]+)*(?:{_QUESTION_WORDS}(?:['’]s|['’]re)?|do|does|did|am|is|are|was"
-    r"|were|can|could|would|will|should|shall|may|have|has|had|any|anyone|isn['’]t|aren['’]t|don['’]t|doesn['’]t|didn['’]t"
-    r"|won['’]t)\b.*\?[\"'”’)\s]*$",
-    re.IGNORECASE | re.DOTALL,
-)
-_TELLING = re.compile(
-    r"^(?:\w+[,\s]+){0,2}(?:did|do|have|can|could|would|will)\s+(?:i|you)\s+(?:(?:not|ever|already|even|n['’]t)\s+)?"
-    r"(?:tell|told|mention(?:ed)?|say|said|know|knew|believe|hear|heard|imagine|see|seen|remember)\b",
-    re.IGNORECASE,
-)
-_PRONOUN = re.compile(
-    r"^(?:(?:and|but|so|then|also|plus|or|still|now|anyway|meanwhile|instead)[,\s]+)*"
-    r"(?:he|she|it|they|them|this|that|these|those|both|his|her|hers|its|their|there|one\s+of\s+(?:them|those)|the\s+(?:other|others"
-    r"|same|latter|former|first|second|rest))\b(?!\s+(?:are|is|was|were)\s+(?:an?\s+)?\w+\s+(?:in|at|on)\b(?<=there))",
-    re.IGNORECASE,
-)
-_ELLIPTIC = word_set(
-    "still also back never always only just not no until till since from for at on in with by after before"
-)
-_CONJUNCTION = re.compile(
-    r"^(?:and|but|so|then|because|since|though|although|which|who|or|plus|hence|therefore|otherwise)\b", re.IGNORECASE
-)
+TABLE = DATA / "wording.toml"
+_LISTS = word_lists(TABLE)
 _WORD = re.compile(r"[\w'’]+")
-_RELATIVE = re.compile(
-    r"\b(?:yesterday|tomorrow|tonight|last\s+night|the\s+(?:day\s+before\s+yesterday|day\s+after\s+tomorrow|other\s+day)"
-    r"|(?:last|next|this|this\s+coming|this\s+past)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|\w+\s+(?:\w+\s+)?(?:days?|weeks?|months?|years?)\s+ago|(?:last|next)\s+(?:week|month|year|weekend))\b",
-    re.IGNORECASE,
-)
 _STAMP = re.compile(r"\s?\[\d{4}(?:-\d\d){0,2}\]")
-_COARSE = re.compile(r"\b(?:months?|years?)\b", re.IGNORECASE)
+
+
+@cache
+def noise_rows() -> tuple[Entry[Row], ...]:
+    """Return the rows of sentences that are worth no memory; the second part of an example is the reason."""
+    return entries(TABLE, Row, {}, table="noise_row", flags=re.IGNORECASE)
+
+
+@cache
+def signs() -> Mapping[str, re.Pattern[str]]:
+    """Return the patterns of wording, by their names."""
+    return named_patterns(TABLE, {}, flags=re.IGNORECASE)
 
 
 def with_user(text: str) -> str:
@@ -91,9 +72,9 @@ def as_read(content: str) -> str:
     return " ".join(third_person(with_subject(sentence)) for sentence in sentences(_STAMP.sub("", content)))
 
 
-def noise(sentence: str) -> str:
+def noise(sentence: str, rows: Sequence[Entry[Row]] | None = None) -> str:
     """
-    Why a sentence is worth no memory, or "".
+    Why a sentence is worth no memory, or ""; by all rows where no others are given.
 
     >>> noise("Thanks a lot!"), noise("ok"), noise("Where do I live?"), noise("I like tea.")
     ('it is thanks', 'it says nothing by itself', 'it is a question', '')
@@ -102,14 +83,11 @@ def noise(sentence: str) -> str:
     words = _WORD.findall(plain)
     if not words:
         return "it has no words"
-    if _GREETING.match(plain):
-        return "it is a greeting"
-    if _THANKS.match(plain):
-        return "it is thanks"
-    if len(words) <= 3 and all(word.lower() in _NOISE for word in words):
+    for entry in noise_rows() if rows is None else rows:
+        if entry.pattern.match(plain) and not signs()["telling"].match(plain):
+            return entry.row.example[1]
+    if len(words) <= 3 and all(word.lower() in _LISTS["noise"] for word in words):
         return "it says nothing by itself"
-    if _QUESTION.match(plain) and not _TELLING.match(plain):
-        return "it is a question"
     return ""
 
 
@@ -120,12 +98,12 @@ def leans(piece: str) -> bool:
     >>> leans("She still teaches."), leans("Two bedrooms."), leans("Mum still teaches.")
     (True, True, False)
     """
-    if _PRONOUN.match(piece) or _CONJUNCTION.match(piece):
+    if signs()["begins-with-pronoun"].match(piece) or signs()["begins-with-conjunction"].match(piece):
         return True
     words = _WORD.findall(piece)
     first = words[0].lower() if words else ""
     if (
-        is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _ELLIPTIC
+        is_past(first) or (first.endswith("s") and base_of(first) and first not in BASES) or first in _LISTS["elliptic"]
     ) and len(words) > 1:
         return words[1][0].islower() or not has_verb(words[1:])
     return len(words) <= 4 and not has_verb(words) and not re.search(r"\d|[:=]", piece)
@@ -151,16 +129,141 @@ def with_dates(content: str, dates: Sequence[Dated], zone: tzinfo) -> str:
     text, shift = content, 0
     for one in sorted(dates, key=lambda found: found.end):
         phrase = content[one.start : one.end]
-        if not _RELATIVE.search(phrase) or content[one.end :].lstrip().startswith("["):
+        if not signs()["by-distance"].search(phrase) or content[one.end :].lstrip().startswith("["):
             continue
         day = one.value.astimezone(zone)
         stamp = (
             f" [{day:%Y}]"
             if "year" in phrase.lower()
             else f" [{day:%Y-%m}]"
-            if _COARSE.search(phrase)
+            if signs()["coarse"].search(phrase)
             else f" [{day:%Y-%m-%d}]"
         )
         at = one.end + shift
         text, shift = f"{text[:at]}{stamp}{text[at:]}", shift + len(stamp)
     return text
+
+
+def with_subject(piece: str) -> str:
+    """
+    The clause with the "I" or "my" that a diary leaves out.
+
+    >>> with_subject("Started at Acme"), with_subject("Flying to Oslo on Friday"), with_subject("Running is fun")
+    ('I started at Acme', "I'm flying to Oslo on Friday", 'Running is fun')
+    >>> with_subject("new boss: Kiran"), with_subject("turned 42 yesterday"), with_subject("Back at Etsy since May")
+    ('my new boss is Kiran', 'I turned 42 yesterday', "I'm back at Etsy since May")
+    """
+    first, _, rest = piece.partition(" ")
+    while rest and is_adverb(first) and first.lower() not in ("no", "not", "instead", "either", "even", "now"):
+        first, _, rest = rest.partition(" ")
+        if not (is_past(first) or first.lower().endswith("ing")):
+            break
+        piece = f"{first} {rest}"
+    if not rest or not first.isalpha():
+        return piece
+    lowered = first.lower()
+    behind = rest.split()[0]
+    a_verb = base_of(lowered) or behind.lower() in PREPOSITIONS | DETERMINERS or behind[0].isupper()
+    if is_past(lowered) and a_verb and lowered not in ("been", "born", "gone", "done", "used"):
+        passive = rest.startswith("by ") or (rest.startswith("to ") and lowered not in _LISTS["going"])
+        return piece if passive or _labelled(piece) else f"I {lowered} {rest}"
+    if re.match(r"last\s+day\s+(?:at|with)\s", piece, re.IGNORECASE):
+        return f"my {lowered} {rest}"
+    if signs()["my-is-left-out"].match(piece) and (is_single(lowered) or re.fullmatch(EVENTS, lowered)):
+        return f"my {lowered} {rest}"
+    if signs()["i-am-left-out"].search(piece):
+        return f"I'm {lowered} {rest}"
+    if match := signs()["i-have-left-out"].match(piece):
+        return f"I've been {piece[match.end() :]}"
+    if (
+        lowered.endswith("ing")
+        and base_of(lowered)
+        and not signs()["has-a-verb"].search(_main(rest))
+        and lowered not in ("according", "including", "during")
+    ):
+        return f"I'm {lowered} {rest}"
+    return _labelled(piece) or piece
+
+
+def shared_verbs(clause: str) -> list[str]:
+    """
+    The statements of a subject with several verbs between commas.
+
+    >>> shared_verbs("I live in Trieste, work at Generali, and have two kids")
+    ['I live in Trieste', 'I work at Generali', 'I have two kids']
+    >>> shared_verbs("I like tea, work and walks")
+    ['I like tea, work and walks']
+    """
+    match = re.match(
+        r"^((?:so\s+|well\s+)?(?P<s>I|We|[A-Z][\w-]*(?:\s[A-Z][\w-]*)?)\s+(?:[a-z]+ly\s+"
+        r"|just\s+|also\s+|then\s+)?)(?P<v>[a-z]+)\s",
+        clause,
+        re.ASCII,
+    )
+    if match is None or re.search(r"\b(?:if|that|because|when|which|who|whether)\b", clause, re.IGNORECASE):
+        return [clause]
+    form = _form(match["v"])
+    pieces: list[str] = []
+    for part in signs()["parts"].split(clause):
+        if not pieces:
+            pieces.append(part)
+        elif form and _begins_like(part, form):
+            pieces.append(f"{match['s']} {part}")
+        else:
+            pieces[-1] = f"{pieces[-1]}, {part}"
+    return pieces if len(pieces) > 1 else [clause]
+
+
+def _begins_like(part: str, form: str) -> bool:
+    """Whether a part begins with a verb of the same form and something only a verb has behind it."""
+    words = [word for word in part.split()[:5] if not is_adverb(word)]
+    if len(words) < 2 or _form(words[0]) != form:
+        return False
+    after = words[1]
+    return (
+        form == "past"
+        or after.lower() in PREPOSITIONS | DETERMINERS | PRONOUNS
+        or after[0].isupper()
+        or after[0].isdigit()
+        or after in NUMBER_WORDS
+    )
+
+
+def of_the_same(piece: str, before: str) -> str:
+    """
+    The clause with what "it" stands for, where the clause before it speaks of one measured thing.
+
+    >>> of_the_same("it's 980 euros now", "Rent went up")
+    'my rent is 980 euros now'
+    >>> of_the_same("it's late", "Rent went up")
+    "it's late"
+    """
+    match, about = signs()["it-is-so-much"].match(piece), signs()["about-a-measure"].match(before)
+    if match and about and is_single(about["what"].lower()):
+        return f"my {about['what'].lower()} is {piece[match.end() :]}"
+    return piece
+
+
+def _form(verb: str) -> str:
+    """ "past", "base" or "s": verbs that share a subject have one form."""
+    if is_past(verb):
+        return "past"
+    if verb in BASES or verb in ("am", "have"):
+        return "base"
+    return "s" if base_of(verb) and verb.endswith("s") else ""
+
+
+def _main(rest: str) -> str:
+    """The words of a clause before a comma or a conjunction."""
+    return re.split(r"[,;]|\b(?:because|since|and|but|so|when|that|who|which)\b", rest, maxsplit=1)[0]
+
+
+def _labelled(piece: str) -> str:
+    """ "Rent: 900 euros" as a sentence about the user, or "" """
+    match = signs()["label"].match(piece)
+    if match is None or match["attr"].lower() in _LISTS["no_labels"] or match["attr"].lower().split()[-1] in MODALS:
+        return ""
+    if not is_single(match["attr"].lower().removeprefix("next ").removeprefix("latest ")):
+        return ""
+    value = match["value"].rstrip(".!") if match["when"] else match["value"]
+    return f"my {match['attr'].lower()} is {value}{match['when'] or ''}"

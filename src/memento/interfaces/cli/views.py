@@ -87,7 +87,7 @@ def show_inferred(found: Json) -> str:
         return "Nothing is inferred, as too much follows: raise inference.most, or state fewer axioms."
     if not found["triples"] and not found["contradictions"]:
         return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
-    from memento.graph.inference.rules import describe_rule
+    from memento.graph.closure import describe_rule
 
     lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
     lines += [f"{count:>9,}  {rule:<8}  {describe_rule(rule)}" for rule, count in sorted(found["by_rule"].items())]
@@ -131,7 +131,7 @@ def show_status(found: Json) -> str:
 def show_fields(found: Json) -> str:
     """Name and value, a line each."""
     width = max(len(name) for name in found)
-    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_value(value)}" for name, value in found.items())
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
 
 
 def show_differences(found: Iterable[Json]) -> str:
@@ -213,7 +213,7 @@ def _over(one: Json) -> str:
     return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
 
 
-def _value(value: object) -> str:
+def _show_value(value: object) -> str:
     match value:
         case None:
             return "none"

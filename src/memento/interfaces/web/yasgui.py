@@ -21,7 +21,7 @@ from werkzeug.exceptions import NotFound
 
 from memento import __version__, assets, settings
 from memento.graph.binding import load_query
-from memento.sparql.query.description import EXAMPLES as OF_MEMORY
+from memento.sparql.description import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
 FILES = f"/static{ADDRESS}/"

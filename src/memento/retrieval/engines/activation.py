@@ -19,9 +19,8 @@ from memento.iris import IRI, MEM
 from memento.model import Item, Scope, Used
 from memento.rank import laws
 from memento.rank.walks import spread
-from memento.search.view import View
-from memento.strength import energy
-from memento.strength.reinforcement import Reinforcement
+from memento.search.indexes import View
+from memento.strength import Reinforcement, importances
 
 STEPS, DECAY, THRESHOLD = 3, 0.85, 0.1
 MOST = 100
@@ -110,6 +109,6 @@ def _score_nodes(nodes: np.ndarray, active: np.ndarray, now: datetime, parts: Ba
         parts.indexes.nodes.creation_times(nodes) / 1000.0, parts.indexes.numbers.column(MEM.lastAccessedAt, nodes)
     )
     days = np.maximum(now.timestamp() - since, 0.0) / 86_400
-    important = energy.importances(nodes, parts)
+    important = importances(nodes, parts)
     ranked = zip(active.tolist(), days.tolist(), important.tolist(), strict=True)
     return np.array([laws.score_activation(*one) for one in ranked])

@@ -25,6 +25,7 @@ from memento.rank.fusion import rrf
 from memento.rank.walks import Csr, hops
 from memento.search.words import Postings, bm25_of_terms, tokens
 from memento.settings import KeysSettings, WordsSettings
+from memento.text.spelling import count_edits
 
 _LISTED = 50  # candidates of each ranking
 _KEYS = 10  # matched keys that lead on
@@ -341,28 +342,9 @@ def expand_word(term: str, words: Iterable[str]) -> list[tuple[str, float]]:
         more = len(word) - len(term)
         if more > 0 and len(term) >= _SHORTEST and word.startswith(term):
             found.append((word, _AS_PREFIX * len(word) / (len(word) + 0.3 * more)))
-        elif most and abs(more) <= most and (edits := edit_distance(term, word, most)) is not None:
+        elif most and abs(more) <= most and (edits := count_edits(term, word, most)) <= most:
             found.append((word, _AS_SLIP * len(word) / (len(word) + edits)))
     return sorted(found, key=lambda one: (-one[1], one[0]))[:_MOST]
-
-
-def edit_distance(one: str, other: str, most: int) -> int | None:
-    """
-    Return how many letters must be put in, taken out or replaced to turn one word into another; None when more than `most`.
-
-    >>> edit_distance("aple", "apple", 1), edit_distance("kitten", "sitting", 2)
-    (1, None)
-
-    Source: Levenshtein 1966.
-    """
-    row = list(range(len(other) + 1))
-    for place, letter in enumerate(one, start=1):
-        before, row = row, [place]
-        for column, against in enumerate(other, start=1):
-            row.append(min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != against)))
-        if min(row) > most:
-            return None
-    return row[-1] if row[-1] <= most else None
 
 
 def _list_words(postings: Sequence[Postings]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from memento.rank.fusion import fuse, minmax
 from memento.rank.mmr import adaptive_lambda, mmr
 from memento.rank.walks import ppr
 from memento.retrieval.question import Question
-from memento.search.view import View
+from memento.search.indexes import View
 from memento.settings import (
     AnchorSettings,
     DistillSettings,

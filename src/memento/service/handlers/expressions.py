@@ -13,14 +13,12 @@ from memento.model import Evaluated, Item
 from memento.operations import Operation
 from memento.operations import expressions as operations
 from memento.retrieval.engines import activation
-from memento.service.context import Context
-from memento.service.dispatch import handle, handles
-from memento.service.handlers.documents import export_pieces, take_in
+from memento.service.context import Context, handle, handles
+from memento.service.handlers.care import export_pieces, take_in
 from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form
-from memento.sexpr.spoken import Host
-from memento.sexpr.verbs import VERBS
+from memento.sexpr.verbs import VERBS, Host
 from memento.time import now
 
 
@@ -32,7 +30,7 @@ def evaluate(operation: operations.Evaluate, context: Context) -> Evaluated:
         raise InputError(f"the expression must be text, not {type(expression).__name__}")
     evaluation = Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context))
     forms = evaluation.check_forms(expression)
-    if evaluation.writes(forms):
+    if evaluation.may_write(forms):
         context.access.needs("write")
         context.require_writable()
     values = evaluation.evaluate_forms(forms)

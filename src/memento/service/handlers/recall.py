@@ -24,8 +24,7 @@ from memento.operations import recall as operations
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.settings import Settings
 from memento.time import instant
 

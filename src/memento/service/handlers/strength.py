@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from memento import strength as strengths
 from memento.consolidation.context import load_contents
 from memento.model import Activated, Archived, Association, Fading, Followed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
-from memento.service.context import Context
-from memento.service.dispatch import handles
-from memento.strength import associations, energy
+from memento.service.context import Context, handles
 from memento.time import now
 
 
 @handles(operations.Strength)
-def strength(operation: operations.Strength, context: Context) -> Numbers:
+def measure_strength(operation: operations.Strength, context: Context) -> Numbers:
     """Look up the numbers of a memory."""
     scope = context.scope(operation.namespace)
-    return energy.read_strength(operation.iri, scope, context.stores, context.service.reinforcement)
+    return strengths.read_strength(operation.iri, scope, context.stores, context.service.reinforcement)
 
 
 @handles(operations.Feedback)
@@ -24,7 +23,7 @@ def feedback(operation: operations.Feedback, context: Context) -> Numbers:
     """Let a memory's energy grow or shrink."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
-        return energy.record_feedback(
+        return strengths.record_feedback(
             operation.iri, operation.helped, scope, now(), context.stores, service.reinforcement
         )
 
@@ -34,7 +33,7 @@ def associate(operation: operations.Associate, context: Context) -> Association:
     """Write a link between two memories, or let it grow."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
-        return associations.associate(
+        return strengths.associate(
             operation.source,
             operation.target,
             operation.relation,
@@ -49,14 +48,14 @@ def associate(operation: operations.Associate, context: Context) -> Association:
 def trace(operation: operations.Trace, context: Context) -> tuple[Followed, ...]:
     """Follow links from one memory to the next."""
     scope = context.scope(operation.namespace)
-    return associations.trace_paths(operation.iri, operation.depth, scope, now(), context.stores)
+    return strengths.trace_paths(operation.iri, operation.depth, scope, now(), context.stores)
 
 
 @handles(operations.Activate)
 def activate(operation: operations.Activate, context: Context) -> tuple[Activated, ...]:
     """Spread activation."""
     scope = context.scope(operation.namespace)
-    return associations.spread_activation(
+    return strengths.spread_activation(
         operation.seeds, operation.steps, operation.decay, operation.threshold, scope, now(), context.stores
     )
 
@@ -68,7 +67,7 @@ def decay(operation: operations.Decay, context: Context) -> Fading:
     days = context.settings.living.half_life if operation.half_life_days is None else operation.half_life_days
     with service.writing:
         service.reinforcement.write_held()
-        return energy.decay_energies(days, scope, now(), context.stores)
+        return strengths.decay_energies(days, scope, now(), context.stores)
 
 
 @handles(operations.Archive)
@@ -78,9 +77,9 @@ def archive(operation: operations.Archive, context: Context) -> Archived:
     scope, service = context.scope(operation.namespace, "read" if operation.dry_run else "write"), context.service
     with service.writing:
         service.reinforcement.write_held()
-        exhausted = energy.find_exhausted(scope, now(), context.stores, context.settings.living)
+        exhausted = strengths.find_exhausted(scope, now(), context.stores, context.settings.living)
         if not operation.dry_run:
-            energy.archive_memories(exhausted, scope, now(), context.stores)
+            strengths.archive_memories(exhausted, scope, now(), context.stores)
         contents = load_contents(exhausted, scope, context.stores)
     return Archived(memories=exhausted, dry_run=operation.dry_run, contents=contents)
 
@@ -90,5 +89,5 @@ def unarchive(operation: operations.Unarchive, context: Context) -> Numbers:
     """Let an archived memory come back."""
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
-        energy.unarchive_memory(operation.iri, scope, now(), context.stores)
-        return energy.read_strength(operation.iri, scope, context.stores, service.reinforcement)
+        strengths.unarchive_memory(operation.iri, scope, now(), context.stores)
+        return strengths.read_strength(operation.iri, scope, context.stores, service.reinforcement)

@@ -1,8 +1,19 @@
 // YASGUI's table with cells of its own: theirs are cleaned so often that a thousand rows take seconds, and lose the addresses of URNs.
 const escaped = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const textOf = ({ value }) => (typeof value === "string" ? value : JSON.stringify(value)); // a triple has no text
 
 export const tablePlugin = (Table, short) =>
   class extends Table {
+    // What is sorted and searched by would be parsed as markup first, and then cleaned: it is text from the start.
+    getColumns() {
+      const prefixes = this.yasr.getPrefixes();
+      const render = (cell, wanted) => {
+        if (!cell) return cell;
+        return ["display", "type"].includes(wanted) ? this.getCellContent(cell, prefixes) : escaped(textOf(cell));
+      };
+      return super.getColumns().map((column) => (column.name ? { ...column, render } : column));
+    }
+
     getUriLinkFromBinding({ value }, prefixes) {
       const shown = short(value, prefixes);
       const iri = escaped(value);
@@ -11,8 +22,9 @@ export const tablePlugin = (Table, short) =>
       return shown || this.persistentConfig.compact ? link : `&lt;${link}&gt;`;
     }
 
-    formatLiteral({ value, datatype, "xml:lang": language }, prefixes) {
-      const text = escaped(typeof value === "string" ? value : JSON.stringify(value)); // a triple has no text
+    formatLiteral(literal, prefixes) {
+      const { datatype, "xml:lang": language } = literal;
+      const text = escaped(textOf(literal));
       if (this.persistentConfig.compact || !(language || datatype)) return text;
       return `"${text}"<sup>${language ? `@${escaped(language)}` : `^^${this.getUriLinkFromBinding({ value: datatype }, prefixes)}`}</sup>`;
     }

@@ -1,0 +1,637 @@
+"""
+RDF out of a memory, and into it: a document of the graphs that a caller may read, and a document's graphs into those of the caller.
+
+Out go memories, cases, the user, the provenance and the tenant's own RDF, whole; what was done with the store (audit) on demand,
+for reading. Never go out: the ontology, which everybody has; what is inferred, which is inferred again; other tenants; tokens.
+
+What comes in is checked and embedded first, and then written at once. IRIs stay as they are, but for the user's, which is the
+tenant's, and those that another namespace or tenant of this store has: an IRI is in one place only, so a copy gets others, the same
+each time. What is here already stays: statements are added, none is removed; where an entity or the user has another name, kind or
+description here, that one stays too, and so does what is known of a case. An audit, what was inferred, and the ontology are left
+out.
+
+*Guarantees:* all or nothing; the same document twice changes nothing.
+
+*Flow:* `staged` (read, placed, settled) → `find_violations` (shapes) → `find_refused` (indexes) → `VectorStaging` → `write_import`
+(written, indexes follow).
+
+*But:* an export of some namespaces has no RDF of the tenant's own, which belongs to none of them; of the provenance it has what
+made the memories in it, and of `main` what these point at.
+
+*Because:* the engine's iterators live and die in the thread that made them, and a web server reads and drops an answer in any: so a
+copy of the store as it was at one instant, by hard links, is read by one thread. An export delays nobody: not who writes, and not
+who puts a backup in the store's place. Embedding is what takes long and what may fail; a write must do neither. So the vectors are
+put into the vector file before anything is written: the document's own where they fit, else new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import threading
+import weakref
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from shutil import rmtree
+from typing import IO
+from uuid import uuid4
+
+import numpy as np
+
+from memento.access import Access
+from memento.backends import Backends
+from memento.cases.bank import embed_tasks
+from memento.errors import Forbidden, GraphError, InputError, MementoError, ShapeViolation
+from memento.graph import mapping
+from memento.graph.documents import Form, read_lines, writable, written
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.store import Store
+from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt
+from memento.iris import (
+    CASES,
+    IRI,
+    MEM,
+    ONTOLOGY,
+    TYPE,
+    GraphName,
+    audit_iri,
+    check_namespace,
+    graph_iri,
+    mint,
+    parse_graph_name,
+    user_iri,
+)
+from memento.model import Merged, Scope, Update
+from memento.ports import Progress, Vectors
+from memento.search.indexes import Indexes
+from memento.search.nodes import Record
+from memento.search.vectors import VectorFile, digest
+from memento.time import now
+
+_WHOLE = ("self", "graph", "cases", "provenance", "data")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportDocument:
+    """A document on its way out: its format, how many statements it has beside those of vectors, and its pieces."""
+
+    form: Form
+    statements: int
+    pieces: Iterator[bytes]
+
+
+def export_document(
+    form: Form, scope: Scope, access: Access, parts: Backends, *, only: str | None, vectors: bool, audit: bool
+) -> ExportDocument:
+    """
+    Export the document of a tenant's graphs, or of one namespace. What is written after this call is not in it.
+
+    Args:
+        only: the namespace; None for all that the caller sees.
+        vectors: put the vectors beside what they are of.
+        audit: put in what was done with the store; an import passes it over.
+
+    Raises:
+        NotAcceptable: the format has no named graphs.
+    """
+    writable(form)
+    names = _list_graphs(scope.tenant, parts)
+    named = [name for name in names if _kind_of(name) in ("graph", "cases")]
+    own = [name for name in named if _name_of(name) == (only or _name_of(name)) and access.sees(_name_of(name))]
+    is_whole = only is None and not access.namespaces
+    kinds = (*_WHOLE, "audit") if audit else _WHOLE
+    chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
+    main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
+    snapshot = StoreCopy(parts)
+
+    def streams(of: Store) -> list[Statements]:
+        if is_whole:
+            return [of.match(graph=name) for name in chosen]
+        return excerpt(of, [scope.self_graph, *own], scope.provenance, main_graph)
+
+    def pieces() -> Iterator[bytes]:
+        found = streams(snapshot.open())
+        if vectors:
+            file, made_by = parts.indexes.file, parts.embedder.fingerprint
+            found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
+        return written(found, form)
+
+    if is_whole:
+        count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
+    else:
+        count = sum(1 for some in streams(parts.graph) for _ in some)
+    return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
+
+
+def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:
+    return [name for name in parts.graph.graphs() if (found := parse_graph_name(name)) and found.tenant == tenant]
+
+
+def _kind_of(name: IRI) -> str:
+    found = parse_graph_name(name)
+    return found.kind if found else ""
+
+
+def _name_of(name: IRI) -> str:
+    found = parse_graph_name(name)
+    return found.name if found else ""
+
+
+def _read_vector(iri: IRI, file: VectorFile, fingerprint: str) -> NodeVectors | None:
+    stored = file.find(iri)
+    return NodeVectors(stored[1].tobytes(), fingerprint, stored[0]) if stored and len(stored[1]) else None
+
+
+_WAITING = 8  # pieces that are made before anybody reads them
+
+
+class StoreCopy:
+    """The store as it is now, in a folder that goes when this object goes; nobody may write while it is made."""
+
+    def __init__(self, parts: Backends) -> None:
+        """Copy the store; raise `GraphError` when there is no room for it."""
+        self._live = parts.graph
+        if self._live.is_on_disk:
+            for left in parts.datadir.path.glob("export-*"):
+                if not left.name.startswith(f"export-{os.getpid()}-"):  # of a process that was killed
+                    rmtree(left, ignore_errors=True)
+            self._folder = parts.datadir.path / f"export-{os.getpid()}-{uuid4().hex}"
+            self._live.backup(self._folder)
+            weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
+
+    def open(self) -> Store:
+        """Open the copy, to be read by this thread; what is in memory is as it is now."""
+        return Oxigraph.read_only(self._folder) if self._live.is_on_disk else self._live
+
+
+def produce_in_thread(make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """
+    Yield the pieces that `make` gives, made and dropped in one background thread, whoever reads them and however far.
+
+    Raises:
+        MementoError: as the pieces.
+    """
+    ready: queue.Queue[bytes | MementoError | None] = queue.Queue(_WAITING)
+    stopped = threading.Event()
+
+    def put(one: bytes | MementoError | None) -> bool:
+        while not stopped.is_set():
+            try:
+                ready.put(one, timeout=0.2)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def run() -> None:
+        try:
+            for piece in make():
+                if not put(piece):
+                    return
+            put(None)
+        except MementoError as error:
+            put(type(error)(*error.args))  # without the frames of this thread, which hold what must die here
+        except Exception as error:
+            put(GraphError(f"the export broke off: {type(error).__name__}: {error}"))
+
+    threading.Thread(target=run, name="export", daemon=True).start()
+    try:
+        while (piece := ready.get()) is not None:
+            if isinstance(piece, MementoError):
+                raise piece
+            yield piece
+    finally:
+        stopped.set()
+
+
+_MEMORIES, _SELVES, _RUNS = "urn:memento:graph:", "urn:memento:self:", "urn:memento:provenance:"
+_USER = "urn:memento:user:"
+_PASSED_OVER = ("audit", "inferred")
+_PORTION = 500
+_TRIED_AT_ONCE = 2_000
+_FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""How code fails that meets a value which it was not written for."""
+_SHOWN = 5
+_MINTED = re.compile(r"urn:memento:\w+:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportDocument:
+    """
+    A document as it comes in: as the N-Quads `lines` that a worker has made of it.
+
+    `only` is the namespace that all memories go to, whatever theirs was; `data` the name of the free graph that triples outside
+    of any graph go to. `folder` is where it may be staged, None for in memory.
+    """
+
+    lines: IO[bytes]
+    name: str
+    only: str | None = None
+    data: str | None = None
+    check: bool = True
+    folder: Path | None = None
+
+
+@dataclass(slots=True)
+class PreparedImport:
+    """A document that is known to be right: what is new in it, node by node, and how many of its vectors were taken."""
+
+    staged: StagingStore
+    statements: int
+    graphs: tuple[IRI, ...]
+    vectors: VectorStaging
+    kept: int = 0
+    passed_over: int = 0
+    is_checked: bool = True
+    fresh: Counter[tuple[IRI, IRI]] = field(default_factory=Counter)
+
+
+def prepare_import(
+    document: ImportDocument, scope: Scope, access: Access, parts: Backends, progress: Progress | None
+) -> PreparedImport:
+    """
+    Take a document in apart, hold it against the shapes, and make what vectors it lacks; the store is as it was.
+
+    Args:
+        progress: called with (nodes checked and texts embedded, all of them).
+
+    Raises:
+        InputError: the document says nothing, or names a graph that memories cannot be in.
+        Forbidden: the caller has no access to a namespace in it.
+        ShapeViolation: it would break a shape; nothing is written.
+        EmbeddingError: the embedder failed; nothing is written.
+    """
+    staged = StagingStore(document.folder)
+    placing = _GraphMapping(document, scope, access)
+    counted = staged.fill(read_lines(document.lines), placing.graph, placing.renamed)
+    if not counted:
+        raise InputError(
+            f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
+        )
+    real = parts.graph
+    found = PreparedImport(
+        staged, sum(counted.values()), tuple(sorted(set(placing.targets))), VectorStaging(staged, parts)
+    )
+    found.is_checked = document.check
+    found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
+    staged.rename(_rename_taken(staged, scope, real))
+    found.kept = staged.drop_settled(real)
+    found.fresh = staged.fresh(real)
+    checked = (
+        list(dict.fromkeys(iri for iri, graph in found.fresh if _kind_of(graph) != "data")) if document.check else []
+    )
+    texts = sum(1 for _ in _iterate_nodes(found))
+
+    def report(done: int) -> None:
+        if progress:
+            progress(done, len(checked) + texts)
+
+    _check_shapes(found, checked, real, scope, document.name, report)
+    _check_indexable(found, parts, document.name)
+    found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
+    found.vectors.put_states(_read_states(found))
+    return found
+
+
+def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token: str) -> Merged:
+    """
+    Write it, with a line in the audit graph, and let the indexes follow; nobody else may write meanwhile.
+
+    Args:
+        token: who brings it, for the audit.
+    """
+    real = parts.graph
+    prepared.kept += prepared.staged.drop_settled(real)
+    ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.describe(subject)]
+    if ended:
+        parts.invalidate_copies(ended)
+    subjects = list(dict.fromkeys(subject for subject, _ in prepared.fresh))
+    if subjects:
+        written = Update(
+            iri=mint("update"), at=now(), token=token, graphs=prepared.graphs, added=prepared.fresh.total(), removed=0
+        )
+        prepared.staged.add_own(mapping.quads(written, audit_iri(scope.tenant)))
+        prepared.staged.pour(real, subjects)
+    indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
+    places: dict[IRI, set[IRI]] = {}
+    for subject, graph in prepared.fresh:
+        if graph in indexed:
+            places.setdefault(subject, set()).add(graph)
+    # What memories are about before the memories: their links need it.
+    order = sorted(places, key=lambda iri: MEM.Memory in prepared.staged.describe(iri).get(TYPE, ()))
+    readable = tuple(dict.fromkeys([*scope.readable, *indexed]))
+    for begin in range(0, len(order), _PORTION):
+        parts.indexes.refresh(order[begin : begin + _PORTION], readable)
+    parts.aside.look_at(subjects, unchecked=not prepared.is_checked)
+    if any(_kind_of(name) == "cases" for name in prepared.graphs):
+        for follow in parts.change_listeners:
+            follow(None)
+    return _report_merge(prepared)
+
+
+class _GraphMapping:
+    """Decides where each graph of a document goes, and what goes by another name there."""
+
+    def __init__(self, document: ImportDocument, scope: Scope, access: Access) -> None:
+        self._document, self._scope, self._access = document, scope, access
+        self._tenant: str | None = None
+        self.renamed: dict[str, IRI] = {}
+        self.targets: list[IRI] = []
+
+    def graph(self, name: str) -> IRI | None:
+        """Return the graph that one of the document goes to, None for one that is left out."""
+        found = parse_graph_name(name)
+        if name == ONTOLOGY or (found and found.kind in _PASSED_OVER):
+            return None
+        placed = self._free() if not name else self._ours(found, name)
+        self.targets.append(placed.iri)
+        return placed.iri
+
+    def _free(self) -> GraphName:
+        """Return where triples go that are in no graph."""
+        if not self._document.data:
+            raise InputError(
+                f"{self._document.name} has triples outside of any graph: say which of your own graphs they go to, with `data`"
+            )
+        return self._check_owner(GraphName("data", self._scope.tenant, self._document.data))
+
+    def _ours(self, found: GraphName | None, name: str) -> GraphName:
+        if found is None:
+            raise InputError(
+                f"{self._document.name}: the graph <{name[:120]}> is none that Memento has: memories are in "
+                "urn:memento:graph:…, cases in urn:memento:cases:…, and your own RDF in urn:memento:data:…"
+            )
+        if self._tenant not in (None, found.tenant):
+            raise InputError(f"{self._document.name} has graphs of two tenants, {self._tenant!r} and {found.tenant!r}")
+        if self._tenant is None:
+            self._tenant = found.tenant
+            if found.tenant != self._scope.tenant:
+                self.renamed[user_iri(found.tenant)] = self._scope.user
+        here = found.within(self._scope.tenant)
+        if here.kind in ("graph", "cases"):
+            here = replace(here, name=check_namespace(self._document.only or here.name))
+            self._access.namespace(here.name, here.name)
+        return self._check_owner(here)
+
+    def _check_owner(self, here: GraphName) -> GraphName:
+        if here.kind == "data" and self._access.namespaces:
+            raise Forbidden("a token for some namespaces has no graphs of its own: use one for all of them")
+        return here
+
+
+def _rename_taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, IRI]:
+    """Rename the nodes that others have in this store, and with them the runs that made them."""
+    names = {
+        subject: rename_beside(subject, graph)
+        for subject, graph in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))
+        if (subject.startswith(_USER) and subject != scope.user) or _is_elsewhere(real, subject, graph)
+    }
+    runs = staged.subjects(_RUNS) if names else ()
+    for run, _ in runs:
+        said = {value for values in staged.describe(run).values() for value in values}
+        if copied := sorted(names[value] for value in said if isinstance(value, IRI) and value in names):
+            names[run] = rename_beside(run, copied[0])
+    return names
+
+
+def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
+    """Tell whether another graph of memories, cases or a user says something of a subject."""
+    names = (getattr(quad.graph_name, "value", "") for quad in real.match(subject))
+    return any(name != graph and name.startswith((_MEMORIES, _SELVES, CASES)) for name in names)
+
+
+def _check_shapes(
+    prepared: PreparedImport,
+    subjects: Sequence[IRI],
+    real: Store,
+    scope: Scope,
+    name: str,
+    report: Callable[[int], None],
+) -> None:
+    here = [graph for graph in prepared.graphs if _kind_of(graph) != "data"]
+    faults = prepared.staged.find_violations(
+        subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), report
+    )
+    if faults:
+        said = [f"{one.place}: {one.message}" for one in faults]
+        more = f" (and {len(said) - _SHOWN} more)" if len(said) > _SHOWN else ""
+        raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
+
+
+def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> None:
+    """Raise `InputError` when the indexes cannot take in what is new, which would leave them without the rest."""
+    records = (
+        Record(subject, graph, prepared.staged.describe(subject))
+        for subject, graph in prepared.fresh
+        if _kind_of(graph) in ("graph", "self") and not subject.startswith("_:")
+    )
+    if broken := find_refused(records, parts.indexes):
+        raise InputError(
+            f"{name} was not taken: <{broken}> cannot be indexed: see that its values are what its properties take"
+        )
+
+
+def find_refused(records: Iterable[Record], like: Indexes) -> IRI | None:
+    """
+    Find the first node that indexes such as these would not take in; None when there is none.
+
+    Tried on indexes of no consequence: those that answer questions are not touched, and nothing is embedded.
+    """
+    every = iter(records)
+    while portion := list(islice(every, _TRIED_AT_ONCE)):
+        try:
+            _take_in(portion, like)
+        except _FAILURES:
+            return next((one.iri for one in portion if not _is_taken(one, like)), portion[0].iri)
+    return None
+
+
+def _is_taken(one: Record, like: Indexes) -> bool:
+    try:
+        _take_in([one], like)
+    except _FAILURES:
+        return False
+    return True
+
+
+def _take_in(portion: Sequence[Record], like: Indexes) -> None:
+    indexes = like.blank()
+    try:
+        for one in portion:
+            indexes.learn(one)
+            indexes.learn_end(one)
+        nodes = list(enumerate({one.iri: one for one in portion if one.kind is not None}.values()))
+        others = [one for one in portion if one.kind is None and not one.edge]
+        indexes.fill(nodes, others, [edge for one in portion if (edge := one.edge)])
+    finally:
+        indexes.file.close()
+
+
+def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
+    """Yield the nodes with text to be searched for that are new, or of which something new is said; anchors first."""
+    for kind in (MEM.Entity, MEM.User, MEM.Memory):
+        for subject, graph in prepared.staged.list_of_type(kind):
+            if prepared.fresh[subject, graph]:
+                yield Record(subject, graph, prepared.staged.describe(subject))
+
+
+def _read_states(prepared: PreparedImport) -> dict[IRI, str]:
+    """Return the task of each case and of each look-up that is new."""
+    found = {}
+    for kind in (MEM.Case, MEM.CaseRetrieval):
+        for subject, graph in prepared.staged.list_of_type(kind):
+            states = prepared.staged.describe(subject).get(MEM.hasState, ()) if prepared.fresh[subject, graph] else ()
+            tasks = [
+                task for state in states for task in prepared.staged.describe(IRI(str(state))).get(MEM.content, ())
+            ]
+            if tasks:
+                found[subject] = str(tasks[0])
+    return found
+
+
+def _report_merge(prepared: PreparedImport) -> Merged:
+    return Merged(
+        graphs=prepared.graphs,
+        statements=prepared.statements,
+        added=prepared.fresh.total(),
+        kept=prepared.kept,
+        passed_over=prepared.passed_over,
+        memories=_count_new(prepared, MEM.Memory),
+        notes=_count_new(prepared, MEM.Note),
+        cases=_count_new(prepared, MEM.Case),
+        vectors=prepared.vectors.taken,
+        embedded=prepared.vectors.embedded,
+    )
+
+
+def _count_new(prepared: PreparedImport, kind: IRI) -> int:
+    return sum(bool(prepared.fresh[place]) for place in prepared.staged.list_of_type(kind))
+
+
+def rename_beside(iri: IRI, beside: IRI) -> IRI:
+    """
+    Rename a node whose IRI is taken, beside something, as its graph: always the same way, and keeping the order.
+
+    >>> rename_beside(IRI("urn:memento:note:018083e4-0340-7468-adf9-ea111c1907b1"), IRI("urn:memento:graph:local:copy"))
+    'urn:memento:note:018083e4-0340-7468-adf9-ea11c7204d41'
+    """
+    mark = sha256(f"{beside} {iri}".encode()).hexdigest()
+    if _MINTED.fullmatch(iri):
+        return IRI(
+            iri[:-8] + mark[:8]
+        )  # before it stand the time, and the count of those that were minted in one millisecond
+    return IRI(f"urn:memento:node:{mark[:8]}-{mark[8:12]}-7{mark[12:15]}-8{mark[15:18]}-{mark[18:30]}")
+
+
+_BATCH = 256
+
+
+class VectorStaging:
+    """The vectors of nodes that are not in the store yet; those of known nodes follow the graph."""
+
+    def __init__(self, staged: StagingStore, parts: Backends) -> None:
+        self._staged, self._parts = staged, parts
+        self._names: dict[IRI, str] = {}
+        self._written: list[IRI] = []
+        self._states: list[IRI] = []
+        self.taken = 0
+        self.embedded = 0
+
+    def put(self, nodes: Iterable[Record], report: Callable[[int], None]) -> None:
+        """
+        Put the vectors of some nodes into the file, anchors before memories.
+
+        Args:
+            told: called with how many nodes were done, as the work goes on.
+
+        Raises:
+            EmbeddingError: the embedder failed; nothing is left in the file.
+        """
+        try:
+            done = 0
+            every = iter(nodes)
+            while batch := list(islice(every, _BATCH)):
+                self._put(batch)
+                done += len(batch)
+                report(done)
+        except BaseException:
+            self.undo()
+            raise
+
+    def put_states(self, tasks: Mapping[IRI, str]) -> None:
+        """
+        Put the vectors of the states of cases and look-ups, by the text of their tasks; those that the file has stay.
+
+        Raises:
+            EmbeddingError: the embedder failed; nothing is left in the file.
+        """
+        file = self._parts.indexes.file
+        known = file.find_states(list(tasks))
+        missing = [iri for iri in tasks if iri not in known]
+        try:
+            for begin in range(0, len(missing), _BATCH):
+                batch = missing[begin : begin + _BATCH]
+                own = {iri: rows[0] for iri in batch if (rows := self._own(iri, digest(tasks[iri]))) is not None}
+                rest = [iri for iri in batch if iri not in own]
+                made = (
+                    dict(zip(rest, embed_tasks([tasks[iri] for iri in rest], self._parts), strict=True)) if rest else {}
+                )
+                file.write_states([(iri, digest(tasks[iri]), row) for iri, row in (own | made).items()])
+                self._states += batch
+                self.taken, self.embedded = self.taken + len(own), self.embedded + len(made)
+        except BaseException:
+            self.undo()
+            raise
+
+    def undo(self) -> None:
+        """Take out what was put."""
+        self._parts.indexes.file.write([], self._written)
+        self._parts.indexes.file.write_states([], self._states)
+        self._written, self._states = [], []
+
+    def _put(self, batch: Sequence[Record]) -> None:
+        indexes, embedder = self._parts.indexes, self._parts.embedder
+        for node in batch:
+            if node.kind == "anchor":
+                self._names[node.iri] = indexes.name(node.iri) or node.name
+        texts = {node.iri: node.text(self._speaker(node)) for node in batch}
+        own = {iri: found for iri, text in texts.items() if (found := self._own(iri, digest(text))) is not None}
+        windows = {node.iri: indexes.windows(node, texts[node.iri]) for node in batch if node.iri not in own}
+        every = [window for some in windows.values() for window in some]
+        rows = embedder.embed(every) if every else np.zeros((0, embedder.dimensions), dtype=np.float32)
+        begin, entries = 0, [(iri, digest(texts[iri]), vectors) for iri, vectors in own.items()]
+        for iri, some in windows.items():
+            entries.append((iri, digest(texts[iri]), rows[begin : begin + len(some)]))
+            begin += len(some)
+        fresh = [entry for entry in entries if indexes.file.find_id(entry[0]) is None]
+        indexes.file.write(fresh)
+        self._written += [iri for iri, _, _ in fresh]
+        self.taken += len(own)
+        self.embedded += len(windows)
+
+    def _speaker(self, node: Record) -> dict[IRI, str]:
+        """Return what the speaker is called, once the document is in the store."""
+        speaker = IRI(node.first(MEM.saidBy))
+        return {speaker: self._parts.indexes.name(speaker) or self._names.get(speaker, "")}
+
+    def _own(self, iri: IRI, mark: bytes) -> Vectors | None:
+        """Return the vectors that the document has of a node, when our embedder made them, of the same text."""
+        said, embedder = self._staged.vector(iri), self._parts.embedder
+        if said.get("embeddedBy") != embedder.fingerprint or said.get("embeddedHash") != mark.hex():
+            return None
+        try:
+            encoded = said.get("embedding", said.get("hasStateEmbedding", ""))
+            rows = np.frombuffer(b64decode(encoded, validate=True), dtype="<f4")
+            rows = rows.reshape(-1, embedder.dimensions).astype(np.float32)
+        except ValueError:
+            return None
+        is_usable = (
+            len(rows) > 0 and bool(np.isfinite(rows).all()) and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-2)
+        )
+        return rows if is_usable else None

@@ -1,0 +1,634 @@
+"""
+How well Memento recalls, on any set of documents, questions and judgements: the set is read from a folder into a temporary memory,
+asked once or several times, and reported.
+
+    corpus.jsonl   {"id", "text", optional "title", "speaker", "timestamp", "session", "turn", "scope"}
+    queries.jsonl  {"id", "text", optional "scope", "type"}
+    qrels.jsonl    {"query", "doc", optional "rel": above 0 is relevant, default 1}
+
+A question with a scope is asked of the documents of that scope and of those without one. Unknown fields are ignored.
+
+A ranking is a sequence of ids without repetitions, best first. Every metric of one question is a fraction in 0..1; ranks count from
+1 in the formulas.
+
+*Flow:* `read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question → `Report`.
+
+*Guarantees:* the same rankings always give the same figures; the keys of the JSON are stable.
+
+*But:* it drives the public methods alone, so that the figures are those of the product. Each row is kept as one memory unless
+`consolidate` is asked for; a document with several memories counts once, at its best rank.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento import intake, settings
+from memento.errors import InputError
+from memento.intake import Record, parse_note_row
+from memento.iris import IRI
+from memento.model import NoteRow, Recollection
+from memento.ports import Progress
+from memento.python import Memento, open_memento
+from memento.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One row of the corpus."""
+
+    id: str
+    scope: str | None
+    row: NoteRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question; `grades` are the documents that answer it, each with how well, above 0."""
+
+    id: str
+    text: str
+    scope: str | None = None
+    type: str | None = None
+    grades: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSet:
+    """What a folder holds; `skipped` questions were taken but have no document that answers them."""
+
+    name: str
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    skipped: int = 0
+
+    @property
+    def scopes(self) -> tuple[str | None, ...]:
+        """Return every scope that has documents, in order of appearance; None for those without one."""
+        return tuple(dict.fromkeys(document.scope for document in self.documents))
+
+
+def read_set(folder: Path, *, limit: int | None = None, exclude_types: Collection[str] = ()) -> EvaluationSet:
+    """
+    Return the evaluation set in a folder.
+
+    Args:
+        limit: take only the first so many questions, after those of `exclude_types` are left out.
+
+    Raises:
+        InputError: a file is missing or has an unusable line, an id stands twice, a relevant document does not exist or
+            cannot be seen from its question's scope, or no question is left; names file and line.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be at least 1, not {limit}")
+    folder = folder.absolute()
+    documents = {document.id: document for document in _read_documents(folder)}
+    questions = {question.id: question for question in _read_questions(folder)}
+    grades = _read_grades(folder, questions, documents)
+    wanted = [question for question in questions.values() if question.type not in exclude_types][:limit]
+    judged = tuple(replace(question, grades=grades[question.id]) for question in wanted if grades.get(question.id))
+    if not judged:
+        raise InputError(f"{folder}: no question with a relevant document among the {len(wanted)} taken")
+    return EvaluationSet(
+        name=folder.name,
+        documents=tuple(documents.values()),
+        questions=judged,
+        skipped=len(wanted) - len(judged),
+    )
+
+
+def _read_documents(folder: Path) -> Iterator[Document]:
+    for id, record in _check_unique(folder / "corpus.jsonl"):
+        row = replace(parse_note_row(record), idempotency_key=None)  # ids are unique already
+        yield Document(id=id, scope=record.label("scope"), row=row)
+
+
+def _read_questions(folder: Path) -> Iterator[Question]:
+    for id, record in _check_unique(folder / "queries.jsonl"):
+        yield Question(id=id, text=record.required("text"), scope=record.label("scope"), type=record.label("type"))
+
+
+def _read_grades(
+    folder: Path, questions: Mapping[str, Question], documents: Mapping[str, Document]
+) -> dict[str, dict[str, float]]:
+    """Question id → document id → grade; judgements of questions that are not in the folder are passed over."""
+    grades: dict[str, dict[str, float]] = {}
+    for record in _read_records(folder / "qrels.jsonl"):
+        query, doc, grade = _require_label(record, "query"), _require_label(record, "doc"), _parse_grade(record)
+        if query not in questions or grade <= 0:
+            continue
+        if doc not in documents:
+            raise InputError(f"{record.where}: document {doc!r} is not in corpus.jsonl")
+        if documents[doc].scope not in (None, questions[query].scope):
+            raise InputError(f"{record.where}: document {doc!r} is outside the scope of query {query!r}")
+        grades.setdefault(query, {})[doc] = grade
+    return grades
+
+
+def _check_unique(file: Path) -> Iterator[tuple[str, Record]]:
+    seen: set[str] = set()
+    for record in _read_records(file):
+        id = _require_label(record, "id")
+        if id in seen:
+            raise InputError(f"{record.where}: id {id!r} stands twice")
+        seen.add(id)
+        yield id, record
+
+
+def _read_records(file: Path) -> Iterator[Record]:
+    name = f"{file.parent.name}/{file.name}"
+    return intake.split_records(intake.decode_text(intake.read_file(file), name), name)
+
+
+def _require_label(record: Record, name: str) -> str:
+    label = record.label(name)
+    if label is None:
+        raise InputError(f"{record.where}: {name} is missing or empty")
+    return label
+
+
+def _parse_grade(record: Record) -> float:
+    value = record.fields.get("rel", 1)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise record.wrong("rel", "a number", value)
+    return float(value)
+
+
+Values = NDArray[np.float64]
+"""(n,) one metric, a value for each question."""
+
+
+class Estimate(NamedTuple):
+    """A mean and the interval around it with 95 % confidence."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """
+    Return the share of the gold that stands among the first `k`; `gold` must not be empty.
+
+    >>> recall_at(["a", "b", "c"], {"a", "c", "d"}, k=3)
+    0.6666666666666666
+    """
+    return len(set(ranked[:k]) & set(gold)) / len(gold)
+
+
+def all_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """
+    1.0 when all of the gold stands among the first `k`, else 0.0; what a question that needs two documents wants.
+
+    >>> all_found(["a", "b"], {"a", "b"}, k=2), all_found(["a", "b"], {"a", "b"}, k=1)
+    (1.0, 0.0)
+    """
+    return float(set(gold) <= set(ranked[:k]))
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """
+    1 / the rank of the first gold one among the first `k`, or 0.0.
+
+    Source: Voorhees 1999, TREC-8 question answering track.
+
+    >>> round(reciprocal_rank(["a", "b", "c", "d"], {"c"}, k=4), 5)
+    0.33333
+    """
+    return next((1 / rank for rank, item in enumerate(ranked[:k], 1) if item in gold), 0.0)
+
+
+def ndcg(ranked: Sequence[str], grades: Mapping[str, float], k: int) -> float:
+    """
+    Σ grade / log2(rank + 1) over the first `k`, divided by what the best possible order gives; 0.0 without any grade.
+
+    Args:
+        grades: id → how relevant it is, above 0; what is not there counts 0.
+
+    Source: Järvelin and Kekäläinen 2002, ACM TOIS 20(4), with linear gains.
+
+    >>> round(ndcg(["a", "b", "c", "d"], {"b": 1, "d": 1}, k=4), 5)
+    0.65092
+    """
+    best = _discount(sorted(grades.values(), reverse=True)[:k])
+    return _discount([grades.get(item, 0.0) for item in ranked[:k]]) / best if best else 0.0
+
+
+def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resamples: int = 5_000) -> Estimate:
+    """
+    Return the mean over questions with its 95 % percentile bootstrap interval.
+
+    Args:
+        values: (n,), n at least 1; questions are drawn with replacement.
+
+    Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, ch. 13.
+
+    >>> estimate([1.0, 0.0, 1.0, 1.0], np.random.default_rng(0))
+    Estimate(mean=0.75, low=0.25, high=1.0)
+    """
+    x = np.asarray(values, dtype=np.float64)
+    means = x[rng.integers(0, x.size, (resamples, x.size))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Estimate(float(x.mean()), float(low), float(high))
+
+
+def estimate_difference(
+    first: Sequence[float] | Values, second: Sequence[float] | Values, rng: np.random.Generator, resamples: int = 5_000
+) -> Estimate:
+    """
+    Return how much better `second` is than `first` on the same questions: the mean difference, −1..1, with its interval.
+
+    The difference of a question is drawn as one, so what both find hard does not widen the interval.
+
+    Source: Efron and Tibshirani 1993, ch. 16; Sakai 2006, SIGIR.
+
+    >>> estimate_difference([0.0, 0.5, 1.0], [0.5, 1.0, 1.5], np.random.default_rng(0))
+    Estimate(mean=0.5, low=0.5, high=0.5)
+    """
+    return estimate(np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64), rng, resamples)
+
+
+def _discount(grades: Sequence[float]) -> float:
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+SEED = 20_240_229
+"""Of the bootstrap, so that the same rankings always give the same intervals."""
+
+METRICS: Mapping[str, Callable[[Sequence[str], Mapping[str, float]], float]] = {
+    "recall@5": lambda ranked, gold: recall_at(ranked, gold, 5),
+    "recall@10": lambda ranked, gold: recall_at(ranked, gold, 10),
+    "all@5": lambda ranked, gold: all_found(ranked, gold, 5),
+    "all@10": lambda ranked, gold: all_found(ranked, gold, 10),
+    "mrr@10": lambda ranked, gold: reciprocal_rank(ranked, gold, 10),
+    "ndcg@10": lambda ranked, gold: ndcg(ranked, gold, 10),
+}
+
+COMPARED = ("recall@5", "recall@10")
+"""Metrics whose difference to another profile is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredQuestion:
+    """What became of one question: documents best first, milliseconds in all and by phase."""
+
+    question: Question
+    ranked: tuple[str, ...]
+    latency_ms: float
+    phases_ms: Mapping[str, float]
+
+    def measure(self, metric: str) -> float:
+        """One of `METRICS`, 0..1."""
+        return METRICS[metric](self.ranked, self.question.grades)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The answers to a set, and what there is to say about them; `others` are those of other profiles to the same questions."""
+
+    dataset: str
+    profile: str | None
+    documents: int
+    memories: int
+    import_s: float
+    skipped: int
+    answers: tuple[AnsweredQuestion, ...]
+    others: tuple[Report, ...] = ()
+
+    @property
+    def profile_name(self) -> str:
+        """Return the profile by the name that people use."""
+        return self.profile or "default"
+
+    def list_values(self, metric: str) -> Values:
+        """Return (n,) a metric for each question, in their order: what `estimate_difference` compares."""
+        return np.array([answer.measure(metric) for answer in self.answers])
+
+    def estimate(self, metric: str) -> Estimate:
+        """Return the mean of a metric with its interval."""
+        return _estimate_seeded(self.list_values(metric))
+
+    def compare_with(self, other: Report, metric: str) -> Estimate:
+        """Return how much better this is than another report on the same questions, with its paired interval."""
+        return estimate_difference(other.list_values(metric), self.list_values(metric), np.random.default_rng(SEED))
+
+    def as_json(self) -> dict[str, object]:
+        """
+        Return the figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
+
+        With `others` there is one more key, `compare`: for each of them its own values and how much this one is better.
+        """
+        quality = {metric: round(float(self.list_values(metric).mean()), 6) for metric in METRICS}
+        return {
+            "dataset": self.dataset,
+            "queries": len(self.answers),
+            **quality,
+            "latency_ms": _quantiles([answer.latency_ms for answer in self.answers]),
+            "phases_ms": {phase: _quantiles(spent) for phase, spent in self._phases().items()},
+            **({"compare": {other.profile_name: self._compare(other) for other in self.others}} if self.others else {}),
+        }
+
+    def as_table(self, per_type: bool = False) -> str:
+        """Return the figures for people: percent with 95 % bootstrap intervals, a row for each type when asked for, then times."""
+        by_type: dict[str, list[AnsweredQuestion]] = defaultdict(list)
+        for answer in self.answers if per_type else ():
+            by_type[answer.question.type or "(no type)"].append(answer)
+        rows = [("", "n", *METRICS), _row("all", self.answers)]
+        rows += [_row(f"  {name}", by_type[name]) for name in sorted(by_type)]
+        for other in self.others:
+            rows += [_row(other.profile_name, other.answers), self._comparison_row(other)]
+        times = [("ms", "p50", "p95"), _times("recall", [answer.latency_ms for answer in self.answers])]
+        times += [_times(f"  {phase}", spent) for phase, spent in self._phases().items()]
+        return "\n".join([self._head(), "", *align_columns(rows), "", *align_columns(times)])
+
+    def _head(self) -> str:
+        return (
+            f"{self.dataset} · profile {self.profile_name} · {self.documents:,} documents, {self.memories:,} memories"
+            f" · {len(self.answers):,} queries, {self.skipped:,} skipped without qrels · import {self.import_s:.1f} s\n"
+            "percent [95 % bootstrap interval]"
+        )
+
+    def _compare(self, other: Report) -> dict[str, object]:
+        differences = {metric: self.compare_with(other, metric) for metric in COMPARED}
+        return {
+            metric: {
+                "value": round(float(other.list_values(metric).mean()), 6),
+                "difference": round(found.mean, 6),
+                "interval": [round(found.low, 6), round(found.high, 6)],
+            }
+            for metric, found in differences.items()
+        }
+
+    def _comparison_row(self, other: Report) -> tuple[str, ...]:
+        cells = (
+            format_difference(self.compare_with(other, metric)) if metric in COMPARED else "" for metric in METRICS
+        )
+        return (f"{self.profile_name} − {other.profile_name}", "", *cells)
+
+    def _phases(self) -> dict[str, list[float]]:
+        spent: dict[str, list[float]] = defaultdict(list)
+        for answer in self.answers:
+            for phase, ms in answer.phases_ms.items():
+                spent[phase].append(ms)
+        return dict(spent)
+
+
+def format_difference(difference: Estimate) -> str:
+    """
+    Return a difference in points of percent with its interval.
+
+    >>> format_difference(Estimate(0.125, -0.01, 0.2))
+    '+12.5 [-1.0, +20.0]'
+    """
+    mean, low, high = (100 * value for value in difference)
+    return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def _estimate_seeded(values: Values) -> Estimate:
+    return estimate(values, np.random.default_rng(SEED))
+
+
+def _quantiles(ms: Sequence[float]) -> dict[str, float]:
+    p50, p95 = np.quantile(ms, (0.5, 0.95))
+    return {"p50": round(float(p50), 3), "p95": round(float(p95), 3)}
+
+
+def _row(name: str, answers: Sequence[AnsweredQuestion]) -> tuple[str, ...]:
+    estimates = (_estimate_seeded(np.array([answer.measure(metric) for answer in answers])) for metric in METRICS)
+    figures = (f"{100 * mean:5.1f} [{100 * low:.1f}, {100 * high:.1f}]" for mean, low, high in estimates)
+    return (name, f"{len(answers):,}", *figures)
+
+
+def _times(name: str, ms: Sequence[float]) -> tuple[str, ...]:
+    quantiles = _quantiles(ms)
+    return (name, f"{quantiles['p50']:.1f}", f"{quantiles['p95']:.1f}")
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of equally wide columns, the first to the left and the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]
+
+
+K = 10
+"""Memories that every question asks for; the metrics look at the first 5 and the first 10."""
+
+DEFAULT = "default"
+"""The settings as they are, where the name of a profile is wanted."""
+
+Stage = Callable[[str, int, int], None]
+"""Called with (what goes on, done, in all)."""
+
+
+class Trial:
+    """A set imported into a temporary memory, ready to be asked with any profile. Made by `prepare_trial`."""
+
+    def __init__(self, data: EvaluationSet, home: Path, configured: Settings | None, progress: Stage) -> None:
+        self.data = data
+        self.import_s = 0.0
+        self.memories = 0
+        self.gate = False  # an answer held back is no measure of ranking
+        self._progress = progress
+        opened = open_memento(home, namespace="main", configured=configured, command="memento eval")
+        assert isinstance(opened, Memento)  # nobody else serves a folder that was made a moment ago
+        self._memento = opened
+        self._document: dict[IRI, str] = {}  # note → the document it was imported from
+
+    def import_documents(self, consolidate: bool) -> None:
+        """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
+        kept = self._memento.datadir.path / "documents.json"
+        if kept.exists():
+            self._document, self.memories = json.loads(kept.read_text(encoding="utf-8"))
+            self._memento.warm_up()
+            return
+        begin, done, total = time.perf_counter(), 0, len(self.data.documents)
+        self._progress("import", 0, total)
+        for scope in self.data.scopes:
+            documents = [document for document in self.data.documents if document.scope == scope]
+            imported = self._memento.import_notes(
+                [document.row for document in documents],
+                consolidate=consolidate,
+                namespace=_namespace(scope),
+                progress=self._count_from(done, total),
+            )
+            self._document |= {note: d.id for note, d in zip(imported.notes, documents, strict=True) if note}
+            self.memories += imported.memories
+            done += len(documents)
+        self._memento.warm_up()
+        self.import_s = time.perf_counter() - begin
+        kept.write_text(json.dumps((self._document, self.memories)), encoding="utf-8")
+
+    def ask_all(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
+        """
+        Ask every question once, in its scope.
+
+        Args:
+            profile: retrieval settings by name, laid over the others; None or `default` for nothing.
+            configured: ask with these settings in place of those that the memory was opened with.
+        """
+        answers, opened_with = [], self._memento.settings
+        self._memento.service.settings = configured or opened_with
+        try:
+            for done, question in enumerate(self.data.questions):
+                self._progress("questions", done, len(self.data.questions))
+                answers.append(self._ask_question(question, _profile_of(profile)))
+        finally:
+            self._memento.service.settings = opened_with
+        self._progress("questions", len(answers), len(answers))
+        return Report(
+            dataset=self.data.name,
+            profile=profile,
+            documents=len(self.data.documents),
+            memories=self.memories,
+            import_s=self.import_s,
+            skipped=self.data.skipped,
+            answers=tuple(answers),
+        )
+
+    def explain(
+        self, question: Question, k: int, *, configured: Settings | None = None
+    ) -> tuple[list[str | None], list[Mapping[str, float]]]:
+        """
+        Return the `k` best memories for a question by the documents they come from, and what each signal gives to each.
+
+        Args:
+            configured: as for `ask_all`.
+        """
+        opened_with = self._memento.settings
+        self._memento.service.settings = configured or opened_with
+        try:
+            found = self._memento.recall(
+                question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
+            ).memories
+        finally:
+            self._memento.service.settings = opened_with
+        return [self._document.get(one.note.iri) if one.note else None for one in found], [one.why for one in found]
+
+    def close(self) -> None:
+        """Let go of the temporary memory."""
+        self._memento.close()
+
+    def _count_from(self, before: int, total: int) -> Progress:
+        return lambda done, _: self._progress("import", before + done, total)
+
+    def _ask_question(self, question: Question, profile: str | None) -> AnsweredQuestion:
+        namespace = _namespace(question.scope)
+        begin = time.perf_counter()
+        recollection = self._memento.recall(question.text, k=K, profile=profile, gate=self.gate, namespace=namespace)
+        latency_ms = (time.perf_counter() - begin) * 1000
+        return AnsweredQuestion(
+            question=question,
+            ranked=self._rank_documents(recollection),
+            latency_ms=latency_ms,
+            phases_ms=recollection.timings_ms,
+        )
+
+    def _rank_documents(self, recollection: Recollection) -> tuple[str, ...]:
+        notes = [memory.note.iri for memory in recollection.memories if memory.note]
+        return tuple(dict.fromkeys(self._document[note] for note in notes))
+
+
+@contextmanager
+def prepare_trial(
+    data: EvaluationSet,
+    *,
+    consolidate: bool = False,
+    configured: Settings | None = None,
+    progress: Stage | None = None,
+    keep: Path | None = None,
+) -> Iterator[Trial]:
+    """
+    Import a set into a temporary memory, which is gone afterwards; several profiles may be asked of one import.
+
+    Args:
+        keep: a folder where the memory stays, and is found by the next trial of a set of this name.
+    """
+    with tempfile.TemporaryDirectory(prefix="memento-eval-") as temporary:
+        home = keep / (f"{data.name}-consolidated" if consolidate else data.name) if keep else Path(temporary)
+        home.mkdir(parents=True, exist_ok=True)
+        trial = Trial(data, home, configured, progress or (lambda stage, done, total: None))
+        try:
+            trial.import_documents(consolidate)
+            yield trial
+        finally:
+            trial.close()
+
+
+def evaluate(
+    folder: Path,
+    *,
+    profile: str | None = None,
+    compare: Sequence[str] = (),
+    limit: int | None = None,
+    exclude_types: Collection[str] = (),
+    consolidate: bool = False,
+    gate: bool = False,
+    configured: Settings | None = None,
+    progress: Stage | None = None,
+) -> Report:
+    """
+    Import a folder's corpus into a temporary memory, ask its questions, and report.
+
+    Args:
+        profile: retrieval settings by name.
+        compare: further profiles that are asked the same questions of the same memory; `default` for none.
+        limit: the first so many questions only.
+        consolidate: let the rules split, skip and retire; by default each row is kept as one memory, word for word.
+        gate: let questions come back empty when nothing is relevant.
+        configured: all settings; default the environment's.
+        progress: see `show_progress`.
+
+    Raises:
+        InputError: the folder is no evaluation set; names file and line.
+        SettingsError: an unknown profile.
+    """
+    for name in (profile, *compare):
+        if wanted := _profile_of(name):
+            settings.with_profile(Settings(), wanted)  # an import may take minutes: a wrong name is refused before it
+    data = read_set(folder, limit=limit, exclude_types=exclude_types)
+    with prepare_trial(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
+        trial.gate = gate
+        return replace(trial.ask_all(profile), others=tuple(trial.ask_all(other) for other in dict.fromkeys(compare)))
+
+
+@contextmanager
+def show_progress() -> Iterator[Stage]:
+    """Show a progress bar on stderr for each stage, to hand to `evaluate`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show
+
+
+def _profile_of(profile: str | None) -> str | None:
+    return None if profile == DEFAULT else profile
+
+
+def _namespace(scope: str | None) -> str:
+    # The prefix keeps a scope from meaning `main` or `project`.
+    return "main" if scope is None else f"scope-{scope}"

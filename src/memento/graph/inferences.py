@@ -1,0 +1,813 @@
+"""
+The graphs of inferences of all readers, brought up to date when somebody reads one: what is inferred, with proofs, as lines to
+write.
+
+A write only leaves a note of what it touched; one that leaves none is seen by the count of writes, and has all built again.
+Whoever is about to read a graph of inferences calls `refresh`, which looks at those nodes again and writes what is different into
+that graph, so that a query sees what follows from every write before it. Each inferred triple has a statement to point at, and an
+inference for each way in which it follows:
+
+    ex:lisbon ex:partOf ex:europe .
+    <urn:memento:inference:…> a mem:Inference ; mem:rule "prp-trp" ;
+        mem:concludes <urn:memento:statement:…> ; mem:premise <urn:memento:statement:…> , …  .
+    <urn:memento:statement:…> a rdf:Statement ; rdf:subject ex:lisbon ; rdf:predicate ex:partOf ; rdf:object ex:portugal ;
+        mem:statedIn <urn:memento:data:local:places> .
+
+A memory speaks as long as it holds: one that is over or forgotten states nothing. What it says of a slot (`mem:slot`) counts as a
+fact of the properties that stand for the slot (`mem:ofSlot`), and what it says it by are the premises.
+
+*Flow:* `PremiseReader` takes axioms and facts out of the store, `closure` draws the conclusions, and `Inferences` puts them with
+their proofs into one graph for each reader and brings it up to date.
+
+*Guarantees:* what is brought up to date is what would be built from the beginning. When a memory is over, forgotten or erased, what
+rested on it alone goes, however many steps away; what has another proof stays. No blank nodes; the same triple and the same proof
+have the same IRI in every store.
+
+What is stated is never inferred as well. A proof never rests on what it proves.
+
+*But:* a subset of OWL 2 RL, and of the data only properties that an axiom names: see docs/inference.md. A blank node takes no part.
+After a start, and after a change of the axioms, the first reader waits until everything that takes part has been read.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+import pyoxigraph as ox
+
+from memento.assets import read
+from memento.graph.closure import (
+    SAME_AS,
+    TYPE,
+    Axiom,
+    Closure,
+    Fact,
+    Overflow,
+    Rules,
+    Term,
+    Triple,
+    rules_of,
+    triple_of,
+)
+from memento.iris import IRI, MEM, ONTOLOGY, OWL, PROV, RDF, RDFS, SKOS, data_iri, inferred_iri
+from memento.model import Inferred, Scope
+
+if TYPE_CHECKING:
+    from memento.graph.oxigraph import Oxigraph
+
+_STATED_BY_TYPE = (OWL.TransitiveProperty, OWL.SymmetricProperty, OWL.FunctionalProperty)
+_STATED_BY_PREDICATE = (
+    *(RDFS.subPropertyOf, RDFS.subClassOf, OWL.inverseOf, OWL.equivalentProperty, OWL.propertyChainAxiom),
+    MEM.ofSlot,
+)
+_NAMES = (
+    *(MEM.name, RDFS.label, SKOS.prefLabel, SKOS.altLabel),
+    *("https://schema.org/name", "http://schema.org/name", "http://xmlns.com/foaf/0.1/name"),
+)
+_LONGEST_CHAIN = 2
+_ENDS = (f"<{MEM.invalidAt}>", f"<{MEM.expiredAt}>")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Where a triple stands: the graph, and the memory that says it, if one does."""
+
+    graph: Term
+    memory: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """
+    What one node contributes.
+
+    `stated` are triples that are there. `from_slots` are those that a memory's slot amounts to, each with the axiom and the triples
+    that it rests on; `grounds` are these. When one of `names` changes, so may all this. `until` is when a memory stops to say it,
+    None for what does not end.
+    """
+
+    stated: tuple[tuple[Triple, Support], ...] = ()
+    from_slots: tuple[tuple[Triple, tuple[Triple, ...]], ...] = ()
+    grounds: tuple[tuple[Triple, Support], ...] = ()
+    names: tuple[Term, ...] = ()
+    until: datetime | None = None
+
+
+class PremiseReader:
+    """Reads for one reader: their graphs, and among those the ones that have memories."""
+
+    def __init__(self, store: ox.Store, graphs: Sequence[IRI], with_memories: Iterable[IRI]) -> None:
+        self._store = store
+        self.graphs = [ox.NamedNode(graph) for graph in graphs]
+        self._with_memories = {ox.NamedNode(graph) for graph in with_memories}
+
+    def axioms(self) -> dict[Axiom, list[Support]]:
+        """Return every axiom that the graphs state, and those that come with the rules, with where it stands."""
+        supports: dict[Axiom, list[Support]] = {axiom: [Support(f"<{ONTOLOGY}>")] for axiom in load_builtin_axioms()}
+        for graph in self.graphs:
+            for axiom in _read_axioms(self._store, graph):
+                supports.setdefault(axiom, []).append(Support(str(graph)))
+        return supports
+
+    def everything(self, rules: Rules, now: datetime) -> dict[Term, Contribution]:
+        """Return what each node contributes now; in a fraction of the time of `contribution_of` where there are no memories."""
+        stated_by: dict[Term, list[tuple[Triple, Support]]] = {}
+        remembered: set[Term] = set()
+        for graph in self.graphs:
+            support = Support(str(graph))
+            quads = chain(
+                *(self._match(term, None, graph) for term in rules.read),
+                *(self._match(TYPE, term, graph) for term in rules.classes),
+            )
+            if graph in self._with_memories:
+                slots = chain(*(self._match(f"<{MEM.slot}>", slot, graph) for slot in rules.slots))
+                remembered.update(str(quad.subject) for quad in chain(quads, slots))
+                continue
+            for triple in map(_to_triple, quads):
+                if _takes_part(triple, rules):
+                    stated_by.setdefault(triple[0], []).append((triple, support))
+        told = {node: self.contribution_of(node, rules, now) for node in remembered if node.startswith("<")}
+        return {node: Contribution(tuple(stated)) for node, stated in stated_by.items() if node not in told} | told
+
+    def states_axioms(self, node: Term) -> bool:
+        """Tell whether a node is the subject of an axiom, so that the rules may change with it."""
+        subject = _to_node(node)
+        return any(
+            quad.predicate.value in _STATED_BY_PREDICATE
+            or (quad.predicate.value == RDF.type and str(getattr(quad.object, "value", "")) in _STATED_BY_TYPE)
+            for graph in self.graphs
+            for quad in self._store.quads_for_pattern(subject, None, None, graph)
+        )
+
+    def contribution_of(self, node: Term, rules: Rules, now: datetime) -> Contribution:
+        """Return what a node contributes now; nothing when it is not there, or is a memory that does not hold."""
+        stated: list[tuple[Triple, Support]] = []
+        told: list[tuple[Triple, tuple[Triple, ...]]] = []
+        grounds: list[tuple[Triple, Support]] = []
+        names: list[Term] = []
+        until: datetime | None = None
+        for graph in self.graphs:
+            triples = [_to_triple(quad) for quad in self._store.quads_for_pattern(_to_node(node), None, None, graph)]
+            is_memory = graph in self._with_memories and (node, TYPE, f"<{MEM.Memory}>") in triples
+            if is_memory:
+                end = _earliest_end(triples)
+                if end is not None and end <= now:
+                    continue
+                until = end if until is None else min(until, end or until)
+            support = Support(str(graph), node if is_memory else None)
+            for triple in triples:
+                if not _takes_part(triple, rules):
+                    continue
+                if is_memory and triple[2].startswith("<"):
+                    # A link between two memories holds as long as both do.
+                    names.append(triple[2])
+                    end = self._end_of(triple[2])
+                    if end is not None and end <= now:
+                        continue
+                    until = end if until is None else min(until, end or until)
+                stated.append((triple, support))
+            if is_memory and rules.slots:
+                for triple, because, named in self._read_slots(node, triples, rules):
+                    told.append((triple, because))
+                    grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
+                    names += named
+        # A memory that is in two graphs says the same twice.
+        return Contribution(tuple(stated), tuple(dict.fromkeys(told)), tuple(grounds), tuple(names), until)
+
+    def names(self, node: Term) -> list[str]:
+        """Return what a node is called, by the usual properties for that."""
+        names = {
+            str(getattr(quad.object, "value", "")): None
+            for graph in self.graphs
+            for predicate in _NAMES
+            for quad in self._store.quads_for_pattern(_to_node(node), ox.NamedNode(predicate), None, graph)
+        }
+        return [name for name in names if name]
+
+    def _end_of(self, node: Term) -> datetime | None:
+        """Return when a memory is over or forgotten; None for what does not end."""
+        subject = _to_node(node)
+        return _earliest_end(
+            _to_triple(quad)
+            for graph in self._with_memories
+            for end in _ENDS
+            for quad in self._store.quads_for_pattern(subject, _to_node(end), None, graph)
+        )
+
+    def _read_slots(
+        self, node: Term, triples: Sequence[Triple], rules: Rules
+    ) -> Iterator[tuple[Triple, tuple[Triple, ...], list[Term]]]:
+        """Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity it is read as."""
+        own = {triple[1]: triple for triple in triples}
+        subject, slot, value = (own.get(f"<{MEM[name]}>") for name in ("subject", "slot", "slotValue"))
+        if not (subject and slot and value) or slot[2] not in rules.slots:
+            return
+        entities = list(self._find_named(value[2], [triple for triple in triples if triple[1] == f"<{MEM.about}>"]))
+        for term, axiom in rules.slots[slot[2]]:
+            for entity in entities:
+                yield (subject[2], term, entity[0][2]), (axiom, subject, slot, value, *entity), [entity[0][2]]
+            if not entities:
+                yield (subject[2], term, value[2]), (axiom, subject, slot, value), []
+
+    def _find_named(self, value: Term, about: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
+        """Yield the entities among what a memory is about that go by a value: that it is about each, and that this is called so."""
+        wanted = _literal_text(value).casefold()
+        for triple in about:
+            names = (
+                quad
+                for graph in self.graphs
+                for predicate in (MEM.name, SKOS.altLabel)
+                for quad in self._store.quads_for_pattern(_to_node(triple[2]), ox.NamedNode(predicate), None, graph)
+            )
+            named = next((one for one in names if str(getattr(one.object, "value", "")).casefold() == wanted), None)
+            if named:
+                yield triple, _to_triple(named)
+
+    def _match(self, predicate: Term, value: Term | None, graph: ox.NamedNode) -> Iterator[ox.Quad]:
+        return self._store.quads_for_pattern(None, _to_node(predicate), _to_term(value) if value else None, graph)
+
+
+def load_builtin_axioms() -> list[Axiom]:
+    """Return the axioms of `ontology/rules.ttl`, which need not be stated."""
+    store = ox.Store()
+    store.load(read("ontology/rules.ttl"), format=ox.RdfFormat.TURTLE, to_graph=ox.NamedNode(ONTOLOGY))
+    return list(_read_axioms(store, ox.NamedNode(ONTOLOGY)))
+
+
+def _read_axioms(store: ox.Store, graph: ox.NamedNode) -> Iterator[Axiom]:
+    for kind in _STATED_BY_TYPE:
+        for quad in store.quads_for_pattern(None, ox.NamedNode(RDF.type), ox.NamedNode(kind), graph):
+            yield Axiom(_to_triple(quad))
+    for predicate in _STATED_BY_PREDICATE:
+        for quad in store.quads_for_pattern(None, ox.NamedNode(predicate), None, graph):
+            if predicate != OWL.propertyChainAxiom:
+                yield Axiom(_to_triple(quad))
+            elif members := _list_members(store, quad.object, graph):
+                # A list has no name to be pointed at by: its members as text stand for it.
+                shown = ox.Literal(" / ".join(members))
+                yield Axiom((str(quad.subject), str(quad.predicate), str(shown)), members)
+
+
+def _list_members(store: ox.Store, head: object, graph: ox.NamedNode) -> tuple[Term, ...]:
+    """Return the members of an RDF list; none when it is broken or too long."""
+    members: list[Term] = []
+    while isinstance(head, ox.NamedNode | ox.BlankNode) and head != ox.NamedNode(RDF.nil):
+        first = next(store.quads_for_pattern(head, ox.NamedNode(RDF.first), None, graph), None)
+        rest = next(store.quads_for_pattern(head, ox.NamedNode(RDF.rest), None, graph), None)
+        if (
+            first is None
+            or rest is None
+            or not isinstance(first.object, ox.NamedNode)
+            or len(members) == _LONGEST_CHAIN
+        ):
+            return ()
+        members.append(str(first.object))
+        head = rest.object
+    return tuple(members)
+
+
+def _takes_part(triple: Triple, rules: Rules) -> bool:
+    """Tell whether rules use a triple; what has no name takes no part."""
+    subject, predicate, value = triple
+    if subject.startswith("_:") or value.startswith(("_:", "<<")):
+        return False
+    return predicate in rules.read or (predicate == TYPE and value in rules.classes)
+
+
+def _to_triple(quad: ox.Quad) -> Triple:
+    value = f"<<( {quad.object} )>>" if isinstance(quad.object, ox.Triple) else str(quad.object)
+    return (str(quad.subject), str(quad.predicate), value)
+
+
+def _to_node(term: Term) -> ox.NamedNode:
+    return ox.NamedNode(term[1:-1])
+
+
+def _to_term(term: Term) -> ox.NamedNode | ox.Literal:
+    return _to_node(term) if term.startswith("<") else ox.Literal(_literal_text(term))
+
+
+def _literal_text(term: Term) -> str:
+    """Return the text of a literal as N-Triples writes it."""
+    [quad] = ox.parse(f"<urn:s> <urn:p> {term} .", ox.RdfFormat.N_TRIPLES)
+    return str(getattr(quad.object, "value", ""))
+
+
+def _earliest_end(triples: Iterable[Triple]) -> datetime | None:
+    return min((_time(value) for _, predicate, value in triples if predicate in _ENDS), default=None)
+
+
+def _time(term: Term) -> datetime:
+    try:
+        time = datetime.fromisoformat(_literal_text(term))
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+logger = logging.getLogger(__name__)
+
+_MOST_TOUCHED = 20_000
+"""Nodes touched since the last time from which on it is quicker to build all again."""
+_MOST_READERS = 8
+"""Readers whose facts are kept in memory; a further one lets go of the one that was built first."""
+
+
+@dataclass(slots=True)
+class _ReaderEntry:
+    """One reader's inferences, None until they are made, and what was touched since."""
+
+    found: Materialisation | None
+    graphs: tuple[IRI, ...]
+    touched: set[IRI] = field(default_factory=set)
+    is_stale: bool = False
+
+
+class Inferences:
+    """What follows, for every scope; may be called from several threads."""
+
+    def __init__(self, graph: Oxigraph, most: int) -> None:
+        """
+        Args:
+            most: facts that may be derived for one reader; with more of them nothing is inferred for them.
+        """
+        self._graph = graph
+        self._most = most
+        self._kept: dict[IRI, _ReaderEntry] = {}
+        self._lock = threading.RLock()
+        self._noting = threading.Lock()
+        self._noted = graph.writes
+
+    def note_write(self, nodes: Iterable[IRI] | None) -> None:
+        """Take note of what a write touched; None when that may be anything."""
+        with self._noting:
+            self._noted += 1
+            listed = None if nodes is None else list(nodes)
+            for entry in self._kept.values():
+                if listed is None or len(entry.touched) > _MOST_TOUCHED:
+                    entry.is_stale, entry.touched = True, set()
+                else:
+                    entry.touched.update(listed)
+
+    def current(self, scope: Scope, now: datetime) -> Inferred:
+        """Bring the graph of inferences of a scope up to date and return what is in it; raises `GraphError`."""
+        with self._lock:
+            self.refresh(scope, now)
+            return _summarise(scope, self._kept[scope.inferred])
+
+    def kin(self, scope: Scope, now: datetime) -> Kin:
+        """Return what is related to what in the graphs of a scope, by the properties that axioms name; raises `GraphError`."""
+        with self._lock:
+            self.refresh(scope, now)
+            inferences = self._kept[scope.inferred].found
+            with self._graph.reading():
+                return inferences.kin() if inferences and inferences.is_complete else Kin()
+
+    def refresh(self, scope: Scope, now: datetime) -> None:
+        """Bring the graph of inferences of a scope up to date; raises `GraphError`."""
+        with self._lock:
+            kept = self._kept.get(scope.inferred)
+            with self._noting:
+                if (writes := self._graph.writes) > self._noted:
+                    self._noted = writes
+                    for entry in self._kept.values():
+                        entry.is_stale = True
+                touched, is_stale = (kept.touched, kept.is_stale) if kept else (set(), True)
+                if kept:
+                    kept.touched, kept.is_stale = set(), False
+            if kept and not touched and not is_stale and not (kept.found and kept.found.due(now)):
+                return
+            try:
+                self._update(scope, kept, touched, is_stale, now)
+            except BaseException:
+                self._kept.pop(scope.inferred, None)
+                raise
+
+    def forget(self, tenant: str) -> None:
+        """Delete every graph of inferences of a tenant, as what they rest on is erased; the next reader has them made again."""
+        with self._lock:
+            for graph in self._graph.graphs():
+                if graph.startswith(inferred_iri(tenant, "")):
+                    self._kept.pop(graph, None)
+                    self._derive(graph, None, ())
+
+    def close(self) -> None:
+        """Let go of the store; calling it twice is harmless."""
+        with self._lock, self._noting:
+            self._kept.clear()
+
+    def _update(
+        self, scope: Scope, kept: _ReaderEntry | None, touched: set[IRI], is_stale: bool, now: datetime
+    ) -> None:
+        nodes = {f"<{node}>" if not node.startswith("_:") else node for node in touched}
+        graphs = self._sources(scope) if kept is None or is_stale or touched else kept.graphs
+        is_new = kept is None or is_stale or graphs != kept.graphs
+        if is_new or kept is None or kept.found is None or self._is_outdated(kept.found, nodes):
+            self._build(scope, graphs, now)
+        elif not kept.found.is_complete:
+            with self._graph.reading():
+                is_concerned = kept.found.concerns(nodes, now)
+            if is_concerned:
+                self._build(scope, graphs, now)
+        else:
+            try:
+                with self._graph.reading():
+                    gone, come = kept.found.follow(nodes, now)
+            except Overflow:
+                self._build(scope, graphs, now)  # what was taken out may have made room: only a new beginning can tell
+            else:
+                self._derive(scope.inferred, gone, come)
+
+    def _build(self, scope: Scope, graphs: tuple[IRI, ...], now: datetime) -> None:
+        # Kept before it is read, so that a write in the meantime leaves its note.
+        kept = _ReaderEntry(None, graphs)
+        with self._noting:
+            self._kept.pop(scope.inferred, None)
+            while len(self._kept) >= _MOST_READERS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[scope.inferred] = kept
+        with self._graph.reading() as store:
+            kept.found = Materialisation(PremiseReader(store, graphs, scope.memory_graphs), self._most, now)
+            wanted = set(kept.found.follow((), now)[1]) if kept.found.is_complete else set()
+        if not kept.found.is_complete:
+            logger.warning("inference.given-up", extra={"graph": scope.inferred, "most": self._most})
+        there = set(self._graph.lines(scope.inferred))
+        self._derive(scope.inferred, sorted(there - wanted), sorted(wanted - there))
+
+    def _derive(self, graph: IRI, gone: Sequence[Line] | None, come: Sequence[Line]) -> None:
+        """Write what is derived, without taking it for a reason to look again; None lets all of the graph go."""
+        if gone is None:
+            self._graph.drop_graph(graph)
+        elif gone or come:
+            self._graph.derive(graph, gone, come)
+        else:
+            return
+        with self._noting:
+            self._noted += 1
+
+    def _is_outdated(self, inferences: Materialisation, nodes: Iterable[str]) -> bool:
+        with self._graph.reading():
+            return inferences.is_outdated(nodes)
+
+    def _sources(self, scope: Scope) -> tuple[IRI, ...]:
+        """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
+        free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
+        return (*scope.memory_graphs, scope.self_graph, *free)
+
+
+def _summarise(scope: Scope, kept: _ReaderEntry) -> Inferred:
+    inferences = kept.found
+    if inferences is None or not inferences.is_complete:
+        return Inferred(namespace=scope.namespace, graph=scope.inferred, is_complete=False)
+    return Inferred(
+        namespace=scope.namespace,
+        graph=scope.inferred,
+        triples=inferences.triples,
+        contradictions=inferences.contradictions,
+        by_rule=inferences.by_rule,
+    )
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_NOTHING = Contribution()
+
+
+class Materialisation:
+    """The inferences of one reader; `is_complete` is False, and there are none, when more follows than is allowed."""
+
+    def __init__(self, reader: PremiseReader, most: int, now: datetime) -> None:
+        self.reader = reader
+        self._axioms = reader.axioms()
+        self.rules: Rules = rules_of(self._axioms)
+        self._axiom_supports = {axiom.triple: supports for axiom, supports in self._axioms.items()}
+        self._closure = Closure(self.rules, most)
+        self._page = ProofGraph()
+        self._kin: Kin | None = None
+        self._said: dict[Term, Contribution] = {}
+        self._stated: dict[Triple, dict[Support, None]] = {}
+        self._from_slots: dict[Triple, dict[tuple[Triple, ...], None]] = {}
+        self._grounds: dict[Triple, dict[Support, int]] = {}
+        self._ends: list[tuple[datetime, Term]] = []
+        self._leaning: dict[Term, set[Term]] = {}  # an entity → the memories whose slot is read as it
+        self.is_complete = True
+        try:
+            self._apply(reader.everything(self.rules, now) if self.rules.read else {})
+        except Overflow:
+            self.is_complete = False
+
+    @property
+    def triples(self) -> int:
+        """How many triples are inferred."""
+        return len(self._page.proofs)
+
+    @property
+    def contradictions(self) -> int:
+        return len(self._page.contradictions)
+
+    @property
+    def by_rule(self) -> dict[str, int]:
+        """Inferences by the name of their rule."""
+        return dict(Counter(proof[0] for proofs in self._page.proofs.values() for proof in proofs))
+
+    def kin(self) -> Kin:
+        """Return what is related to what, kept until that changes."""
+        if self._kin is None:
+            self._kin = kin_of(self._closure.facts, self.reader)
+        return self._kin
+
+    def is_outdated(self, nodes: Iterable[Term]) -> bool:
+        """Tell whether a change to some nodes may have changed the axioms, so that all must be built again."""
+        known = {one.triple[0] for one in self._axioms}
+        return any(node in known or node.startswith("_:") or self.reader.states_axioms(node) for node in nodes)
+
+    def concerns(self, nodes: Iterable[Term], now: datetime) -> bool:
+        """Tell whether some nodes take part, or did."""
+        known = (node in self._said or self.reader.contribution_of(node, self.rules, now) != _NOTHING for node in nodes)
+        return any(known)
+
+    def follow(self, nodes: Iterable[Term], now: datetime) -> tuple[list[Line], list[Line]]:
+        """
+        Return the lines to remove and to add after some nodes have changed, or after time has gone by.
+
+        Args:
+            nodes: everything of which something may be stated now that was not before, or no longer.
+
+        Raises:
+            Overflow: more follows than is allowed; this is of no use any more.
+        """
+        if self.rules.read:
+            changed = set(nodes)
+            while self._ends and self._ends[0][0] <= now:
+                changed.add(heapq.heappop(self._ends)[1])
+            changed |= {memory for node in list(changed) for memory in self._leaning.get(node, ())}
+            self._apply(
+                {node: self.reader.contribution_of(node, self.rules, now) for node in changed if node.startswith("<")}
+            )
+        return self._page.take_changes(self._supports)
+
+    def due(self, now: datetime) -> bool:
+        """Tell whether a memory has ended since the last time."""
+        return bool(self._ends) and self._ends[0][0] <= now
+
+    def _apply(self, said: dict[Term, Contribution]) -> None:
+        gone: set[Triple] = set()
+        come: set[Triple] = set()
+        shifted: set[Triple] = set()
+        for node, after in said.items():
+            before = self._said.pop(node, _NOTHING)
+            if before == after:
+                if after is not _NOTHING:
+                    self._said[node] = after
+                continue
+            touched = {one[0] for one in (*before.stated, *after.stated, *before.from_slots, *after.from_slots)}
+            held = {triple for triple in touched if self._holds(triple)}
+            self._withdraw(node, before)
+            self._state(node, after)
+            shifted |= touched | {one[0] for one in (*before.grounds, *after.grounds)}
+            for triple in touched:
+                if self._holds(triple) != (triple in held):
+                    # Several nodes of one change may take a triple away and give it again.
+                    (gone if triple in held else come).add(triple)
+        gone = {triple for triple in gone if not self._holds(triple)}
+        come = {triple for triple in come if self._holds(triple)}
+        if shifted:
+            self._kin = None
+        entered = self.rules.fact_of
+        changed = self._closure.change(map(entered, sorted(gone)), map(entered, sorted(come)))
+        conclusions = {found for fact in changed if (found := triple_of(fact)) is not None}
+        for triple in shifted | conclusions:
+            self._page.prove(triple, self._proofs(triple))
+        self._page.restate(shifted)
+        for predicate, axiom in self.rules.functional.items():
+            for subject in {triple[0] for triple in shifted | conclusions if triple[1] == predicate}:
+                self._page.contradict(subject, predicate, self._different(predicate, subject), axiom)
+
+    def _holds(self, triple: Triple) -> bool:
+        return triple in self._stated or triple in self._from_slots
+
+    def _state(self, node: Term, said: Contribution) -> None:
+        if said == _NOTHING:
+            return
+        self._said[node] = said
+        for triple, support in said.stated:
+            self._stated.setdefault(triple, {})[support] = None
+        for triple, because in said.from_slots:
+            self._from_slots.setdefault(triple, {})[because] = None
+        for triple, support in said.grounds:
+            counted = self._grounds.setdefault(triple, {})
+            counted[support] = counted.get(support, 0) + 1
+        for name in said.names:
+            self._leaning.setdefault(name, set()).add(node)
+        if said.until:
+            heapq.heappush(self._ends, (said.until, node))
+
+    def _withdraw(self, node: Term, said: Contribution) -> None:
+        for triple, support in said.stated:
+            _remove_from(self._stated, triple, support)
+        for triple, because in said.from_slots:
+            _remove_from(self._from_slots, triple, because)
+        for triple, support in said.grounds:
+            counted = self._grounds[triple]
+            counted[support] -= 1
+            if counted[support] <= 0:
+                _remove_from(self._grounds, triple, support)
+        for name in said.names:
+            self._leaning.get(name, set()).discard(node)
+
+    def _proofs(self, triple: Triple) -> tuple[Proof, ...]:
+        """Return every way in which a triple follows; none when it is stated, or is a statement about names."""
+        if triple in self._stated or triple[1] == SAME_AS:
+            return ()
+        told = [("slot", because) for because in self._from_slots.get(triple, ())]
+        derived = [
+            (rule.name, (rule.axiom, *premises) if rule.axiom else premises)
+            for rule, premises in self._closure.proofs(triple)
+        ]
+        return (*sorted(told), *derived)
+
+    def _different(self, predicate: Term, subject: Term) -> list[Term]:
+        """Return the values of a property of a subject, one for each thing: of two names that mean the same, the first."""
+        values: list[Term] = []
+        known: set[Term] = set()
+        for value in sorted(self._closure.values(predicate, subject)):
+            if value not in known:
+                values.append(value)
+                known |= self._closure.same(value)
+        return values
+
+    def _supports(self, triple: Triple) -> list[Support]:
+        supports = [
+            *self._stated.get(triple, ()),
+            *self._grounds.get(triple, ()),
+            *self._axiom_supports.get(triple, ()),
+        ]
+        return list(dict.fromkeys(supports))
+
+
+def _remove_from(table: dict[Triple, dict[K, V]], key: Triple, value: K) -> None:
+    values = table[key]
+    del values[value]
+    if not values:
+        del table[key]
+
+
+Proof = tuple[str, tuple[Triple, ...]]
+"""The name of a rule, and the triples it was used on, its axiom first."""
+
+Line = Triple
+
+_STATEMENT, _INFERENCE, _CONTRADICTION = f"<{RDF.Statement}>", f"<{MEM.Inference}>", f"<{MEM.Contradiction}>"
+_SUBJECT, _PREDICATE, _OBJECT = f"<{RDF.subject}>", f"<{RDF.predicate}>", f"<{RDF.object}>"
+_RULE, _CONCLUDES, _PREMISE = f"<{MEM.rule}>", f"<{MEM.concludes}>", f"<{MEM.premise}>"
+_STATED_IN, _DERIVED_FROM = f"<{MEM.statedIn}>", f"<{PROV.wasDerivedFrom}>"
+
+
+def statement_iri(triple: Triple) -> Term:
+    """Return the IRI of a triple that is spoken of."""
+    return _mint_iri("statement", triple)
+
+
+def inference_iri(triple: Triple, proof: Proof) -> Term:
+    """Return the IRI of one way in which a triple follows."""
+    return _mint_iri("inference", (*triple, proof[0], *(term for premise in proof[1] for term in premise)))
+
+
+def contradiction_iri(subject: Term, predicate: Term, values: Collection[Term]) -> Term:
+    """Return the IRI of several values where there can be one."""
+    return _mint_iri("contradiction", (subject, predicate, *sorted(values)))
+
+
+class ProofGraph:
+    """What is written of one reader's inferences, and what is to be changed about it."""
+
+    def __init__(self) -> None:
+        self.proofs: dict[Triple, tuple[Proof, ...]] = {}
+        self.contradictions: dict[tuple[Term, Term], tuple[frozenset[Term], Triple]] = {}
+        self._spoken_of: Counter[Triple] = Counter()
+        self._described: dict[Triple, tuple[Line, ...]] = {}
+        self._again: set[Triple] = set()
+        self._net: Counter[Line] = Counter()
+
+    def prove(self, triple: Triple, proofs: tuple[Proof, ...]) -> None:
+        """Write how a triple follows, in place of what was written; without a proof it does not."""
+        before = self.proofs.pop(triple, ())
+        if proofs:
+            self.proofs[triple] = proofs
+        if bool(proofs) != bool(before):
+            self._net[triple] += 1 if proofs else -1
+            self._speak_of(triple, 1 if proofs else -1)
+        for sign, some in ((-1, before), (1, proofs)):
+            for proof in some:
+                self._add(_inference_lines(triple, proof), sign)
+                for premise in proof[1]:
+                    self._speak_of(premise, sign)
+
+    def contradict(self, subject: Term, predicate: Term, values: Collection[Term], axiom: Triple | None) -> None:
+        """Write that there are several values where there can be one, in place of what was written; nothing for fewer than two."""
+        before = self.contradictions.pop((subject, predicate), None)
+        if before:
+            self._add_contradiction(subject, predicate, before, -1)
+        if axiom and len(values) > 1:
+            contradiction = frozenset(values), axiom
+            self.contradictions[subject, predicate] = contradiction
+            self._add_contradiction(subject, predicate, contradiction, 1)
+
+    def restate(self, triples: Iterable[Triple]) -> None:
+        """Look at where some triples stand once more."""
+        self._again.update(triples)
+
+    def take_changes(self, supports: Callable[[Triple], Collection[Support]]) -> tuple[list[Line], list[Line]]:
+        """Return the lines to remove and to add since the last call."""
+        for triple in self._again:
+            before = self._described.pop(triple, ())
+            after = _statement_lines(triple, supports(triple)) if self._spoken_of[triple] > 0 else ()
+            if after:
+                self._described[triple] = after
+            else:
+                del self._spoken_of[triple]
+            if after != before:
+                self._add(before, -1)
+                self._add(after, 1)
+        self._again.clear()
+        gone = [line for line, count in self._net.items() if count < 0]
+        come = [line for line, count in self._net.items() if count > 0]
+        self._net.clear()
+        return gone, come
+
+    def _add_contradiction(
+        self, subject: Term, predicate: Term, contradiction: tuple[frozenset[Term], Triple], sign: int
+    ) -> None:
+        values, axiom = contradiction
+        node = contradiction_iri(subject, predicate, values)
+        premises = [axiom, *((subject, predicate, value) for value in sorted(values))]
+        lines = [(node, TYPE, _CONTRADICTION), (node, _SUBJECT, subject), (node, _PREDICATE, predicate)]
+        lines += [(node, _OBJECT, value) for value in values]
+        self._add([*lines, *((node, _PREMISE, statement_iri(premise)) for premise in premises)], sign)
+        for premise in premises:
+            self._speak_of(premise, sign)
+
+    def _speak_of(self, triple: Triple, sign: int) -> None:
+        self._spoken_of[triple] += sign
+        self._again.add(triple)
+
+    def _add(self, lines: Iterable[Line], sign: int) -> None:
+        for line in lines:
+            self._net[line] += sign
+
+
+def _inference_lines(triple: Triple, proof: Proof) -> list[Line]:
+    node = inference_iri(triple, proof)
+    lines = [(node, TYPE, _INFERENCE), (node, _RULE, f'"{proof[0]}"'), (node, _CONCLUDES, statement_iri(triple))]
+    return [*lines, *((node, _PREMISE, statement_iri(one)) for one in dict.fromkeys(proof[1]))]
+
+
+def _statement_lines(triple: Triple, supports: Collection[Support]) -> tuple[Line, ...]:
+    node, (subject, predicate, value) = statement_iri(triple), triple
+    lines = [(node, TYPE, _STATEMENT), (node, _SUBJECT, subject), (node, _PREDICATE, predicate), (node, _OBJECT, value)]
+    for support in supports:
+        lines.append((node, _STATED_IN, support.graph))
+        if support.memory:
+            lines.append((node, _DERIVED_FROM, support.memory))
+    return tuple(sorted(set(lines)))
+
+
+def _mint_iri(kind: str, terms: Iterable[Term]) -> Term:
+    return f"<urn:memento:{kind}:{sha256(' '.join(terms).encode()).hexdigest()[:32]}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Kin:
+    """`beside` has the neighbours of each node in both directions, `names` what a node is called, its labels in any language."""
+
+    beside: Mapping[IRI, frozenset[IRI]] = field(default_factory=dict)
+    names: Mapping[IRI, tuple[str, ...]] = field(default_factory=dict)
+
+
+def kin_of(facts: Iterable[Fact], reader: PremiseReader) -> Kin:
+    """Collect who is related to whom by some facts; texts and classes are nobody's."""
+    beside: dict[IRI, set[IRI]] = {}
+    for fact in facts:
+        triple = triple_of(fact)
+        if triple is None or fact[0].startswith("a ") or not triple[2].startswith("<"):
+            continue
+        first, other = _iri_of(triple[0]), _iri_of(triple[2])
+        if first != other:
+            beside.setdefault(first, set()).add(other)
+            beside.setdefault(other, set()).add(first)
+    names = {node: tuple(reader.names(f"<{node}>")) for node in beside}
+    return Kin({node: frozenset(others) for node, others in beside.items()}, names)
+
+
+def _iri_of(term: Term) -> IRI:
+    return IRI(term[1:-1])

@@ -1,0 +1,698 @@
+"""
+The map of a namespace: drawn from the indexes as places, regions and crossings, written as 500 tokens for a model, and cached.
+
+*Flow:* `analyse_graph` finds which parts of a graph belong together and what it turns on, of numbers alone; the same graph gives
+the same structure, whenever it is asked. `draw_manifest` puts names and texts to it, and `Maps` caches what was drawn.
+
+Leave the user off the map: nearly everything is about them, so that they would join what has nothing to do with each other.
+Link two anchors that one memory is about, the heavier the more such memories there are; without these links there is no triangle.
+
+*Guarantees:* one map is drawn at a time. A cached map is returned for `manifest.cache_s`; after that it is drawn again as soon as
+somebody asks and something was written, or unasked after `manifest.updates` changes. None outlives what was forgotten.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.backends import Backends
+from memento.errors import MementoError
+from memento.iris import IRI, MEM
+from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
+from memento.rank import laws
+from memento.rank.walks import Csr
+from memento.search.nodes import Ids
+from memento.settings import ManifestSettings
+from memento.strength import energies, importances
+from memento.time import now
+from memento.worker import Worker
+
+Sparse: TypeAlias = Any  # scipy.sparse.csr_matrix, which has no types
+
+Numbers = NDArray[np.float64]
+Nodes = NDArray[np.int64]
+
+SEED = 0
+MOST_BRIDGES = 10
+MOST_COMMUNITIES = 50
+MOST_KEYS = 20
+_MANY = (
+    100_000  # nodes above which ranks are let be half a percent off: nobody sees it, and it takes a third of the time
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Community:
+    """Nodes that have more links among each other than chance; `nodes` are the highest ranked first."""
+
+    nodes: Nodes
+    importance: float
+    """The sum of the ranks of its nodes, 0..1."""
+    volatility: float
+    """The share of its nodes that were touched lately, 0..1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """A link between two communities, which are numbered as they are listed."""
+
+    nodes: tuple[int, int]
+    communities: tuple[int, int]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """
+    The graph in numbers. `density`, `clustering` (mean over nodes with two neighbours) and `largest` (its share of nodes) are in
+    0..1, `modularity` in −½..1.
+    """
+
+    nodes: int
+    links: int
+    average_degree: float
+    density: float
+    clustering: float
+    modularity: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """
+    What was found: `rank` (n,) sums to 1, `community` (n,) is a place among all communities, the largest first, of which
+    `communities` lists the first fifty that have more than one node.
+    """
+
+    rank: Numbers
+    community: NDArray[np.int32]
+    communities: tuple[Community, ...]
+    bridges: tuple[Bridge, ...]
+    keys: tuple[tuple[int, float], ...]
+    """The nodes that it turns on, and their scores in 0..1, the highest first."""
+    topology: Topology
+
+
+def analyse_graph(csr: Csr, energy: Numbers, importance: Numbers, touched: NDArray[np.bool_]) -> Structure:
+    """
+    Args:
+        csr: the links, without loops.
+        energy, importance: (n,) 0..1.
+        touched: (n,) made, used or changed within a week.
+
+    Sources: Blondel et al. 2008, J. Stat. Mech. (communities, resolution 1); Page et al. 1999 (ranks, damping .85);
+    Watts and Strogatz 1998, Nature 393 (clustering).
+    """
+    n = len(csr)
+    if not n:
+        return _NOTHING
+    adjacency = _to_matrix(csr)
+    rank = _page_ranks(adjacency)
+    community, modularity = _detect_communities(adjacency)
+    return Structure(
+        rank=rank,
+        community=community,
+        communities=_list_communities(community, rank, touched),
+        bridges=_find_bridges(csr, community),
+        keys=_rank_keys(rank, energy, importance),
+        topology=_measure_topology(adjacency, modularity),
+    )
+
+
+_NOTHING = Structure(
+    rank=np.zeros(0),
+    community=np.zeros(0, dtype=np.int32),
+    communities=(),
+    bridges=(),
+    keys=(),
+    topology=Topology(nodes=0, links=0, average_degree=0.0, density=0.0, clustering=0.0, modularity=0.0, largest=0.0),
+)
+
+
+def _to_matrix(csr: Csr) -> Sparse:
+    from scipy.sparse import csr_matrix
+
+    weights = np.ones(len(csr.indices)) if csr.weights is None else csr.weights.astype(np.float64)
+    return csr_matrix((weights, csr.indices, csr.indptr), shape=(len(csr), len(csr)))
+
+
+def _page_ranks(adjacency: Sparse) -> Numbers:
+    from sknetwork.ranking import PageRank
+
+    n = adjacency.shape[0]
+    if not adjacency.nnz:
+        return np.full(n, 1 / n)
+    ranking = PageRank(damping_factor=0.85, n_iter=100 if n <= _MANY else 30, tol=1e-9)
+    ranks = np.asarray(ranking.fit_predict(adjacency), dtype=np.float64)
+    # What has no link is where a walker comes by chance alone, and from where it goes on by chance.
+    alone = np.diff(adjacency.indptr) == 0
+    each = 0.15 / (n - 0.85 * alone.sum())
+    return np.asarray(np.where(alone, each, ranks * (1 - each * alone.sum()) / ranks[~alone].sum()))
+
+
+def _detect_communities(adjacency: Sparse) -> tuple[NDArray[np.int32], float]:
+    """Return (n,) the community of each node, the largest first, and how much better than chance they are."""
+    from sknetwork.clustering import Louvain, get_modularity
+
+    if not adjacency.nnz:
+        return np.arange(adjacency.shape[0], dtype=np.int32), 0.0
+    # Soft membership and the graph between clusters are not needed, and would take most of the time.
+    louvain = Louvain(resolution=1.0, random_state=SEED, return_probs=False, return_aggregate=False)
+    labels = np.asarray(louvain.fit_predict(adjacency), dtype=np.int32)
+    return labels, float(get_modularity(adjacency, labels))
+
+
+def _list_communities(community: NDArray[np.int32], rank: Numbers, touched: NDArray[np.bool_]) -> tuple[Community, ...]:
+    sizes = np.bincount(community)
+    by_rank = np.lexsort((-rank, community))
+    ends = np.cumsum(sizes)
+    ranks = np.bincount(community, weights=rank)
+    lately = np.bincount(community, weights=touched.astype(np.float64)) / sizes
+    return tuple(
+        Community(
+            nodes=by_rank[ends[place] - sizes[place] : ends[place]],
+            importance=float(ranks[place]),
+            volatility=float(lately[place]),
+        )
+        for place in range(min(len(sizes), MOST_COMMUNITIES))
+        if sizes[place] > 1
+    )
+
+
+def _find_bridges(csr: Csr, community: NDArray[np.int32]) -> tuple[Bridge, ...]:
+    rows = np.repeat(np.arange(len(csr)), np.diff(csr.indptr))
+    across = np.flatnonzero((community[rows] != community[csr.indices]) & (rows < csr.indices))
+    weights = np.ones(len(across)) if csr.weights is None else csr.weights[across].astype(np.float64)
+    return tuple(
+        Bridge(
+            nodes=(int(rows[at]), int(csr.indices[at])),
+            communities=(int(community[rows[at]]), int(community[csr.indices[at]])),
+            weight=float(weights[place]),
+        )
+        for place, at in ((place, across[place]) for place in np.argsort(-weights, kind="stable")[:MOST_BRIDGES])
+    )
+
+
+def _rank_keys(rank: Numbers, energy: Numbers, importance: Numbers) -> tuple[tuple[int, float], ...]:
+    """Choose of the highest ranked the best by rank (as a share of the highest, else it would not count), energy and importance."""
+    highest = np.argsort(-rank, kind="stable")[:MOST_KEYS]
+    scores = 0.4 * rank[highest] / rank.max() + 0.3 * energy[highest] + 0.3 * importance[highest]
+    order = np.argsort(-scores, kind="stable")
+    return tuple((int(highest[place]), float(scores[place])) for place in order)
+
+
+def _measure_topology(adjacency: Sparse, modularity: float) -> Topology:
+    from scipy.sparse.csgraph import connected_components
+
+    n, links = adjacency.shape[0], adjacency.nnz // 2
+    _, component = connected_components(adjacency, directed=False)
+    return Topology(
+        nodes=n,
+        links=links,
+        average_degree=2 * links / n,
+        density=2 * links / (n * (n - 1)) if n > 1 else 0.0,
+        clustering=_measure_clustering(adjacency),
+        modularity=modularity,
+        largest=float(np.bincount(component).max() / n),
+    )
+
+
+def _measure_clustering(adjacency: Sparse) -> float:
+    """
+    Return the mean, over the nodes with two neighbours or more, of the share of their neighbours that are neighbours of each other.
+
+    Links point from the node with fewer to the one with more of them, so that no row is long: each triangle is then found once.
+    """
+    from scipy.sparse import csr_matrix
+
+    degree = np.diff(adjacency.indptr)
+    rows = np.repeat(np.arange(len(degree)), degree)
+    columns = adjacency.indices
+    upward = (degree[rows] < degree[columns]) | ((degree[rows] == degree[columns]) & (rows < columns))
+    ones = np.ones(int(upward.sum()), dtype=np.int32)
+    directed = csr_matrix((ones, (rows[upward], columns[upward])), shape=adjacency.shape)
+    over = (directed @ directed).multiply(directed)  # by its lowest and its highest corner
+    beside = (directed.T @ directed).multiply(directed)  # by its middle and its highest corner
+    triangles = np.asarray(over.sum(axis=0)).ravel() + np.asarray(over.sum(axis=1)).ravel()
+    triangles = triangles + np.asarray(beside.sum(axis=1)).ravel()
+    pairs = degree * (degree - 1) / 2
+    several = pairs > 0
+    return float(np.mean(triangles[several] / pairs[several])) if several.any() else 0.0
+
+
+WEEK_DAYS = 7.0
+_MOST_ANCHORS = 8  # of a memory that are linked with each other: a list of names is no web
+_SHOWN = 5
+PORTION = 4096
+"""Memories that are looked at before others get their turn at the indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is on the map: `nodes` (n,) by id, the first `memories` of them memories, their links, and the numbers of each."""
+
+    nodes: Ids
+    memories: int
+    csr: Csr
+    energy: NDArray[np.float64]
+    importance: NDArray[np.float64]
+    season: NDArray[np.int8]
+    touched: NDArray[np.bool_]
+    last: tuple[str, int]
+    """What happened last, in a word, and to which node."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapData:
+    """What the indexes say of `memories` (m,): arcs to anchors, associations, and numbers (m,); ids are below `size`."""
+
+    memories: Ids
+    size: int
+    arcs: tuple[Ids, Ids]
+    associated: tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
+    created: NDArray[np.float64]
+    read_at: NDArray[np.float64]
+    judged_at: NDArray[np.float64]
+    energies: NDArray[np.float64]
+    importances: NDArray[np.float64]
+    accesses: NDArray[np.float64]
+
+
+def draw_manifest(scope: Scope, at: datetime, parts: Backends) -> Manifest:
+    """
+    Draw the map of what is current in the namespace's graphs.
+
+    Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
+    """
+    with parts.indexes.lock:
+        data = read_map_data(scope, at, parts)
+    world = build_world(data, read_key_links(data.memories, parts), at)
+    return _describe_world(
+        world, analyse_graph(world.csr, world.energy, world.importance, world.touched), scope, at, parts
+    )
+
+
+def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
+    indexes = parts.indexes
+    visible = indexes.nodes.current(scope.memory_graphs, now=at)
+    memories = np.flatnonzero(visible).astype(np.int32)
+    source, target = indexes.adjacency.arcs(memories)
+    user = indexes.nodes.find(scope.user)
+    if user is not None:
+        source, target = source[target != user], target[target != user]
+    arcs = indexes.associations.among(visible)
+    weights = np.zeros(len(arcs.source))
+    for graph, of in indexes.nodes.by_graph(arcs.source):
+        weights[of] = laws.decay_associations(arcs.weight[of], arcs.at[of], indexes.fadings.of(graph))
+    return MapData(
+        memories=memories,
+        size=indexes.nodes.size,
+        arcs=(source, target),
+        associated=(arcs.source, arcs.target, weights),
+        created=indexes.nodes.creation_times(memories) / 1000.0,
+        read_at=indexes.numbers.column(MEM.lastAccessedAt, memories),
+        judged_at=indexes.numbers.column(MEM.energyAt, memories),
+        energies=energies(memories, parts),
+        importances=importances(memories, parts),
+        accesses=np.nan_to_num(indexes.numbers.column(MEM.accessCount, memories)),
+    )
+
+
+def read_key_links(memories: Ids, parts: Backends) -> list[tuple[int, int, float]]:
+    """Read the links of some memories to keys, as (memory, key, weight)."""
+    links: list[tuple[int, int, float]] = []
+    for begin in range(0, len(memories), PORTION):
+        with parts.indexes.lock:
+            links += parts.indexes.keys.links_of(memories[begin : begin + PORTION])
+    return links
+
+
+def build_world(data: MapData, keyed: list[tuple[int, int, float]], at: datetime) -> World:
+    source, target = data.arcs
+    # A key that was made since the rest was read has no place.
+    links = np.array([(key, memory, weight) for memory, key, weight in keyed if key < data.size]).reshape(-1, 3)
+    keys, keyed_memories = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
+    memories = data.memories
+    anchors = np.unique(np.concatenate([target, keys])).astype(np.int32)
+    nodes = np.concatenate([memories, anchors])
+    place = np.zeros(data.size, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    beside, besides = _link_anchors(source, target)
+    csr = Csr.of(
+        len(nodes),
+        place[np.concatenate([source, beside[0], keys, data.associated[0]])],
+        place[np.concatenate([target, beside[1], keyed_memories, data.associated[1]])],
+        np.concatenate([np.ones(len(source)), besides, links[:, 2], data.associated[2]]),
+    )
+    used, changed = np.fmax(data.created, data.read_at), np.fmax(data.created, data.judged_at)
+    days = [(at.timestamp() - since) / 86_400 for since in (data.created, used, changed)]
+    season = laws.find_seasons(days[0], days[1], days[2], data.energies, data.accesses.astype(np.int64))
+    none = np.zeros(len(anchors))
+    return World(
+        nodes=nodes,
+        memories=len(memories),
+        csr=csr,
+        energy=np.concatenate([data.energies, none]),
+        importance=np.concatenate([data.importances, none]),
+        season=np.concatenate([season, np.full(len(anchors), -1, dtype=np.int8)]),
+        touched=np.concatenate([np.minimum(days[1], days[2]) < WEEK_DAYS, np.zeros(len(anchors), dtype=np.bool_)]),
+        last=_find_last_event({"feedback": data.judged_at, "used": data.read_at, "told": data.created}),
+    )
+
+
+def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np.float64]]:
+    """Pair the anchors that memories are about together, and count these memories."""
+    order = np.argsort(source, kind="stable")
+    source, target = source[order], target[order]
+    pairs = []
+    for apart in range(1, _MOST_ANCHORS):
+        same = source[apart:] == source[:-apart]
+        pairs.append(np.sort(np.stack([target[apart:][same], target[:-apart][same]], axis=1), axis=1))
+    unique_pairs, counts = np.unique(np.concatenate(pairs), axis=0, return_counts=True)
+    distinct = unique_pairs[:, 0] != unique_pairs[:, 1]
+    return (unique_pairs[distinct, 0], unique_pairs[distinct, 1]), counts[distinct].astype(np.float64)
+
+
+def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
+    """Find what happened last and to which memory, of several at once the latest made; times are (n,), none is not a number."""
+    count = len(times["told"])
+    if not count:
+        return "", 0
+    latest_first = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
+    place, node = divmod(int(np.argmax(latest_first)), count)
+    return list(times)[place], count - 1 - node
+
+
+def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
+    """Describe the structure with names and texts, of those places alone that are shown."""
+    shown: list[int] = [node for node, _ in found.keys[:_SHOWN]]
+    seasons = {name: _choose_of_season(world, found, code) for code, name in enumerate(laws.Season) if name != "other"}
+    shown += [node for some in seasons.values() for node in some]
+    shown += [int(node) for one in found.communities for node in one.nodes[: 2 * _SHOWN]]
+    shown += [node for bridge in found.bridges for node in bridge.nodes]
+    recent = _recent(world)
+    texts = _load_place_texts(dict.fromkeys([*shown, *recent]), world, scope, parts)
+    memories = world.memories
+
+    def place(node: int, score: float) -> Place:
+        iri, text = texts.get(node, (IRI(""), ""))
+        return Place(iri=iri, text=text, score=round(score, 6))
+
+    most = float(found.rank.max()) if len(found.rank) else 1.0
+
+    def places(nodes: Sequence[int]) -> tuple[Place, ...]:
+        return tuple(place(node, float(found.rank[node]) / most) for node in nodes if node in texts)
+
+    topology = found.topology
+    manifest = Manifest(
+        namespace=scope.namespace,
+        at=at,
+        energy=round(min(100.0, 100 * float(world.energy[:memories].mean())), 3) if memories else 0.0,
+        layout=Layout(
+            memories=memories,
+            anchors=len(world.nodes) - memories,
+            links=topology.links,
+            average_degree=round(topology.average_degree, 6),
+            density=round(topology.density, 9),
+            clustering=round(topology.clustering, 6),
+            modularity=round(topology.modularity, 6),
+            largest=round(topology.largest, 6),
+        ),
+        regions=tuple(
+            _describe_region(one, world, places(one.nodes[: 2 * _SHOWN].tolist())) for one in found.communities
+        ),
+        seasons={name: places(some) for name, some in seasons.items()},
+        keys=tuple(place(node, score) for node, score in found.keys[:_SHOWN] if node in texts),
+        crossings=tuple(
+            Crossing(
+                ends=(place(bridge.nodes[0], 0.0), place(bridge.nodes[1], 0.0)),
+                regions=tuple(one if one < len(found.communities) else -1 for one in bridge.communities),  # type: ignore[arg-type]
+                weight=round(bridge.weight, 6),
+            )
+            for bridge in found.bridges
+            if set(bridge.nodes) <= texts.keys()
+        ),
+        recent=f"{world.last[0]}: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
+    )
+    return replace(manifest, text=write_text(manifest))
+
+
+def _describe_region(one: Community, world: World, places: tuple[Place, ...]) -> Region:
+    names = [place.text for place in places if not place.iri.startswith("urn:memento:memory:")]
+    label = "/".join(names[:2]) or (places[0].text if places else "")
+    memories = one.nodes[one.nodes < world.memories]  # nobody touches an anchor by itself
+    return Region(
+        label=label,
+        size=len(memories),
+        keywords=tuple(names[2:]),
+        importance=round(one.importance, 6),
+        volatility=round(float(world.touched[memories].mean()), 6) if len(memories) else 0.0,
+        places=places[:_SHOWN],
+    )
+
+
+def _choose_of_season(world: World, found: Structure, code: int) -> list[int]:
+    """Choose some memories of a season, those with the most energy first, then the highest ranked."""
+    nodes = np.flatnonzero(world.season[: world.memories] == code)
+    order = np.lexsort((nodes, -found.rank[nodes], -world.energy[nodes]))
+    return [int(node) for node in nodes[order[:3]]]
+
+
+def _recent(world: World) -> list[int]:
+    """Return the memory that something happened to last."""
+    return [world.last[1]] if world.memories else []
+
+
+def _load_place_texts(
+    shown: Sequence[int] | dict[int, None], world: World, scope: Scope, parts: Backends
+) -> dict[int, tuple[IRI, str]]:
+    """Load the IRI and the text or name of some places; one that went in the meantime has none."""
+    indexes, texts = parts.indexes, {}
+    with indexes.lock:
+        iris: dict[int, IRI] = {}
+        for node in shown:
+            try:
+                iris[node] = indexes.nodes.iri(int(world.nodes[node]))
+            except KeyError:
+                continue
+        texts = {node: (iri, indexes.name(iri)) for node, iri in iris.items() if node >= world.memories}
+    memories = {iri: node for node, iri in iris.items() if node < world.memories}
+    if memories:
+        for row in parts.graph.select("library/listed", scope.readable, memory=list(memories)):
+            texts[memories[IRI(str(row["memory"]))]] = (IRI(str(row["memory"])), str(row["content"]))
+    return texts
+
+
+MOST_CHARS = 2_000
+EMPTY = "Memory: nothing yet. Tell it something to remember."
+
+_TEXT, _NAME = 40, 24
+
+
+def write_text(manifest: Manifest) -> str:
+    """
+    Write the map in at most 2,000 characters; what does not fit goes from the end: seasons that are over, key nodes, communities.
+
+    *Because:* it stands in the description of a tool, where a model reads it before it asks.
+    """
+    if not manifest.layout.memories:
+        return EMPTY
+    for seasons, keys, regions in ((4, 5, 3), (2, 5, 3), (2, 3, 3), (2, 3, 1), (0, 3, 1)):
+        text = "\n".join(line for line in _text_lines(manifest, seasons, keys, regions) if line)
+        if len(text) <= MOST_CHARS:
+            return text
+    return text[: MOST_CHARS - 1] + "…"
+
+
+def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int) -> tuple[str, ...]:
+    layout = manifest.layout
+    return (
+        f"Memory: {layout.memories:,} items, {layout.links:,} edges ({layout.average_degree:.1f} avg degree), "
+        f"energy {manifest.energy:.0f}/100",
+        _regions_line(manifest, regions),
+        _seasons_line(manifest, seasons),
+        _keys_line(manifest.keys[:keys]),
+        _topology_line(manifest),
+        f"Recent: {shorten(manifest.recent, 2 * _TEXT)}" if manifest.recent else "",
+    )
+
+
+def _regions_line(manifest: Manifest, most: int) -> str:
+    labels = []
+    for region in manifest.regions[:most]:
+        tags = f" (tags: {'/'.join(region.keywords[:2])})" if region.keywords else ""
+        labels.append(f"[{shorten(region.label, 2 * _NAME)}{tags}: {region.size:,} items]")
+    return f"Communities: {', '.join(labels)}" if labels else ""
+
+
+def _seasons_line(manifest: Manifest, most: int) -> str:
+    parts = [
+        f"{name.capitalize()}: {', '.join(shorten(one.text, _TEXT) for one in some[:3])}"
+        for name, some in list(manifest.seasons.items())[:most]
+        if some
+    ]
+    return " | ".join(parts)
+
+
+def _keys_line(keys: Sequence[Place]) -> str:
+    labels = [f'"{shorten(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
+    return f"Key nodes: {', '.join(labels)}" if labels else ""
+
+
+def _topology_line(manifest: Manifest) -> str:
+    layout = manifest.layout
+    bridge = ""
+    if manifest.crossings:
+        first = manifest.crossings[0]
+        ends = "↔".join(shorten(one.text, _NAME) for one in first.ends)
+        bridge = f", bridge: {ends} ({first.weight:.2f})"
+    return (
+        f"Topology: {name_density(layout.density)} density ({layout.density:.2f}), "
+        f"{name_clustering(layout.clustering)} clustering ({layout.clustering:.2f}){bridge}"
+    )
+
+
+def name_density(value: float) -> str:
+    """
+    >>> name_density(0.09), name_density(0.1), name_density(0.3)
+    ('sparse', 'medium', 'dense')
+    """
+    return "sparse" if value < 0.1 else "medium" if value < 0.3 else "dense"
+
+
+def name_clustering(value: float) -> str:
+    """
+    >>> name_clustering(0.19), name_clustering(0.2), name_clustering(0.6)
+    ('low', 'medium', 'high')
+    """
+    return "low" if value < 0.2 else "medium" if value < 0.6 else "high"
+
+
+def shorten(text: str, most: int) -> str:
+    """
+    Cut a text to one line of at most so many characters, at a word where it can be.
+
+    >>> shorten("USER works at Google in Zurich", 20), shorten("short", 20)
+    ('USER works at…', 'short')
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    cut = line[: most - 1]
+    return (cut[: cut.rfind(" ")] if cut.rfind(" ") > most // 2 else cut) + "…"
+
+
+logger = logging.getLogger(__name__)
+
+MOST_MAPS = 64
+"""Maps that are kept, of as many readers' shares of the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedMap:
+    manifest: Manifest
+    writes: int
+    at: datetime
+
+
+class Maps:
+    """The maps of one memory, by what their readers see. May be used from many threads."""
+
+    def __init__(self, parts: Backends, knobs: ManifestSettings) -> None:
+        self._parts, self._knobs = parts, knobs
+        self._kept: dict[Scope, _CachedMap] = {}
+        self._wanted: dict[Scope, None] = {}
+        self._updates: dict[IRI, int] = {}
+        self._forgettings = 0
+        self._lock = threading.Lock()
+        self._drawing = threading.Lock()
+        self._worker = Worker(self._work, "manifest")
+        self.redrawn: list[Callable[[], None]] = []
+        """Called, on another thread, when a map was drawn again in the background."""
+        parts.forget_listeners.append(self.clear)
+
+    def get(self, scope: Scope) -> Manifest:
+        """Return the map as it is cached, or drawn now where none is."""
+        return self.peek(scope) or self.draw(scope)
+
+    def peek(self, scope: Scope, *, want: bool = False) -> Manifest | None:
+        """
+        Return the map as it is cached, without waiting.
+
+        Args:
+            want: have it drawn in the background where there is none.
+        """
+        with self._lock:
+            cached = self._kept.get(scope)
+        if cached is None:
+            if want:
+                self._want([scope])
+            return None
+        is_old = (now() - cached.at).total_seconds() >= self._knobs.cache_s
+        if is_old and cached.writes != self._parts.graph.writes:
+            self._want([scope])
+        return cached.manifest
+
+    def draw(self, scope: Scope) -> Manifest:
+        """Draw the map now, after the one that is being drawn."""
+        with self._drawing:
+            writes, forgettings = self._parts.graph.writes, self._forgettings
+            manifest = draw_manifest(scope, now(), self._parts)
+            with self._lock:
+                if forgettings == self._forgettings:
+                    self._kept.pop(scope, None)
+                    self._kept[scope] = _CachedMap(manifest, writes, now())
+                    while len(self._kept) > MOST_MAPS:
+                        del self._kept[next(iter(self._kept))]
+        return manifest
+
+    def count_write(self, scope: Scope) -> None:
+        """Count a write to the scope's graph; the maps that show it are drawn again after enough of them."""
+        with self._lock:
+            showing = [one for one in self._kept if scope.graph in one.readable]
+            if not showing:
+                return
+            count = self._updates[scope.graph] = self._updates.get(scope.graph, 0) + 1
+            if count < self._knobs.updates:
+                return
+            self._updates[scope.graph] = 0
+        self._want(showing)
+
+    def clear(self) -> None:
+        """Keep none: they may name what is forgotten."""
+        with self._lock:
+            self._forgettings += 1
+            self._kept.clear()
+
+    def close(self, wait_s: float) -> None:
+        """Draw nothing more."""
+        self._worker.stop(wait_s)
+
+    def _want(self, scopes: list[Scope]) -> None:
+        with self._lock:
+            self._wanted |= dict.fromkeys(scopes)
+        self._worker.wake()
+
+    def _work(self) -> float | None:
+        while not self._worker.stopping.is_set():
+            with self._lock:
+                if not self._wanted:
+                    return None
+                scope = next(iter(self._wanted))
+                del self._wanted[scope]
+            try:
+                self.draw(scope)
+            except MementoError as error:
+                logger.warning("manifest.failed", extra={"error": type(error).__name__})
+                continue
+            for notify in self.redrawn:
+                notify()
+        return None

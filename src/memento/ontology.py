@@ -1,0 +1,390 @@
+"""
+The vocabulary as people and other programs read it: the page `docs/ontology.md` and the JSON-LD context `ontology/context.jsonld`.
+
+*Flow:* `ontology/*.ttl` → `load_terms`, `load_shapes`, `load_alignments` → `write_page` (with class diagrams in Mermaid) and
+`write_context`; `make docs` writes both files.
+
+*Because:* the context has no prefixes. An IRI of the data that happens to begin like one would be read as something else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from memento.graph.documents import Document, document
+from memento.iris import IRI, MEM, OWL, PROV, RDFS, SH, SKOS, TYPE, XSD, Namespace
+
+Kind = Literal["class", "object property", "datatype property", "individual"]
+
+_HEADING = re.compile(r"^# (?P<heading>\S.*)$|^mem:(?P<name>\w+) a ", flags=re.M)
+_CARDINALITIES = {(1, 1): "exactly one", (0, 1): "at most one", (1, None): "at least one", (0, None): "any number"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """
+    One term. `domain` and `range` list the members where the ontology names a union; `traits` are functional, symmetric …
+
+    `type` is the class of an individual. `parents` are what a class or property is a kind of.
+    """
+
+    iri: IRI
+    name: str
+    label: str
+    comment: str
+    heading: str
+    kind: Kind
+    parents: tuple[IRI, ...] = ()
+    domain: tuple[IRI, ...] = ()
+    range: tuple[IRI, ...] = ()
+    traits: tuple[str, ...] = ()
+    type: IRI | None = None
+    members: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What a shape asks of one property, or of the node itself where there is no `path`; `message` says how to mend it."""
+
+    path: str
+    count: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """A node shape: what it looks at, in words, and what it asks."""
+
+    iri: IRI
+    label: str
+    targets: tuple[str, ...]
+    rules: tuple[Rule, ...]
+
+
+@cache
+def load_terms() -> tuple[Term, ...]:
+    """Load every term, in the order of the file."""
+    file = document("ontology/memento.ttl")
+    return tuple(_read_term(name, heading, file) for name, heading in _find_headings(file.text).items())
+
+
+@cache
+def load_shapes() -> tuple[Shape, ...]:
+    """Load every shape that has a target, in the order of the file."""
+    file = document("ontology/shapes.ttl")
+    return tuple(
+        shape
+        for name in _find_headings(file.text)
+        if name.endswith("Shape") and (shape := _read_shape(name, file)).targets
+    )
+
+
+@cache
+def load_alignments() -> Mapping[IRI, tuple[tuple[IRI, IRI], ...]]:
+    """Map each term to (how, to what) for all that relates it to another vocabulary."""
+    relations: dict[IRI, set[tuple[IRI, IRI]]] = {}
+    for subject, how, to in document("ontology/alignment.ttl").triples():
+        if subject.startswith(MEM.base) and isinstance(subject, IRI) and isinstance(to, IRI) and how.startswith(_SAYS):
+            relations.setdefault(subject, set()).add((how, to))
+    return {subject: tuple(sorted(said, key=lambda one: (one[1], one[0]))) for subject, said in relations.items()}
+
+
+def describe_ontology(predicate: IRI) -> str:
+    """Return what the ontology says of itself under a predicate."""
+    return document("ontology/memento.ttl").one(IRI(MEM.base), predicate)
+
+
+def _find_headings(text: str) -> dict[str, str]:
+    """Map the name of each term to the heading above it, in the order of the file."""
+    headings, heading = {}, ""
+    for match in _HEADING.finditer(text):
+        if match["heading"]:
+            heading = match["heading"]
+        else:
+            headings[match["name"]] = heading
+    return headings
+
+
+def _read_term(name: str, heading: str, of: Document) -> Term:
+    iri = MEM[name]
+    types = of.objects(iri, TYPE)
+    kind = next((kind for kind, type_ in _KINDS.items() if type_ in types), None)
+    ours = [IRI(type_) for type_ in types if type_ not in (*_KINDS.values(), *_TRAITS)]
+    return Term(
+        iri=iri,
+        name=name,
+        label=of.one(iri, RDFS.label),
+        comment=of.one(iri, RDFS.comment),
+        heading=heading,
+        kind=kind or "individual",
+        parents=_list_classes(of, iri, RDFS.subClassOf) + _list_classes(of, iri, RDFS.subPropertyOf),
+        domain=_list_classes(of, iri, RDFS.domain),
+        range=_list_classes(of, iri, RDFS.range),
+        traits=tuple(word for type_, word in _TRAITS.items() if type_ in types),
+        type=ours[0] if ours and not kind else None,
+        members=tuple(IRI(one) for head in of.objects(iri, OWL.oneOf) for one in of.items(head)),
+    )
+
+
+def _list_classes(of: Document, subject: IRI, predicate: IRI) -> tuple[IRI, ...]:
+    """List the classes that a term names, the members of a union one by one."""
+    classes: list[IRI] = []
+    for value in of.objects(subject, predicate):
+        union = [one for head in of.objects(value, OWL.unionOf) for one in of.items(head)]
+        classes += [IRI(one) for one in union] if union else [IRI(value)]
+    return tuple(classes)
+
+
+def _read_shape(name: str, of: Document) -> Shape:
+    iri = MEM[name]
+    targets = [f"every {short(one)}" for one in of.objects(iri, SH.targetClass)]
+    targets += [f"what has {short(one)}" for one in of.objects(iri, SH.targetSubjectsOf)]
+    targets += [f"what {short(one)} points at" for one in of.objects(iri, SH.targetObjectsOf)]
+    rules = [_read_rule(one, of) for one in of.objects(iri, SH.property)]
+    rules += [Rule(path="", count="", message=message) for message in of.objects(iri, SH.message)]
+    return Shape(
+        iri=iri,
+        label=of.one(iri, RDFS.label),
+        targets=tuple(targets),
+        rules=tuple(sorted(rules, key=lambda rule: (rule.path, rule.message))),
+    )
+
+
+def _read_rule(node: str, of: Document) -> Rule:
+    path = of.one(node, SH.path)
+    least, most = of.one(node, SH.minCount), of.one(node, SH.maxCount)
+    counted = (int(least or 0), int(most) if most else None)
+    return Rule(
+        path=_write_path(path, of),
+        count=_CARDINALITIES.get(counted, f"from {counted[0]} to {counted[1]}"),
+        message=of.one(node, SH.message),
+    )
+
+
+def _write_path(node: str, of: Document) -> str:
+    """Write a path as SPARQL does."""
+    if isinstance(node, IRI):
+        return short(node)
+    if inverse := of.one(node, SH.inversePath):
+        return f"^{_write_path(inverse, of)}"
+    if either := of.one(node, SH.alternativePath):
+        return f"({'|'.join(_write_path(one, of) for one in of.items(either))})"
+    return "/".join(_write_path(one, of) for one in of.items(node))
+
+
+def short(iri: str) -> str:
+    """
+    Shorten an IRI by its prefix where it has one.
+
+    >>> short("http://www.w3.org/ns/prov#Entity"), short("urn:x")
+    ('prov:Entity', '<urn:x>')
+    """
+    for prefix, base in PREFIXES.items():
+        if iri.startswith(base):
+            return f"{prefix}:{iri[len(base) :]}"
+    return f"<{iri}>"
+
+
+PREFIXES: Mapping[str, str] = {
+    "mem": MEM.base,
+    "prov": "http://www.w3.org/ns/prov#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "schema": "https://schema.org/",
+    "time": "http://www.w3.org/2006/time#",
+    "ragno": "http://purl.org/stuff/ragno/",
+}
+_SAYS = (RDFS.base, "http://www.w3.org/2004/02/skos/core#")
+_KINDS: Mapping[Kind, IRI] = {
+    "class": OWL.Class,
+    "object property": OWL.ObjectProperty,
+    "datatype property": OWL.DatatypeProperty,
+}
+_TRAITS = {OWL.FunctionalProperty: "functional", OWL.SymmetricProperty: "symmetric"}
+
+
+def draw_diagram(heading: str) -> str:
+    """
+    Draw the classes under a heading, what their properties hold, and what they point at; empty where there is nothing to draw.
+
+    A class of another heading is drawn by its name alone.
+    """
+    own = [term for term in load_terms() if term.heading == heading]
+    classes = [term.iri for term in own if term.kind == "class"]
+    lines = [line for term in own for line in _diagram_lines(term, classes)]
+    return "\n".join(["classDiagram", "  direction LR", *dict.fromkeys(lines)]) if lines else ""
+
+
+def _diagram_lines(term: Term, classes: Sequence[IRI]) -> list[str]:
+    match term.kind:
+        case "class":
+            return [f"  class {term.name}", *(f"  {_node_name(parent)} <|-- {term.name}" for parent in term.parents)]
+        case "object property":
+            return [
+                f"  {_node_name(one)} --> {_node_name(to)} : {term.name}" for one in term.domain for to in term.range
+            ]
+        case "datatype property":
+            return [f"  {_node_name(one)} : {_range_name(term)} {term.name}" for one in term.domain]
+        case _:
+            return [f"  {_node_name(term.type)} <|.. {term.name}"] if term.type in classes else []
+
+
+def _node_name(iri: IRI | None) -> str:
+    """Name a class in a diagram, where a colon would end it."""
+    name = iri or ""
+    return name.removeprefix(MEM.base) if name.startswith(MEM.base) else short(name).replace(":", "_")
+
+
+def _range_name(term: Term) -> str:
+    return short(term.range[0]).removeprefix("xsd:") if term.range else "any"
+
+
+_DCTERMS = Namespace("http://purl.org/dc/terms/")
+
+
+def write_page() -> str:
+    """Write the page `docs/ontology.md`."""
+    headings = dict.fromkeys(term.heading for term in load_terms())
+    lines = [
+        "# The ontology",
+        "",
+        "Made by `make docs` from `ontology/memento.ttl`, `ontology/alignment.ttl` and `ontology/shapes.ttl`.",
+        "",
+        f"{describe_ontology(_DCTERMS.description)} Namespace `{MEM.base}`, version {describe_ontology(OWL.versionInfo)}, "
+        f"{describe_ontology(_DCTERMS.license)}.",
+        "",
+        describe_ontology(RDFS.comment),
+        "",
+        "What Memento writes lies in named graphs: `urn:memento:graph:{tenant}:{namespace}` has the memories of a namespace,",
+        "`urn:memento:self:{tenant}` the user, `urn:memento:provenance:{tenant}` the runs that made memories of notes, and",
+        "`urn:memento:data:{tenant}:{name}` whatever RDF a user puts beside them. The vocabulary itself is in",
+        "`urn:memento:ontology`. In JSON-LD the terms go by their names: see `ontology/context.jsonld`, or `/context.jsonld`.",
+        "",
+        "| prefix | namespace |",
+        "| --- | --- |",
+        *(f"| `{prefix}:` | `{base}` |" for prefix, base in PREFIXES.items()),
+        "",
+        *(f"- [{heading}](#{_anchor_of(heading)})" for heading in (*headings, _SHAPES)),
+        *(line for heading in headings for line in _write_section(heading)),
+        "",
+        f"## {_SHAPES}",
+        "",
+        "What data must look like, in SHACL. What a model writes and what is imported is held against all of them; `memento check`",
+        "holds the whole graph against them.",
+        *(line for shape in load_shapes() for line in _write_shape(shape)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_SHAPES = "Shapes"
+
+
+def _write_section(heading: str) -> Iterator[str]:
+    yield from ("", f"## {heading}")
+    if drawn := draw_diagram(heading):
+        yield from ("", "```mermaid", drawn, "```")
+    for term in load_terms():
+        if term.heading == heading:
+            yield from _write_term(term)
+
+
+def _write_term(term: Term) -> Iterator[str]:
+    yield from ("", f"### {_heading_of(term)}", "", f"*{_describe_kind(term)}.* {term.comment}")
+    facts = []
+    if term.domain:
+        facts.append(f"of {_link_terms(term.domain)}")
+    if term.range:
+        facts.append(f"holds {_link_terms(term.range)}")
+    if term.parents:
+        facts.append(f"a kind of {_link_terms(term.parents)}")
+    if term.members:
+        facts.append(f"one of {_link_terms(term.members)}")
+    own = set(term.parents)
+    facts += [f"{short(how)} `{short(to)}`" for how, to in load_alignments().get(term.iri, ()) if to not in own]
+    if facts:
+        yield from ("", *(f"- {fact}" for fact in facts))
+
+
+def _describe_kind(term: Term) -> str:
+    if term.type:
+        return f"{_link_terms((term.type,))}"
+    return ", ".join((f"{term.kind} `mem:{term.name}`", *term.traits))
+
+
+def _write_shape(shape: Shape) -> Iterator[str]:
+    yield from (
+        "",
+        f"### {shape.iri.removeprefix(MEM.base)}",
+        "",
+        f"*{shape.label}.* For {', '.join(shape.targets)}.",
+        "",
+    )
+    for rule in shape.rules:
+        head = f"`{rule.path}`, {rule.count}: " if rule.path else ""
+        yield f"- {head}{rule.message}"
+
+
+def _link_terms(iris: tuple[IRI, ...]) -> str:
+    """Link our own terms to where they are described."""
+    known = {term.iri: term for term in load_terms()}
+    return ", ".join(
+        f"[{known[iri].name}](#{_anchor_of(_heading_of(known[iri]))})" if iri in known else f"`{short(iri)}`"
+        for iri in iris
+    )
+
+
+def _heading_of(term: Term) -> str:
+    """Return what a term goes by as a heading: `mem:State` and `mem:state` must lead to different places."""
+    return f"Class {term.name}" if term.kind == "class" else term.name
+
+
+def _anchor_of(heading: str) -> str:
+    """
+    Return where Markdown viewers put a heading.
+
+    >>> _anchor_of("Vectors, in exports")
+    'vectors-in-exports'
+    """
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
+
+
+_OTHERS: dict[str, IRI | dict[str, IRI | str]] = {
+    "altLabel": SKOS.altLabel,
+    "wasAttributedTo": {"@id": PROV.wasAttributedTo, "@type": "@id"},
+    "used": {"@id": PROV.used, "@type": "@id"},
+    "generated": {"@id": PROV.generated, "@type": "@id"},
+    "wasAssociatedWith": {"@id": PROV.wasAssociatedWith, "@type": "@id"},
+    "startedAtTime": {"@id": PROV.startedAtTime, "@type": XSD.dateTime},
+    "endedAtTime": {"@id": PROV.endedAtTime, "@type": XSD.dateTime},
+}
+"""What Memento writes with other vocabularies."""
+
+
+def build_context() -> dict[str, Any]:
+    """Map each term to its definition, in the order of the ontology, those of other vocabularies last."""
+    return {"@version": 1.1, **{term.name: _define_term(term) for term in load_terms()}, **_OTHERS}
+
+
+def write_context() -> str:
+    """Write the file `ontology/context.jsonld`."""
+    lines = [f"    {json.dumps(name)}: {json.dumps(what)}" for name, what in build_context().items()]
+    return '{\n  "@context": {\n' + ",\n".join(lines) + "\n  }\n}\n"
+
+
+def _define_term(term: Term) -> IRI | dict[str, IRI | str]:
+    match term.kind:
+        case "object property":
+            return {"@id": term.iri, "@type": "@id"}
+        case "datatype property" if term.range and term.range != (XSD.string,):
+            return {"@id": term.iri, "@type": term.range[0]}
+        case _:
+            return term.iri

@@ -1,1 +1,0 @@
-"""The vocabulary as people and other programs read it."""

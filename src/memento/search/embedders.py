@@ -1,0 +1,466 @@
+"""
+Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, hashed trigrams where no model may be, or a
+service; behind a cache.
+
+*Flow:* `embedder_of` picks `MiniLm`, `Trigram` or `Remote` by the settings and puts a `Cached` before it.
+
+*Guarantees:* nothing here touches the network unless the settings name a provider; importing this imports no model library and no
+HTTP client; all embedders may be shared by threads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.breaker import Breaker
+from memento.errors import EmbeddingError
+from memento.llm.endpoint import UNFIT, Endpoint, Limits, error_message
+from memento.ports import Embedder, Vectors
+from memento.rank.mmr import unit
+from memento.search.minilm import MiniLm
+from memento.settings import EmbeddingSettings
+
+
+class Trigram:
+    """
+    Hashed character trigrams, the same on every machine, no model: spelling counts, meaning does not.
+
+    Each word gives its trigrams with a space on either side; one that occurs n times adds ±(1 + ln n) to a dimension.
+
+    Source: Weinberger et al. 2009, ICML (signed feature hashing).
+
+    >>> trigram = Trigram()
+    >>> near, far = trigram.embed(["green tea", "blue sky"]) @ trigram.embed(["some green tea"])[0]
+    >>> bool(near > 0.6 > 0.2 > far)
+    True
+    """
+
+    def __init__(self, dimensions: int = 256) -> None:
+        self.dimensions = dimensions
+        self.fingerprint = f"trigram-{dimensions}"
+
+    def windows(self, text: str) -> list[str]:
+        """Return the text itself, however long; raises `EmbeddingError` when it is blank."""
+        _refuse_blank([text])
+        return [text]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return (len(texts), dimensions) unit rows; raises `EmbeddingError` when a text is blank."""
+        _refuse_blank(texts)
+        rows = np.zeros((len(texts), self.dimensions))
+        for row, text in zip(rows, texts, strict=True):
+            hashes, times = np.unique(_trigrams(text), return_counts=True)
+            places = (hashes % np.uint64(self.dimensions)).astype(np.int64)
+            np.add.at(row, places, np.where(hashes >> np.uint64(63), -1.0, 1.0) * (1.0 + np.log(times)))
+            if not row.any():  # trigrams of opposite sign fell together
+                row[places[0]] = 1.0
+        return unit(rows)
+
+
+def _trigrams(text: str) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of every trigram of every word; of the whole text when it has no word."""
+    words = re.findall(r"\w+", text.lower()) or [text.strip()]
+    padded = f" {' '.join(words)} ".encode("utf-32-le", "surrogatepass")
+    codes = np.frombuffer(padded, dtype="<u4").astype(np.uint64)
+    left, middle, right = codes[:-2], codes[1:-1], codes[2:]
+    hashes = (
+        (left << np.uint64(42)) ^ (middle << np.uint64(21)) ^ right
+    )  # a code point has 21 bits: no two are the same
+    for constant in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):  # the finaliser of MurmurHash3
+        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(constant)
+    hashes ^= hashes >> np.uint64(33)
+    return np.asarray(hashes[middle != ord(" ")])
+
+
+def _refuse_blank(texts: Sequence[str]) -> None:
+    if any(not text or text.isspace() for text in texts):
+        raise EmbeddingError("there is nothing to embed in an empty text")
+
+
+ADDRESSES: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "cohere": "https://api.cohere.ai/compatibility/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "ollama": "http://localhost:11434",
+}
+SHORTENING = ("openai", "google")  # providers that shorten a vector to the dimensions asked for
+OVERLAP = 8  # neighbouring windows share about one part in so many
+
+
+class Remote:
+    """
+    A service behind HTTP: OpenAI's `/embeddings`, which many others offer too, or Ollama's `/api/embed`. Texts leave this machine.
+
+    May be shared by threads; nothing is connected before the first text.
+    """
+
+    def __init__(self, settings: EmbeddingSettings) -> None:
+        """
+        Args:
+            settings: with a provider other than `local`, a model and its dimensions.
+        """
+        provider = settings.provider
+        base_url = (settings.base_url or ADDRESSES[provider]).rstrip("/")
+        self.dimensions = settings.dimensions
+        self.fingerprint = _fingerprint(provider, settings.model, self.dimensions, urlsplit(base_url).hostname or "")
+        self._model = settings.model
+        self._ollama = provider == "ollama"
+        self._shortens = provider in SHORTENING
+        self._batch = settings.batch
+        self._max_chars = settings.max_chars
+        self._retries = settings.max_retries
+        self._call_s = settings.timeout_s * (settings.max_retries + 1)
+        self._endpoint = Endpoint(
+            base_url.removesuffix("/api") if self._ollama else base_url,
+            headers={"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {},
+            secret=settings.api_key,
+            called=f"the embedder {settings.provider_name or provider}:{settings.model}",
+            error=EmbeddingError,
+            limits=Limits(silence_s=settings.timeout_s, retry_wait_s=settings.retry_wait_s),
+            breaker=Breaker(settings.breaker_failures, settings.breaker_rest_s),
+        )
+
+    def windows(self, text: str) -> list[str]:
+        """
+        Return the text itself, or overlapping pieces of at most `max_chars` characters, cut between words where there are any.
+
+        Raises:
+            EmbeddingError: the text is blank.
+        """
+        _refuse_blank([text])
+        return [piece for piece in split_text(text, self._max_chars) if not piece.isspace()]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """
+        Return (len(texts), dimensions) unit rows, in the order of `texts`, whatever the order of the answer.
+
+        Raises:
+            EmbeddingError: a text is blank; or the service is away, refuses, or answers with other vectors than were asked for.
+        """
+        _refuse_blank(texts)
+        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for begin in range(0, len(texts), self._batch):
+            rows[begin : begin + self._batch] = self._request(texts[begin : begin + self._batch])
+        return rows
+
+    def close(self) -> None:
+        """Let go of connections; the next text opens new ones."""
+        self._endpoint.close()
+
+    def _request(self, texts: Sequence[str]) -> Vectors:
+        until = time.monotonic() + self._call_s
+        while True:
+            body: dict[str, Any] = {"model": self._model, "input": list(texts)}
+            if self._shortens:
+                body["dimensions"] = self.dimensions
+            if self._ollama:
+                body["truncate"] = False  # a text that is too long is an error, not a vector of its beginning
+            path = "/api/embed" if self._ollama else "/embeddings"
+            answer = self._endpoint.post(path, body, retries=self._retries, until=until)
+            if answer.status not in UNFIT:
+                return self._parse_rows(answer.body, len(texts))
+            why = error_message(answer.body)
+            if not (self._shortens and "dimension" in why.lower()):
+                fix = "; if a text is too long for the model, lower max_chars of [embedding]"
+                raise EmbeddingError(self._endpoint.complaint(answer.status, why) + fix)
+            self._shortens = False  # an older model: its vectors have one length
+
+    def _parse_rows(self, body: Mapping[str, Any], wanted: int) -> Vectors:
+        """Return unit rows in the order of the texts."""
+        try:
+            if self._ollama:
+                rows = list(body["embeddings"])
+            else:
+                by_index = {entry["index"]: entry["embedding"] for entry in body["data"]}
+                rows = [by_index[place] for place in range(len(by_index))]
+            lengths = {len(row) for row in rows}
+            if len(rows) != wanted or len(lengths) != 1:
+                raise ValueError(f"{len(rows)} vectors for {wanted} texts")
+            vectors = np.asarray(rows, dtype=np.float64)
+        except (KeyError, TypeError, ValueError) as error:
+            raise EmbeddingError(f"{self._endpoint.called} answered in no form that is known: {error}") from error
+        (length,) = lengths
+        if length != self.dimensions:
+            raise EmbeddingError(
+                f"{self._endpoint.called} answers with vectors of {length} numbers, not {self.dimensions}: "
+                f"set dimensions of [embedding] to {length}"
+            )
+        if vectors.ndim != 2 or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+            raise EmbeddingError(f"{self._endpoint.called} answered with a vector that has no direction")
+        return unit(vectors)
+
+
+def split_text(text: str, most: int) -> list[str]:
+    """
+    Return the text in overlapping pieces of at most `most` characters; every character is in one.
+
+    >>> split_text("one two three four five six", 16)
+    ['one two three', 'three four five', 'five six']
+    """
+    pieces, begin = [], 0
+    while len(text) - begin > most:
+        end = _find_gap(text, begin + most // 2, begin + most) or begin + most
+        pieces.append(text[begin:end])
+        begin = (
+            _find_gap(text, end - most // OVERLAP - most // 4, end - most // OVERLAP, after=True)
+            or end - most // OVERLAP
+        )
+    return [*pieces, text[begin:]]
+
+
+def _find_gap(text: str, least: int, most: int, *, after: bool = False) -> int | None:
+    """Return the last place in least..most before a blank, or `after` one; None when there is none."""
+    blanks = [found.end() if after else found.start() for found in re.finditer(r"\s+", text[least : most + 1])]
+    fitting = [least + place for place in blanks if 0 < place <= most - least]
+    return fitting[-1] if fitting else None
+
+
+def _fingerprint(provider: str, model: str, dimensions: int, host: str) -> str:
+    """
+    Return a name for files too: what may not stand in one is replaced, and a digest keeps apart what would then be the same.
+
+    >>> _fingerprint("ollama", "nomic/embed:v1.5", 768, "localhost")
+    'ollama-nomic_embed_v1.5-768-localhost-f444722c'
+    """
+    exact = f"{provider} {model} {dimensions} {host}"
+    readable = re.sub(r"[^\w.-]", "_", f"{provider}-{model}-{dimensions}-{host}", flags=re.ASCII)[:100]
+    return f"{readable}-{hashlib.sha256(exact.encode()).hexdigest()[:8]}"
+
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 4096  # vectors in memory: 6 MB of 384 dimensions
+PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
+
+Vector = NDArray[np.float32]
+
+
+class Cached:
+    """
+    Another embedder behind a cache; itself an embedder: recent vectors in memory, all of them in one SQLite file per fingerprint.
+
+    *Guarantees:* the file holds digests and vectors, never text, and is readable by this user alone; a file that is broken or
+    cannot be written costs speed, nothing else.
+
+    *But:* the file only shrinks by `discard`; it may be deleted at any time.
+    """
+
+    def __init__(self, embedder: Embedder, path: Path | None) -> None:
+        """
+        Args:
+            path: folder of the cache file, made when it is not there; None remembers in memory only.
+        """
+        self.embedder = embedder
+        self.fingerprint = embedder.fingerprint
+        self.dimensions = embedder.dimensions
+        self._recent: OrderedDict[bytes, Vector] = OrderedDict()
+        self._file = _File(path / f"embeddings-{embedder.fingerprint}.sqlite", self.dimensions) if path else None
+        self._lock = threading.Lock()
+
+    @property
+    def runtime(self) -> str:
+        """The library that runs the model, `torch` or `onnx`; empty where there is no model."""
+        return self.embedder.runtime if isinstance(self.embedder, MiniLm) else ""
+
+    def is_word(self, word: str) -> bool:
+        """Return whether the model has a word whole, given in small letters; True where there is no telling."""
+        return self.embedder.is_word(word) if isinstance(self.embedder, MiniLm) else True
+
+    def windows(self, text: str) -> list[str]:
+        """As the embedder's own."""
+        return self.embedder.windows(text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
+        digests = [_digest(text) for text in texts]
+        known = self._look_up(dict.fromkeys(digests))
+        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        if missing:
+            rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
+            fresh = dict(zip(missing, rows, strict=True))
+            self._remember(fresh)
+            known |= fresh
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for row, digest in zip(vectors, digests, strict=True):
+            row[:] = known[digest]
+        return vectors
+
+    def discard(self, texts: Iterable[str]) -> None:
+        """
+        Forget these texts and their windows for good: what the file held is overwritten.
+
+        Raises:
+            EmbeddingError: the file could neither be changed nor deleted.
+        """
+        digests = [_digest(piece) for text in texts if text.strip() for piece in {text, *self.windows(text)}]
+        with self._lock:
+            for digest in digests:
+                self._recent.pop(digest, None)
+            if self._file:
+                self._file.remove(digests)
+
+    def close(self) -> None:
+        """Let go of the file and of connections; they are opened again when they are needed."""
+        with self._lock:
+            if self._file:
+                self._file.close()
+        if close := getattr(self.embedder, "close", None):  # only a remote one holds connections
+            close()
+
+    def _look_up(self, digests: Collection[bytes]) -> dict[bytes, Vector]:
+        with self._lock:
+            known = {digest: self._recent[digest] for digest in digests if digest in self._recent}
+            for digest in known:
+                self._recent.move_to_end(digest)
+            sought = [digest for digest in digests if digest not in known]
+            if self._file and sought:
+                stored = self._file.get(sought)
+                self._keep_recent(stored)
+                known |= stored
+            return known
+
+    def _remember(self, vectors: dict[bytes, Vector]) -> None:
+        with self._lock:
+            self._keep_recent(vectors)
+            if self._file:
+                self._file.put(vectors)
+
+    def _keep_recent(self, vectors: dict[bytes, Vector]) -> None:
+        # A copy: a row that is a view would keep its whole batch in memory.
+        self._recent.update((digest, vector.copy()) for digest, vector in vectors.items())
+        while len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+
+class _File:
+    """Digest → vector in SQLite; opened on first use, given up with one warning when it fails."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self._path, self._dimensions = path, dimensions
+        self._connection: sqlite3.Connection | None = None
+        self._usable = True
+
+    def get(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        vectors: dict[bytes, Vector] = {}
+
+        def read(connection: sqlite3.Connection) -> None:
+            for chunk in _split(digests):
+                marks = ",".join("?" * len(chunk))
+                rows = connection.execute(f"SELECT digest, vector FROM embeddings WHERE digest IN ({marks})", chunk)
+                for digest, blob in rows:
+                    if len(blob) == 4 * self._dimensions:
+                        vectors[digest] = np.frombuffer(blob, dtype="<f4")
+
+        self._attempt(read)
+        return vectors
+
+    def put(self, vectors: dict[bytes, Vector]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            rows = ((digest, vector.astype("<f4").tobytes()) for digest, vector in vectors.items())
+            connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", rows)
+            connection.commit()
+
+        self._attempt(write)
+
+    def remove(self, digests: Sequence[bytes]) -> None:
+        """Overwrite and delete; a file that resists goes as a whole."""
+        if not self._path.exists():
+            return
+
+        def delete(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM embeddings WHERE digest = ?", ((digest,) for digest in digests))
+            connection.commit()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log still holds what was deleted
+
+        if not self._attempt(delete):
+            self._delete_all()
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> bool:
+        """Return whether it worked; after the first failure nothing is tried any more."""
+        if not self._usable:
+            return False
+        try:
+            self._connection = self._connection or self._open()
+            work(self._connection)
+            return True
+        except (sqlite3.Error, OSError) as error:
+            self._usable = False
+            logger.warning("embeddings.cache_unusable", extra={"error": type(error).__name__})
+            self._abandon()
+            return False
+
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(mode=0o600)
+        connection = sqlite3.connect(self._path, timeout=5.0, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            # With row ids: without them a vector of this size spills to a page of its own, three times the space.
+            connection.execute("CREATE TABLE IF NOT EXISTS embeddings (digest BLOB PRIMARY KEY, vector BLOB NOT NULL)")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _abandon(self) -> None:
+        try:
+            self.close()
+        except sqlite3.Error:
+            self._connection = None
+
+    def _delete_all(self) -> None:
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        except OSError as error:
+            raise EmbeddingError(f"{self._path} still holds what was to be erased: delete it") from error
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _split(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (digests[begin : begin + PARAMETERS] for begin in range(0, len(digests), PARAMETERS))
+
+
+def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cached:
+    """
+    Return the embedder that the settings name, behind its cache; nothing is loaded or opened before it is needed.
+
+    Args:
+        cache_folder: for vectors, if the settings want them kept, and for the model as onnxruntime reads it.
+
+    >>> embedder_of(EmbeddingSettings(model="trigram"), None).embed(["tea"]).shape
+    (1, 256)
+    """
+    if settings.provider == "local" and settings.model == "trigram":
+        # Computing a vector is faster than looking it up in a file.
+        return Cached(Trigram(), None)
+    if settings.provider != "local":
+        from memento.search.embedders import Remote
+
+        return Cached(Remote(settings), cache_folder if settings.cache else None)
+    model = MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder)
+    return Cached(model, cache_folder if settings.cache else None)

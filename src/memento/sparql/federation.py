@@ -1,0 +1,260 @@
+"""
+SERVICE to endpoints that the settings allow: asked from here, before the query leaves for its worker, which has no network.
+
+    SERVICE <https://query.wikidata.org/sparql> { ?city wdt:P31 wd:Q515 ; rdfs:label ?name }
+    →  VALUES (?city ?name) { (<http://www.wikidata.org/entity/Q90> "Paris"@en) … }
+
+*Guarantees:* only endpoints that stand in `sparql.services` are asked, letter by letter. A name is resolved once, every address
+that it has must be a public one, and the connection goes to the one that was looked at: what it means afterwards does not matter.
+An endpoint that is listed by its address, or as localhost, is taken at its word. Redirects are not followed, proxies of the
+environment not used. Nothing but the text of the block is sent: no value of the memory, no token.
+
+*But:* the block is asked on its own, without what is bound outside of it, so it should be narrow enough by itself; an answer over
+`sparql.service_bytes` is an error. `SERVICE ?endpoint` is refused.
+
+*Source:* SPARQL 1.1 Federated Query, https://www.w3.org/TR/sparql11-federated-query/, sections 2.2 (SILENT: one empty row) and 4.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+
+import pyoxigraph as ox
+
+from memento.errors import Busy, GraphError, InputError, TimedOut, TooMuch
+from memento.settings import LimitsSettings, SparqlSettings
+from memento.sparql.guard import Reading, Service, read_sparql
+
+MOST_ENDPOINTS = 4
+"""Endpoints that one query may ask."""
+AT_ONCE = 8
+"""Endpoints that are asked at the same time, whoever wants it."""
+ROWS = "application/sparql-results+json"
+_GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is anybody's."""
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+"""How a network without IPv4 writes an address of IPv4."""
+_IRI_TEXT = re.compile(r"""[^<>"{}|^`\\\x00-\x20]+""")
+
+
+@dataclass(slots=True)
+class Endpoints:
+    """The endpoints that may be asked, and how. May be used from many threads."""
+
+    allowed: frozenset[str]
+    most_bytes: int
+    seconds: float
+    _free: threading.BoundedSemaphore
+
+    @classmethod
+    def from_settings(cls, settings: SparqlSettings) -> Endpoints:
+        """Return the endpoints that the settings allow."""
+        allowed = frozenset(one.strip() for one in settings.services.split(",") if one.strip())
+        return cls(allowed, settings.service_bytes, settings.query_s, threading.BoundedSemaphore(AT_ONCE))
+
+    def answer_services(
+        self, sparql: str, limits: LimitsSettings, others: Sequence[str] = ()
+    ) -> tuple[str, LimitsSettings]:
+        """
+        Put what the endpoints of a query answer in their place; return it with the limits for it, which is longer then.
+
+        Args:
+            others: IRIs that SERVICE may name too, which stay as they are.
+
+        Raises:
+            Forbidden: SERVICE with an endpoint that is not allowed.
+            InputError: more than `MOST_ENDPOINTS` of them, one within another, or no SPARQL at all.
+            GraphError: an endpoint cannot be reached, or does not answer as it should; not from a block that says SILENT.
+            TimedOut, TooMuch: it took too long or sent too much; not from a block that says SILENT.
+        """
+        if not self.allowed or "service" not in sparql.lower():
+            return sparql, limits
+        reading = read_sparql(sparql, limits, services={*self.allowed, *others})
+        services = [service for service in reading.services if service.iri in self.allowed]
+        for service in reading.services:
+            if any(outer.inside <= service.start < outer.end for outer in services if outer is not service):
+                raise InputError(f"{reading.tokens[service.first].place}: a SERVICE must not stand within another one")
+        if len(services) > MOST_ENDPOINTS:
+            raise InputError(f"a query may ask {MOST_ENDPOINTS} endpoints, not {len(services)}: ask several queries")
+        until, at, parts = time.monotonic() + self.seconds, 0, []
+        for service in services:
+            parts += [sparql[at : service.start], self._write_values(service, reading, until)]
+            # Every line keeps its number, for whatever is said of what comes after.
+            parts.append("\n" * sparql[service.start : service.end].count("\n"))
+            at = service.end
+        parts.append(sparql[at:])
+        return "".join(parts), replace(limits, query_bytes=limits.query_bytes + MOST_ENDPOINTS * 2 * self.most_bytes)
+
+    def _write_values(self, service: Service, reading: Reading, until: float) -> str:
+        known = {name: iri for name, iri in reading.prefixes.items() if _IRI_TEXT.fullmatch(iri)}
+        prologue = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in known.items())
+        base = f"BASE <{reading.base}>\n" if _IRI_TEXT.fullmatch(reading.base) else ""
+        inside = reading.sparql[service.inside : service.end - 1]
+        try:
+            names, rows = parse_rows(self._fetch(service.iri, f"{base}{prologue}SELECT * WHERE {{{inside}}}", until))
+        except (GraphError, TimedOut, TooMuch):
+            if service.is_silent:
+                return "{ }"
+            raise
+        data = " ".join(f"({' '.join(term or 'UNDEF' for term in row)})" for row in rows)
+        return f"{{ VALUES ({' '.join(f'?{name}' for name in names)}) {{ {data} }} }}"
+
+    def _fetch(self, endpoint: str, sparql: str, until: float) -> bytes:
+        if not self._free.acquire(timeout=max(until - time.monotonic(), 0)):
+            raise Busy(f"{AT_ONCE} endpoints are being asked already: ask again later")
+        try:
+            return self._ask_endpoint(endpoint, sparql, until)
+        except TimeoutError as error:
+            raise TimedOut(
+                f"the endpoint <{endpoint}> did not answer within {self.seconds:g} s (sparql.query_s)"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise GraphError(f"the endpoint <{endpoint}> cannot be reached: {type(error).__name__}") from error
+        finally:
+            self._free.release()
+
+    def _ask_endpoint(self, endpoint: str, sparql: str, until: float) -> bytes:
+        connection = _connect(endpoint, until)
+        try:
+            parts = urlsplit(endpoint)
+            path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+            headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": ROWS, "User-Agent": "memento"}
+            connection.request("POST", path, urlencode({"query": sparql}), headers)
+            answer = connection.getresponse()
+            if answer.status != 200:
+                raise GraphError(f"the endpoint <{endpoint}> answered with HTTP status {answer.status}")
+            body = b""
+            while part := answer.read1(65_536):
+                body += part
+                if len(body) > self.most_bytes:
+                    raise TooMuch(
+                        f"the endpoint <{endpoint}> sent more than {self.most_bytes} bytes (sparql.service_bytes): "
+                        "narrow the block, or add a LIMIT in a subquery"
+                    )
+                left = _remaining_s(
+                    until
+                )  # where the endpoint closes the connection itself, nothing else looks at the clock
+                if connection.sock is not None:
+                    connection.sock.settimeout(left)
+            return body
+        finally:
+            connection.close()
+
+
+def _connect(endpoint: str, until: float) -> http.client.HTTPConnection:
+    """Connect to an address that was looked at; raises `OSError`, `TimeoutError` or `GraphError`."""
+    parts = urlsplit(endpoint)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    if parts.scheme not in ("http", "https") or not host:
+        raise GraphError(f"<{endpoint}> is no endpoint: it must begin with https:// or http://")
+    family, kind, protocol, _, address = resolve_host(host, port)[0]
+    plain = socket.socket(family, kind, protocol)
+    try:
+        plain.settimeout(_remaining_s(until))
+        plain.connect(address)
+        connection: http.client.HTTPConnection
+        if parts.scheme == "https":
+            connection = http.client.HTTPSConnection(host, port)
+            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+        else:
+            connection = http.client.HTTPConnection(host, port)
+            connection.sock = plain
+    except BaseException:
+        plain.close()
+        raise
+    return connection
+
+
+Address = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
+
+
+def resolve_host(host: str, port: int) -> Sequence[Address]:
+    """
+    Return the addresses of a host, all of which are public unless the host is itself an address, or localhost.
+
+    Raises:
+        GraphError: it is somewhere else too.
+        OSError: it is nowhere.
+    """
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    if not _is_literal(host):
+        for address in addresses:
+            if not is_public(str(address[4][0])):
+                raise GraphError(
+                    f"the endpoint's host {host!r} stands for an address that is not public: list the address itself"
+                )
+    return addresses
+
+
+def is_public(address: str) -> bool:
+    """
+    Tell whether an address is one of the Internet: not of this machine, of its network or of a cloud's inside.
+
+    >>> [is_public(one) for one in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "fe80::1", "::ffff:127.0.0.1")]
+    [True, False, False, False, False, False, False]
+    >>> [is_public(one) for one in ("2606:4700::1", "64:ff9b::8.8.8.8", "64:ff9b::127.0.0.1", "::127.0.0.1", "fec0::1")]
+    [True, True, False, False, False]
+    """
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in _NAT64:
+            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+        if ip not in _GLOBAL_IPV6 or (ip.sixtofour and not is_public(str(ip.sixtofour))):
+            return False
+    return ip.is_global and not ip.is_multicast
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return True
+
+
+def _remaining_s(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+Rows = list[list[str | None]]
+"""Rows of terms as SPARQL writes them; None where a variable is unbound."""
+
+
+def parse_rows(body: bytes) -> tuple[list[str], Rows]:
+    """
+    Read the variables and the rows of SPARQL results in JSON.
+
+    A blank node becomes an IRI of its own, `urn:memento:blank:…`, the same one within the answer: a query can hold no other.
+
+    Raises:
+        GraphError: this is no such document, or the answer to an ASK.
+    """
+    try:
+        solutions = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)
+        if not isinstance(solutions, ox.QuerySolutions):
+            raise GraphError("the endpoint answered with a truth, not with rows")
+        mark = uuid4().hex
+        names = [variable.value for variable in solutions.variables]
+        return names, [[None if term is None else _serialise_term(term, mark) for term in row] for row in solutions]
+    except (SyntaxError, ValueError, OSError) as error:
+        raise GraphError("the endpoint answered with something else than SPARQL results in JSON") from error
+
+
+def _serialise_term(term: object, mark: str) -> str:
+    if isinstance(term, ox.BlankNode):
+        return f"<urn:memento:blank:{mark}:{term.value}>"
+    return str(term)

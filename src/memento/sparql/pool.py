@@ -1,0 +1,700 @@
+"""
+The processes that evaluate foreign SPARQL: who gets one, for how long, and what becomes of one that is killed or dies.
+
+*Flow:* `PriorityQueue` gives a place, `graph.snapshot` a folder that holds all that was written; `Process` is the child as its
+owner sees it; `Run` takes one job through the three, until its first byte may go out and from there to the end.
+
+*Guarantees:* a job ends within its time, whatever it does; one that takes more memory, rows or bytes than it may, or whose caller
+leaves, ends too. Its worker is killed, another takes its place, and the caller is told; a worker that dies is an error, never a
+job without an answer. An answer that has begun and cannot be finished raises where it is read, so that no part passes for the
+whole. A job sees every write that was acknowledged before it came. Whatever happens, `Run.finish` gives back worker, snapshot and
+place. No caller takes every worker, and nobody's long queries keep a short one waiting, not even their own.
+
+*But:* the clock of a job stands still while its reader does not read, for `sparql.stall_s` altogether: a slow client is not a slow
+query, and does not hold a worker for ever either.
+
+*Because:* that a query is short cannot be known before it has run; that it is likely to be can. So of N workers N - 1 are the
+*open* lane, of which a caller has at most a share. One is *reserved*, and a query leaves it within a slice of time: what has ended
+by then was short, and what has not goes over to a free place of the open lane, or is stopped and begun again there later. Nothing
+of it was sent by then, so its caller sees nothing but the wait. Queries that find no place in the open lane use it like this:
+
+1. Those whose shape promises an answer at once, by their cost class: the lighter ones come first, and a heavier one that is
+   in the reserved lane gives way to them at once.
+2. Any other, once: most queries are answered within the slice although their shape does not say so. As one that is not takes its
+   worker with it, it is let in only while another worker is ready to take over.
+3. A query that was stopped is known to be long, and waits for the open lane.
+
+In either lane the caller who uses the fewest workers is next, then whoever waits longest. In the queue a caller has at most half of
+the places, so that another one still finds some.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from memento import telemetry
+from memento.errors import Busy, Conflict, GraphError, InputError, MementoError, NotFound, TimedOut, TooLong, TooMuch
+from memento.graph.snapshot import Snapshots
+from memento.settings import SparqlSettings
+from memento.sparql.guard import syntax_error_at
+from memento.sparql.jobs import CHEAP, Answer, Job, Rewrite, Upload, WaitingClient
+
+SLICES_S = (1.0, 0.25, 0.1)
+"""How long a query may use the reserved worker when others wait for it, by its weight: the lighter, the surer is its end."""
+LOOK_S = 0.05
+"""How often one who waits looks whether its caller has left, and whether a slice has ended."""
+
+Lane = Literal["open", "reserved"]
+
+
+@dataclass(eq=False, slots=True)
+class Ticket:
+    """A query's place in a lane, or its wait for one. `stop` is called, by another thread, when it has to give way."""
+
+    caller: str
+    cost: int
+    stop: Callable[[], None]
+    order: int = 0
+    lane: Lane | None = None
+    is_long: bool = False  # it was stopped once
+    is_stopped: bool = False
+    since: float = 0.0  # when its slice began
+    called: threading.Event | None = None  # set once it has a place; there when it had to wait for one
+
+    @property
+    def slice_s(self) -> float:
+        """How long it may use the reserved worker when others wait."""
+        return SLICES_S[self.cost]
+
+
+class PriorityQueue:
+    """The places of one pool. May be used from many threads."""
+
+    def __init__(self, limits: SparqlSettings, may_try: Callable[[], bool] = lambda: True) -> None:
+        """
+        Args:
+            may_try: whether a worker is left for a sure query when an unsure one gets the reserved lane, from where it may have
+                to be killed with its worker.
+        """
+        self._limits = limits
+        self._may_try = may_try
+        self._lock = threading.Lock()
+        self._open: list[Ticket] = []
+        self._reserved: Ticket | None = None
+        self._waiting: list[Ticket] = []
+        self._order = 0
+
+    def enter(self, ticket: Ticket, is_gone: Callable[[], bool]) -> None:
+        """
+        Wait for a place in a lane.
+
+        Args:
+            is_gone: whether whoever asked has left; ends the wait.
+
+        Raises:
+            Busy: the queue is full, or the wait took longer than `sparql.wait_s`.
+        """
+        limits = self._limits
+        with self._lock:
+            if not ticket.is_long:
+                self._order += 1
+                ticket.order = self._order
+            ticket.is_stopped = False
+            if not self._waiting and self._has_open(ticket.caller):  # as nearly always
+                ticket.lane = "open"
+                self._open.append(ticket)
+                return
+            ticket.called = threading.Event()
+            self._waiting.append(ticket)
+            self._assign()
+            if ticket.lane:
+                return
+            own = sum(one.caller == ticket.caller for one in self._waiting)
+            if not ticket.is_long and (len(self._waiting) > limits.queue or own > max(limits.queue // 2, 1)):
+                self._waiting.remove(ticket)
+                raise Busy(
+                    f"{len(self._waiting)} queries wait for a worker already (sparql.queue is {limits.queue}, and half of it "
+                    "for one caller): ask again later",
+                    self._retry_after_s,
+                )
+        self._wait(ticket, ticket.called, is_gone)
+
+    def may_continue(self, ticket: Ticket) -> bool:
+        """
+        Tell whether a query in the reserved lane that has used its slice, or has more to say than can be held back, may go on.
+
+        It goes on in the open lane when there is a place for it.
+        """
+        with self._lock:
+            if ticket.lane == "reserved" and not ticket.is_stopped and self._has_open(ticket.caller):
+                self._reserved = None
+                ticket.lane = "open"
+                self._open.append(ticket)
+                self._assign()
+            return ticket.lane == "open"
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give the place to whoever is next; harmless for one who has none."""
+        with self._lock:
+            if self._reserved is ticket:
+                self._reserved = None
+            elif ticket in self._open:
+                self._open.remove(ticket)
+            ticket.lane = None
+            if self._waiting:
+                self._assign()
+
+    def _wait(self, ticket: Ticket, called: threading.Event, is_gone: Callable[[], bool]) -> None:
+        until = time.monotonic() + self._limits.wait_s
+        while not called.wait(LOOK_S):
+            with self._lock:
+                self._assign()
+                if ticket.lane:
+                    return
+                if is_gone() or time.monotonic() > until:
+                    self._waiting.remove(ticket)
+                    raise Busy(
+                        f"no worker was free within {self._limits.wait_s:g} s (sparql.wait_s): ask again later",
+                        self._retry_after_s,
+                    )
+
+    def _assign(self) -> None:
+        """Give every free place to whoever is next for it."""
+        while ticket := self._take_next(lambda one: self._has_open(one.caller)):
+            self._open.append(ticket)
+            self._assign_lane(ticket, "open")
+        if self._reserved is not None and self._must_yield(self._reserved):
+            self._reserved.is_stopped = True
+            self._reserved.stop()
+            self._reserved = None
+        ticket = None if self._reserved else self._take_next(lambda one: not one.is_long, by_cost=True)
+        if ticket and (ticket.cost == CHEAP or self._may_try()):
+            self._reserved = ticket
+            self._assign_lane(ticket, "reserved")
+
+    def _take_next(self, may: Callable[[Ticket], bool], *, by_cost: bool = False) -> Ticket | None:
+        known = [one for one in self._waiting if may(one)]
+        if not known:
+            return None
+        return min(known, key=lambda one: (by_cost and one.cost, self._count_used(one.caller), one.order))
+
+    def _assign_lane(self, ticket: Ticket, lane: Lane) -> None:
+        self._waiting.remove(ticket)
+        ticket.lane = lane
+        ticket.since = time.monotonic()
+        if ticket.called:
+            ticket.called.set()
+
+    def _must_yield(self, reserved: Ticket) -> bool:
+        """Tell whether the one in the reserved lane must go: to a lighter one, or because its slice is over and others wait."""
+        others = [one.cost for one in self._waiting if not one.is_long]
+        return bool(others) and (min(others) < reserved.cost or time.monotonic() - reserved.since > reserved.slice_s)
+
+    def _has_open(self, caller: str) -> bool:
+        own = sum(one.caller == caller for one in self._open)
+        return len(self._open) < self._limits.workers - 1 and own < min(self._limits.share, self._limits.workers - 1)
+
+    def _count_used(self, caller: str) -> int:
+        return sum(one.caller == caller for one in self._open) + (
+            self._reserved is not None and self._reserved.caller == caller
+        )
+
+    @property
+    def _retry_after_s(self) -> int:
+        return max(1, round(self._limits.query_s / 2))
+
+
+_BOOT = (
+    "import sys; sys.path[:] = sys.argv[1].split(chr(10)); from memento.sparql.worker import main; main(*sys.argv[2:])"
+)
+"""What the interpreter runs, without site packages: the path of the owner is the first argument."""
+
+SPARE = 1
+"""Workers beyond those that may work at once, so that one that is killed has been replaced already."""
+
+
+class Pool:
+    """Killable workers on snapshots of one store. May be used from many threads."""
+
+    def __init__(self, snapshots: Snapshots, limits: SparqlSettings) -> None:
+        self.limits = limits
+        self.snapshots = snapshots
+        self.queue = PriorityQueue(limits, self._may_try)
+        self.is_closed = False
+        self._lock = threading.Lock()
+        self._idle: list[Process] = []
+        self._busy: set[Process] = set()
+        self._least = 0
+        snapshots.on_drop = self._end_idle
+
+    def start(self) -> None:
+        """
+        Have workers ready from now on, as a service does: a few at once, all with the first job.
+
+        Otherwise each is started when a job wants it.
+        """
+        self._least = 1 + SPARE
+        self._fill()
+
+    def run(
+        self, job: Job, *, caller: str, timeout_s: float | None = None, waiting: WaitingClient | None = None
+    ) -> Answer:
+        """
+        Have a job done on a snapshot that holds every write that was acknowledged before this call.
+
+        Args:
+            caller: whose share of the workers it uses: the name of a token, or one name for all programs of this machine.
+            timeout_s: seconds of evaluation, at most `sparql.query_s`, which is the default.
+            waiting: who may leave before the answer is there; the job ends then.
+
+        Raises:
+            InputError: the engine takes it for no SPARQL; names line and column. A document is not well formed, or nested too deep.
+            TooLong: a document took more memory than a worker has.
+            Busy: the queue is full, or the wait was too long.
+            TimedOut: the time ran out before the first byte.
+            TooMuch: memory, rows or bytes ran out before the first byte; names the limit.
+            GraphError: the store failed.
+            Gone: whoever asked has left.
+        """
+        most = job.seconds if isinstance(job, Rewrite) else self.limits.query_s
+        run = Run(self, job, caller, min(timeout_s or most, most), waiting)
+        while True:
+            try:
+                self.queue.enter(run.ticket, run.is_gone)
+                answer = run.start()
+            except BaseException as error:
+                run.finish()
+                telemetry.count(f"sparql.{getattr(error, 'code', 'failed')}")
+                raise
+            if answer is not None:
+                telemetry.count("sparql.answered")
+                return answer
+            run.finish()
+            run.ticket.is_long = True
+            telemetry.count("sparql.begun_again")
+
+    def close(self) -> None:
+        """End every worker, whatever it does; calling it twice is harmless."""
+        with self._lock:
+            self.is_closed = True
+            idle, self._idle = self._idle, []
+            for process in self._busy:
+                process.kill()  # whoever reads from it sees it die, and lets go of it
+        for process in idle:
+            process.end()
+
+    @property
+    def processes(self) -> list[int]:
+        """The process ids of all workers; those that work are the first."""
+        with self._lock:
+            return [process.pid for process in (*self._busy, *self._idle)]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether some worker works."""
+        with self._lock:
+            return bool(self._busy)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether several workers work."""
+        return len(self._busy) > 1
+
+    def take_process(self) -> Process:
+        """Take the worker that worked last, as it has the snapshot open, else a new one; raises `GraphError` when closed."""
+        with self._lock:
+            if self.is_closed:
+                raise GraphError("the store is closed")
+            process = self._idle.pop() if self._idle else self._new()
+            while not process.is_alive:  # somebody else has killed it, as a system that runs out of memory does
+                process.end()
+                process = self._idle.pop() if self._idle else self._new()
+            self._busy.add(process)
+            if self._least:
+                self._least = self.limits.workers + SPARE
+        self._fill()
+        return process
+
+    def return_process(self, process: Process) -> None:
+        """Take back a worker that waits for its next job."""
+        with self._lock:
+            self._busy.discard(process)
+            if not self.is_closed and len(self._idle) < self.limits.workers + SPARE:
+                self._idle.append(process)
+                return
+        process.end()
+
+    def end_process(self, process: Process) -> None:
+        """End a worker that waits for nothing; where a service runs, another one takes its place."""
+        with self._lock:
+            self._busy.discard(process)
+        process.end()
+        self._fill()
+
+    def _may_try(self) -> bool:
+        """Tell whether two workers wait that have started; always where none are started ahead, as nobody is served there."""
+        with self._lock:
+            return not self._least or sum(process.is_ready for process in self._idle) > 1
+
+    def _new(self) -> Process:
+        return Process(self.limits.memory_mb, self.snapshots.newest)
+
+    def _end_idle(self) -> None:
+        """End the workers that wait, as they have open what was erased."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.end()
+        self._fill()
+
+    def _fill(self) -> None:
+        with self._lock:
+            while not self.is_closed and len(self._idle) + len(self._busy) < self._least:
+                self._idle.insert(0, self._new())
+
+
+BUFFERED_BYTES = 262_144
+"""How much of an answer is kept back in the reserved lane, where nothing may go out before it is over."""
+
+LONG_S = 1.0
+"""From when on one of several jobs lets all others go first: two long ones would halve the pace of everything on two cores."""
+
+
+_ERRORS: Mapping[str, type[InputError]] = {
+    "input_error": InputError,
+    "not_found": NotFound,
+    "conflict": Conflict,
+    "too_long": TooLong,
+}
+"""What is the caller's fault, as a worker calls it."""
+
+
+class ClientGone(MementoError):
+    """Whoever asked has left; nobody reads this."""
+
+    status = 499
+
+
+class Run:
+    """One job, which may need several workers one after the other when it has to give way."""
+
+    def __init__(self, pool: Pool, job: Job, caller: str, seconds: float, waiting: WaitingClient | None) -> None:
+        self.ticket = Ticket(caller, job.cost, self._stop)
+        self._pool, self._job, self._seconds, self._waiting = pool, job, seconds, waiting
+        self._process: Process | None = None
+        self._lease: AbstractContextManager[Path] | None = None
+        self._stopping = threading.Lock()
+        self._is_over = False  # its worker waits for the next job
+        self._until = 0.0
+
+    def is_gone(self) -> bool:
+        """Tell whether whoever asked has left."""
+        return self._waiting is not None and self._waiting.has_left
+
+    def start(self) -> Answer | None:
+        """Begin, and return the answer as far as it is there; None when the job had to give way and is to begin again."""
+        process = self._send_job()
+        pieces: list[bytes] = []
+        while process is not None:
+            frame = self._receive(process)
+            if frame is not None and frame.letter == b"E":
+                self._end(frame)
+                whole = b"".join(pieces)
+                return Answer(media=self._job.media, chunks=iter((whole,)), close=self.finish, whole=whole)
+            if frame is not None:
+                pieces.append(frame.body)
+            if self.ticket.is_stopped:
+                break
+            if pieces and self.ticket.lane == "open" and not process.has_end:
+                return self._stream(process, pieces)
+            if sum(map(len, pieces)) > BUFFERED_BYTES and not self._pool.queue.may_continue(self.ticket):
+                break
+        return None
+
+    def finish(self) -> None:
+        """Let go of worker, snapshot and place; harmless when done before."""
+        if self._waiting is not None:
+            self._waiting.release()  # before another job gets the worker, whose socket it would shut
+        with self._stopping:
+            process, self._process = self._process, None
+        lease, self._lease = self._lease, None
+        is_usable = self._is_over and not self.is_gone() and not self.ticket.is_stopped
+        if process is not None and is_usable and not process.is_put_back:
+            self._pool.return_process(process)  # before the place is anybody's, who would start another one
+            self._pool.queue.leave(self.ticket)
+        else:
+            self._pool.queue.leave(self.ticket)  # before the worker ends, which takes a moment
+            if process is not None:
+                self._pool.end_process(process)
+        if lease is not None:
+            lease.__exit__(None, None, None)
+
+    def _send_job(self) -> Process | None:
+        """Hand the job to a worker and return it; None when the place is lost already."""
+        lease = self._pool.snapshots.lease(stale=self._job.is_data)
+        folder, self._lease = lease.__enter__(), lease
+        process = self._process = self._pool.take_process()
+        self._is_over = False
+        if self.ticket.is_stopped:
+            return None
+        if self._waiting is not None and not self._waiting.hold(process.channel):
+            raise ClientGone("whoever asked has left")
+        self._until = time.monotonic() + self._seconds
+        limits = self._pool.limits
+        with suppress(OSError):  # a dead one is seen when it does not answer
+            job = {**self._job.to_plain(), "folder": str(folder), "rows": limits.rows, "bytes": limits.bytes}
+            process.send(json.dumps(job).encode(), [table.data for table in self._job.tables])
+        return process
+
+    def _stream(self, process: Process, pieces: list[bytes]) -> Answer:
+        chunks = self._chunks(process, pieces)
+
+        def close() -> None:
+            chunks.close()
+            self.finish()  # a generator that never began runs nothing when it is closed
+
+        return Answer(media=self._job.media, chunks=chunks, close=close)
+
+    def _chunks(self, process: Process, pieces: list[bytes]) -> Generator[bytes, None, None]:
+        stall_left_s = self._pool.limits.stall_s
+        frame: Frame | None = Frame(b"D", b"".join(pieces))
+        try:
+            while frame is None or frame.letter != b"E":
+                if frame is not None:
+                    before = time.monotonic()
+                    yield frame.body
+                    stalled = min(time.monotonic() - before, stall_left_s)
+                    stall_left_s -= stalled
+                    self._until += stalled
+                frame = self._receive(process)
+            self._end(frame)
+        finally:
+            self.finish()
+
+    def _receive(self, process: Process) -> Frame | None:
+        """
+        Receive the next frame of bytes or the end; None when the job must give way, or its slice of the reserved lane is over.
+
+        Raises:
+            MementoError: it is no SPARQL, failed, took too much, or its worker has died.
+        """
+        now = time.monotonic()
+        if now > self._until - self._seconds + LONG_S and not process.is_put_back and self._pool.is_crowded:
+            process.put_back()
+        wait_s = self._until - now
+        if self.ticket.lane == "reserved":
+            wait_s = min(wait_s, self.ticket.slice_s)
+        elif not process.is_put_back:
+            wait_s = min(wait_s, LONG_S)
+        try:
+            frame = process.receive(wait_s)
+        except TimeoutError:
+            if time.monotonic() < self._until:
+                self._pool.queue.may_continue(self.ticket)
+                return None
+            raise TimedOut(
+                f"the {self._what} took longer than {self._seconds:g} s (sparql.query_s is {self._pool.limits.query_s:g})"
+            ) from None
+        if frame is None:
+            if self.ticket.is_stopped:
+                return None
+            raise self._explain_death(process)
+        if frame.letter == b"R":  # it has just started, which is no fault of the query
+            self.ticket.since = time.monotonic()
+            self._until = self.ticket.since + self._seconds
+            return None
+        if frame.letter == b"X":
+            self._is_over = True
+            raise self._to_error(json.loads(frame.body))
+        return frame
+
+    def _end(self, frame: Frame) -> None:
+        self._is_over = not frame.body  # with a body it is the last thing that this worker said
+        self.finish()
+
+    def _explain_death(self, process: Process) -> MementoError:
+        if self.is_gone():
+            return ClientGone("whoever asked has left")
+        if self._pool.is_closed:
+            return GraphError("the store is closed")
+        process.wait_for_end()
+        return self._memory_ran_out()
+
+    def _to_error(self, failure: dict[str, str]) -> MementoError:
+        limits = self._pool.limits
+        match failure["kind"]:
+            case "misread":
+                line, column = int(failure["line"]), int(failure["column"])
+                edited = self._job.edited
+                return (
+                    syntax_error_at(edited.source, *edited.original_place(line, column))
+                    if edited
+                    else syntax_error_at(self._job.sparql, line, column)
+                )
+            case "rows":
+                return TooMuch(f"the answer has more than {limits.rows} rows (sparql.rows): add a LIMIT")
+            case "bytes":
+                return TooMuch(f"the answer has more than {limits.bytes} bytes (sparql.bytes): add a LIMIT")
+            case "memory":
+                return self._memory_ran_out()
+            case "input_error" | "not_found" | "conflict" | "too_long" as code:
+                return _ERRORS[code](failure["message"])
+            case _:
+                return GraphError(failure.get("message", "the query failed"))
+
+    @property
+    def _what(self) -> str:
+        return "document" if isinstance(self._job, Upload | Rewrite) else "query"
+
+    def _memory_ran_out(self) -> MementoError:
+        """Return the error for the end of a worker by its memory or its stack: a document is to blame for it itself."""
+        message = (
+            f"the {self._what} took more memory than a worker has: {self._pool.limits.memory_mb} MiB (sparql.memory_mb)"
+        )
+        return TooLong(f"{message}: send it in parts, or as N-Quads") if self._what == "document" else TooMuch(message)
+
+    def _stop(self) -> None:
+        with self._stopping:  # a worker that is somebody else's by now must live
+            if self._process is not None:
+                self._process.kill()
+
+
+_HEAD = 5
+_READ = 262_144
+_AT_ONCE = 65_536
+"""What the system takes without a wait, as the worker has read all that came before."""
+_REAP_S = 10.0
+_LAST_NICE = 15
+
+
+class Frame(NamedTuple):
+    """One piece of an answer; see `worker`."""
+
+    letter: bytes
+    body: bytes
+
+
+class Process:
+    """One child process and the socket to it. Used by one thread at a time, but for `kill`."""
+
+    def __init__(self, memory_mb: int, folder: Path | None = None) -> None:
+        """
+        Start it; it takes jobs at once, and reads them some tens of milliseconds later.
+
+        Args:
+            folder: the snapshot that its first job will most likely be about.
+        """
+        ours, theirs = socket.socketpair()
+        self.channel = ours
+        self.channel.settimeout(_REAP_S)
+        self._buffer = bytearray()
+        self._is_ready = False
+        self.is_put_back = False
+        path = "\n".join(sys.path)
+        with theirs:
+            boot = [sys.executable, "-I", "-S", "-c", _BOOT, path]
+            self._child = subprocess.Popen(
+                [*boot, str(theirs.fileno()), str(memory_mb), str(folder or "")],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # what the engine says when it dies might quote the query
+                start_new_session=True,  # a Ctrl-C is meant for its owner, who then ends it
+            )
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has started; for one that has no job."""
+        if not self._is_ready:
+            self.channel.settimeout(0)
+            with suppress(OSError):
+                self._buffer += self.channel.recv(_READ)
+            self.channel.settimeout(_REAP_S)
+            frame = self.next_frame()
+            self._is_ready = frame is not None
+        return self._is_ready
+
+    def send(self, job: bytes, tables: Sequence[bytes] = ()) -> None:
+        """Hand it a job, as JSON, and the tables that it names; raises `OSError` when it is dead."""
+        if tables or len(job) > _AT_ONCE:
+            self.channel.settimeout(_REAP_S)  # else what is left of that of the last job would do
+        self.channel.sendall(len(job).to_bytes(4, "big") + job)
+        for table in tables:
+            self.channel.sendall(table)
+
+    def receive(self, timeout_s: float) -> Frame | None:
+        """
+        Receive the next frame; None when it has died.
+
+        Raises:
+            TimeoutError: none came in time.
+        """
+        while (frame := self.next_frame()) is None:
+            if timeout_s <= 0:
+                raise TimeoutError
+            self.channel.settimeout(timeout_s)
+            try:
+                data = self.channel.recv(_READ)
+            except ConnectionError:
+                data = b""
+            if not data:
+                return None
+            self._buffer += data
+        return frame
+
+    def next_frame(self) -> Frame | None:
+        """Return the next frame, if it is here already."""
+        buffer = self._buffer
+        if len(buffer) < _HEAD or len(buffer) < (end := _HEAD + int.from_bytes(buffer[1:_HEAD], "big")):
+            return None
+        frame = Frame(bytes(buffer[:1]), bytes(buffer[_HEAD:end]))
+        del buffer[:end]
+        return frame
+
+    def put_back(self) -> None:
+        """Let every other process go before it; as it cannot be undone, this job is its last."""
+        self.is_put_back = True
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self._child.pid, _LAST_NICE)
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the next frame is here, and is the last."""
+        return len(self._buffer) >= _HEAD and self._buffer[:1] == b"E"
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def kill(self) -> None:
+        """End it at once, whatever it does; may be called by any thread, and twice."""
+        self._child.kill()
+
+    def end(self) -> int:
+        """Kill it, let go of it and return how it ended: minus the signal, when by one."""
+        self._child.kill()
+        self.channel.close()
+        return self._child.wait(_REAP_S)
+
+    def wait_for_end(self) -> int:
+        """Wait for one that closed its socket, and return how it ended."""
+        try:
+            return self._child.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return self.end()

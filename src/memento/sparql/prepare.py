@@ -1,0 +1,289 @@
+"""
+From a query as somebody asks it to the job that a worker does: the guard, the dataset, the media type of the answer, the cost
+class.
+
+*But:* the cost class is a guess by the shape of the query, which decides only who goes first where all workers are busy
+(`worker.priority_queue`). One that is wrong costs a slice of time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from memento.errors import Forbidden, InputError, NotAcceptable
+from memento.iris import IRI
+from memento.settings import LimitsSettings
+from memento.sparql.evaluate import GRAPH_FORMATS, ROW_FORMATS
+from memento.sparql.guard import Form, Reading, Token, read_sparql
+from memento.sparql.jobs import CHEAP, LIKELY, UNKNOWN, Query
+from memento.sparql.rewrite import SERVICES, MemoryAccess, is_without_memory, rewrite_query
+from memento.sparql.trial import FORMATS
+
+CACHED, CACHED_CHARS = 512, 4_096
+"""How many short queries are not read again when they come again, as those of programs do."""
+_one_long = threading.Lock()
+"""Long ones are read one after the other: many at once would share the interpreter with everybody else, and win."""
+_NOT_IN_IRI = frozenset(' <>"{}|\\^`') | {chr(code) for code in range(0x20)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisibleGraphs:
+    """The graphs that a reader may see: `default` where a pattern names no graph, `named` where it names one."""
+
+    default: tuple[IRI, ...]
+    named: tuple[IRI, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRequest:
+    """
+    A query and what comes with it over the SPARQL protocol.
+
+    `default_graphs` and `named_graphs` are the dataset that the request chooses; None for both leaves it to the query.
+    """
+
+    sparql: str
+    accept: str = ""
+    default_graphs: tuple[str, ...] | None = None
+    named_graphs: tuple[str, ...] | None = None
+    base: str | None = None
+
+
+def prepare_query(
+    request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, memory: MemoryAccess | None = None
+) -> Query:
+    """
+    Prepare what a worker is to do.
+
+    Args:
+        visible: what the reader may see; None for a plain dataset, all of which anybody may.
+        memory: answers `SERVICE mem:search` and its like; None where there is no memory, and SERVICE is refused.
+
+    Raises:
+        InputError: no SPARQL, or a graph of the dataset that is no IRI.
+        Forbidden: an update, SERVICE, or FROM with a graph that the reader may not see.
+        NotAcceptable: no offered media type is wanted.
+        TooLong: longer than `limits.query_bytes`.
+    """
+    if len(request.sparql) <= CACHED_CHARS:
+        query, reading = _prepare_cached(request, visible, limits, has_memory=memory is not None)
+    else:
+        with _one_long:
+            query, reading = _prepare(request, visible, limits, has_memory=memory is not None)
+    if reading is None or memory is None:
+        return query
+    edited, tables = rewrite_query(reading, memory)
+    return replace(query, sparql=edited.text, edited=edited, tables=tables)
+
+
+def _prepare(
+    request: QueryRequest, visible: VisibleGraphs | None, limits: LimitsSettings, *, has_memory: bool
+) -> tuple[Query, Reading | None]:
+    """Return the job, and where memory is asked for inside the query, what was read, to be rewritten each time."""
+    reading = read_sparql(request.sparql, limits, services=SERVICES if has_memory else ())
+    if reading.form == "update":
+        raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
+    default, named = choose_dataset(reading, visible, request.default_graphs, request.named_graphs)
+    media = choose_media_type(request.accept, reading.form)
+    query = Query(
+        sparql=request.sparql,
+        media=media,
+        default_graphs=default,
+        named_graphs=named,
+        base=request.base,
+        cost=cost_class(reading),
+    )
+    return query, None if not has_memory or is_without_memory(reading) else reading
+
+
+_prepare_cached = lru_cache(CACHED)(_prepare)
+
+
+def choose_dataset(
+    reading: Reading,
+    visible: VisibleGraphs | None,
+    default_graphs: Sequence[str] | None = None,
+    named_graphs: Sequence[str] | None = None,
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """
+    Return the default graphs and the named graphs that a query reads; None for both leaves them to the query itself.
+
+    What the request chooses wins over FROM and FROM NAMED, as the protocol has it, and is cut down to what the reader may see:
+    whoever asks for invisible graphs alone reads an empty dataset. FROM with an invisible graph is refused, whether it is there or
+    not.
+
+    Raises:
+        InputError: a graph that is no IRI.
+        Forbidden: FROM or FROM NAMED with a graph that the reader may not see.
+    """
+    if default_graphs is not None or named_graphs is not None:
+        default, named = tuple(default_graphs or ()), tuple(named_graphs or ())
+        for graph in (*default, *named):
+            _raise_if_no_iri(graph)
+        if visible is None:
+            return default, named
+        return _keep_visible(default, visible), _keep_visible(named, visible)
+    if visible is None:
+        return None, None
+    if reading.default_graphs is None and reading.named_graphs is None:
+        return visible.default, visible.named
+    default, named = reading.default_graphs or (), reading.named_graphs or ()
+    allowed = {*visible.default, *visible.named}
+    for graph in (*default, *named):
+        if graph not in allowed:
+            raise Forbidden(f"FROM <{graph}>: this is none of the graphs that you may read")
+    return default, named
+
+
+def _keep_visible(graphs: Collection[str], visible: VisibleGraphs) -> tuple[str, ...]:
+    allowed = {*visible.default, *visible.named}
+    return tuple(graph for graph in graphs if graph in allowed)
+
+
+def _raise_if_no_iri(graph: str) -> None:
+    if ":" not in graph or not _NOT_IN_IRI.isdisjoint(graph):
+        raise InputError(
+            f"{graph[:80]!r} is no IRI of a graph: give an absolute one such as urn:memento:graph:local:main"
+        )
+
+
+FEW_ROWS = 1_000
+MOST_TOKENS = 80
+MOST_PATTERNS = 8
+
+_HEAVY_WORDS = frozenset(
+    ("ORDER", "GROUP", "HAVING", "DISTINCT", "REDUCED", "COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT")
+) | {"REGEX", "REPLACE", "CONTAINS", "STRSTARTS", "STRENDS", "MINUS", "UNION", "EXISTS", "BIND", "LATERAL"}
+_HEAVY_SIGNS = frozenset(("/", "|", "^", "+", "<<", "<<(", "!"))
+_SEPARATORS = frozenset((".", ";", ","))
+
+
+def cost_class(reading: Reading) -> int:
+    """Return the cost class of a query that the guard has read."""
+    tokens = reading.tokens
+    if reading.form == "update" or len(tokens) > MOST_TOKENS:
+        return UNKNOWN
+    words = [token.text.upper() for token in tokens if token.kind == "word"]
+    if not _HEAVY_WORDS.isdisjoint(words) or words.count("SELECT") > 1:
+        return UNKNOWN
+    opening = next((place for place, token in enumerate(tokens) if token.text == "{"), None)
+    if opening is None:
+        return LIKELY if reading.form == "describe" else UNKNOWN
+    inside = tokens[opening + 1 :]
+    if any(token.text in _HEAVY_SIGNS or token.text == "*" for token in inside):
+        return UNKNOWN
+    is_short = reading.form == "ask" or _read_limit(tokens) <= FEW_ROWS
+    patterns = _count_patterns(inside)
+    if patterns == 0:
+        return CHEAP
+    variables = [token.text[1:] for token in inside if token.kind == "variable"]
+    is_constant = inside[0].kind in ("iri", "name")
+    if patterns == 1 and "FILTER" not in words and len(set(variables)) == len(variables) and (is_short or is_constant):
+        return CHEAP
+    return LIKELY if patterns <= MOST_PATTERNS and (is_short or is_constant) else UNKNOWN
+
+
+def _count_patterns(inside: Sequence[Token]) -> int:
+    """Count the triple patterns by what separates them."""
+    terms = sum(token.kind in ("iri", "name", "variable", "string", "number", "blank") for token in inside)
+    separators = sum(token.text in _SEPARATORS and after.text != "}" for token, after in pairwise(inside))
+    return separators + 1 if terms else 0
+
+
+def _read_limit(tokens: Sequence[Token]) -> int:
+    for token, after in pairwise(tokens):
+        if token.kind == "word" and token.text.upper() == "LIMIT" and after.text.isdecimal() and len(after.text) < 8:
+            return int(after.text)
+    return FEW_ROWS + 1
+
+
+ROW_MEDIA: tuple[str, ...] = tuple(ROW_FORMATS)
+"""Of SELECT and ASK, the usual one first."""
+GRAPH_MEDIA: tuple[str, ...] = tuple(GRAPH_FORMATS)
+"""Of CONSTRUCT and DESCRIBE, the usual one first."""
+
+
+DOCUMENT_MEDIA: tuple[str, ...] = tuple(FORMATS)
+"""Of a document that is read, the usual one first."""
+SUFFIXES = {
+    ".ttl": "text/turtle",
+    ".nt": "application/n-triples",
+    ".rdf": "application/rdf+xml",
+    ".xml": "application/rdf+xml",
+    ".jsonld": "application/ld+json",
+    ".trig": "application/trig",
+    ".nq": "application/n-quads",
+    ".n3": "text/n3",
+}
+"""How the names of such documents end."""
+
+
+class _MediaRange(NamedTuple):
+    kind: str
+    subtype: str
+    quality: float
+
+    def fits(self, media: str) -> int:
+        """Return how closely: 0 not at all, 1 as any, 2 by its kind, 3 by its name."""
+        kind, _, subtype = media.partition("/")
+        if self.kind == "*":
+            return 1
+        if self.kind != kind:
+            return 0
+        return 2 if self.subtype == "*" else 3 * (self.subtype == subtype)
+
+
+def choose_media_type(accept: str, form: Form) -> str:
+    """
+    Choose the media type for the answer to a query of this form; see `negotiate`.
+
+    >>> choose_media_type("text/csv;q=0.5, application/n-quads", "select"), choose_media_type("", "describe")
+    ('text/csv', 'text/turtle')
+    """
+    return negotiate(accept, GRAPH_MEDIA if form in ("construct", "describe") else ROW_MEDIA)
+
+
+def negotiate(accept: str, offered: Sequence[str]) -> str:
+    """
+    Choose the offered media type that an Accept header likes best; the range that names one most closely decides how much.
+
+    Of those liked alike it is the one that the header names first, and without a header the first of all.
+
+    Raises:
+        NotAcceptable: none of them; lists them.
+
+    >>> negotiate("text/*;q=0.9, text/csv;q=0, */*;q=0.1", ["text/csv", "image/png", "text/turtle"])
+    'text/turtle'
+    """
+    ranges = _parse_accept(accept) if accept.strip() else [_MediaRange("*", "*", 1.0)]
+    best, liking = "", (0.0, 0)
+    for media in offered:
+        place, close = max(enumerate(one.fits(media) for one in ranges), key=lambda fit: (fit[1], -fit[0]))
+        liked = (ranges[place].quality if close else 0.0, len(ranges) - place)
+        if liked[0] > 0 and liked > liking:
+            best, liking = media, liked
+    if not best:
+        raise NotAcceptable(f"none of the media types in {accept!r} can be had here: {', '.join(offered)}")
+    return best
+
+
+def _parse_accept(accept: str) -> list[_MediaRange]:
+    ranges = []
+    for part in accept.split(","):
+        name, *parameters = (piece.strip() for piece in part.lower().split(";"))
+        kind, _, subtype = name.partition("/")
+        quality = next((_parse_quality(one[2:]) for one in parameters if one.startswith("q=")), 1.0)
+        ranges.append(_MediaRange(kind, subtype, quality))
+    return ranges
+
+
+def _parse_quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

@@ -1,1 +1,0 @@
-"""Changes by somebody else: an update or a document, tried by a worker, judged, and written in one piece."""

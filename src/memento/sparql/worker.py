@@ -1,0 +1,257 @@
+"""
+The child process that evaluates foreign SPARQL: reads jobs from a socket, answers in frames, and may be killed at any time.
+
+A job comes as its length in four bytes and JSON, and behind it the tables that it names (`graph.similarity`). What goes back is
+frames of a letter, a length and a body: once `R` (it has started); then for each job `D` some bytes of the answer, and `E` (that
+was all; with a body, of this worker too) or `X` (it failed; JSON says how). A frame may follow at once or never, as the query has
+it.
+
+*Guarantees:* it opens snapshots only, and those that are read for reading only. Its memory is bounded, its stack is deep, it has no
+network where the system lets a process give it up, dumps no core, and ends when its owner does.
+
+*But:* what is over its memory or its stack ends it by a signal: its owner sees the end of the socket, and answers for it.
+
+*Because:* it must start in some tens of milliseconds, so it imports the engine and hardly anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from memento.errors import MementoError
+from memento.sparql.evaluate import QuerySyntaxError, Snapshot, open_snapshot, row_counter, write_answer
+
+STACK_MB = 256
+"""Enough for some ten thousand links of a chain such as `1+1+1`, and taken only as far as it is used."""
+OWN_MB = 128
+"""What an idle worker maps of data, most of it for the stacks of the engine's threads."""
+SEND_BYTES, SEND_S, PIECE_BYTES = 262_144, 0.05, 4_096
+_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+
+
+class Overrun(Exception):
+    """The answer has more `what`, rows or bytes, than it may."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class AnswerWriter:
+    """The frames of one answer: the first piece goes out at once, later ones in larger portions, the last with the end."""
+
+    def __init__(self, channel: socket.socket, media: str, most_rows: int, most_bytes: int) -> None:
+        self._channel = channel
+        self._rows = row_counter(media)
+        self._most_rows, self._left = most_rows, most_bytes
+        self._pending: list[bytes] = []
+        self._size, self._sent = 0, 0.0
+
+    def write(self, data: bytes) -> None:
+        """Take some bytes of the answer, which may be one text of megabytes; no frame is. Raises `Overrun`."""
+        for at in range(0, len(data), SEND_BYTES):
+            self._add(data[at : at + SEND_BYTES])
+
+    def end(self, is_last: bool) -> None:
+        """End the answer; with `is_last` this worker ends too."""
+        self._channel.sendall(self._take_pending() + frame(b"E", b"1" if is_last else b""))
+
+    def fail(self, **told: object) -> None:
+        """It ends here, and is not whole."""
+        self._channel.sendall(frame(b"X", json.dumps(told).encode()))
+
+    def _add(self, data: bytes) -> None:
+        self._left -= len(data)
+        if self._left < 0:
+            raise Overrun("bytes")
+        if self._rows(data) > self._most_rows:
+            raise Overrun("rows")
+        self._pending.append(data)
+        self._size += len(data)
+        if len(data) < PIECE_BYTES and self._size < SEND_BYTES:
+            return  # the last piece, most likely
+        now = time.monotonic()
+        if self._size >= SEND_BYTES or now - self._sent > SEND_S:
+            self._channel.sendall(self._take_pending())
+            self._sent = now
+
+    def _take_pending(self) -> bytes:
+        data = b"".join(self._pending)
+        self._pending, self._size = [], 0
+        return frame(b"D", data) if data else b""
+
+
+def frame(letter: bytes, body: bytes = b"") -> bytes:
+    """Return one frame: a letter, the length of the body in four bytes, the body."""
+    return letter + len(body).to_bytes(4, "big") + body
+
+
+def main(channel: str, memory_mb: str, folder: str) -> None:
+    """Serve the socket of that file descriptor until its other end is closed; a `folder` is opened ahead, if it still can be."""
+    import resource  # neither is there on every system where the rest runs
+    import select
+
+    _leave_network()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
+    most = (int(memory_mb) + STACK_MB + OWN_MB) << 20
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    threading.stack_size(STACK_MB << 20)
+    with socket.socket(fileno=int(channel)) as owner:
+        # With half of it taken: what was taken is seldom given back.
+        leaves_at_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + (int(memory_mb) << 9)
+        threading.Thread(target=_serve_jobs, args=(owner, leaves_at_kb, folder), daemon=True).start()
+        ended = select.poll()
+        ended.register(owner, select.POLLHUP | select.POLLERR)
+        ended.poll()
+        os._exit(0)  # whatever is being evaluated
+
+
+def _serve_jobs(owner: socket.socket, leaves_at_kb: int, folder: str) -> None:
+    import resource
+
+    store = None
+    with suppress(MementoError):
+        store = open_snapshot(folder) if folder else None
+    try:
+        owner.sendall(frame(b"R"))
+        while job := _receive_job(owner):
+            out = AnswerWriter(owner, job["media"], job["rows"], job["bytes"])
+            try:
+                if store is None or job["folder"] != folder:
+                    store = None  # before the next one takes its memory
+                    folder, store = job["folder"], open_snapshot(job["folder"])
+                WORK[job["kind"]](job, store, out.write)
+                is_last = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > leaves_at_kb
+                out.end(is_last)
+                if is_last:
+                    break
+            except QuerySyntaxError as error:
+                out.fail(kind="misread", line=error.line, column=error.column)
+            except Overrun as error:
+                out.fail(kind=error.what)
+            except MementoError as error:
+                out.fail(kind=error.code, message=str(error))
+            except MemoryError:
+                out.fail(kind="memory")
+            except RecursionError:
+                out.fail(kind="input_error", message="it is nested too deep")
+            except (ValueError, KeyError, TypeError) as error:
+                out.fail(kind="internal", message=f"the worker could not take the job: {type(error).__name__}")
+    except OSError:
+        pass  # nobody listens any more
+    os._exit(0)
+
+
+def _answer_query(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    write_answer(
+        store,
+        job["sparql"],
+        job["media"],
+        write,
+        default_graphs=job["default_graphs"],
+        named_graphs=job["named_graphs"],
+        base=job["base"],
+        functions=_similarity_functions(job["tables"]),
+    )
+
+
+def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.sparql.jobs import (
+        TrialOptions,
+        from_plain,
+        operation_from_plain,
+    )  # most workers never need them
+    from memento.sparql.trial import copy_snapshot, try_operations
+
+    def copy() -> Snapshot:
+        scratch = Path(job["scratch"])
+        scratch.mkdir(exist_ok=True)  # an earlier worker may have been stopped in the midst of it
+        return copy_snapshot(store, scratch / str(os.getpid()))
+
+    operations = [operation_from_plain(one) for one in job["operations"]]
+    write(try_operations(operations, store, copy, from_plain(TrialOptions, job["options"])).pack())
+
+
+def _collect_data(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.sparql.jobs import TrialOptions, from_plain, operation_from_plain
+    from memento.sparql.trial import collect_data
+
+    write(
+        collect_data(
+            [operation_from_plain(one) for one in job["operations"]], from_plain(TrialOptions, job["options"])
+        ).pack()
+    )
+
+
+def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.sparql.jobs import Document, TrialOptions, from_plain
+    from memento.sparql.trial import uploaded
+
+    documents = [from_plain(Document, one) for one in job["documents"]]
+    snapshot = None if job["is_data"] else store
+    write(uploaded(documents, job["graph"], job["replaces"], snapshot, from_plain(TrialOptions, job["options"])).pack())
+
+
+def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from memento.graph.documents import form_called, rewrite
+
+    count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+    write(json.dumps({"quads": count}).encode())
+
+
+def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
+    """Return what the query may call beside what the engine has."""
+    if not tables:
+        return {}
+    from memento.graph.similarity import similarity_functions
+
+    return similarity_functions({(one["asked"], one["is_iri"]): one["data"] for one in tables})
+
+
+WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], None]] = {
+    "query": _answer_query,
+    "update": _try_update,
+    "data": _collect_data,
+    "upload": _try_upload,
+    "rewrite": _rewrite_document,
+}
+
+
+def _receive_job(owner: socket.socket) -> dict[str, Any] | None:
+    """Receive the next job; None when there will be none."""
+    head = _receive_exactly(owner, 4)
+    body = head and _receive_exactly(owner, int.from_bytes(head, "big"))
+    if not body:
+        return None
+    job: dict[str, Any] = json.loads(body)
+    for table in job.get("tables", ()):
+        table["data"] = _receive_exactly(owner, table["size"]) or b""
+    return job
+
+
+def _receive_exactly(owner: socket.socket, size: int) -> bytes | None:
+    parts: list[bytes] = []
+    while size:
+        part = owner.recv(size)
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _leave_network() -> None:
+    """Leave the network where the system allows it to anybody; the guard has refused SERVICE in any case."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).unshare(_NEW_USER | _NEW_NET)

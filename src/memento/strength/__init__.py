@@ -1,1 +1,0 @@
-"""How strong memories are: importance, depth, energy, usefulness, and the links between them."""
