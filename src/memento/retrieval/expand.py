@@ -60,8 +60,13 @@ def rank_by_pagerank(
     if not sources.size or not mass.sum():
         return spread(seeds[0][:0], seeds[1][:0], view)
     places, start = np.unique(sources, return_inverse=True)
-    mass = np.bincount(start.reshape(-1), weights=mass)
-    nodes, ranks = push(around.csr, places, mass, settings.damping, settings.epsilon)
+    nodes, ranks = push(
+        around.csr,
+        places,
+        np.bincount(start.reshape(-1), weights=mass).astype(np.float64),
+        settings.damping,
+        settings.epsilon,
+    )
     memories = nodes < len(around.memories)
     return _keep_visible(around.memories[nodes[memories]].astype(np.int64), ranks[memories], view)
 

@@ -79,6 +79,10 @@ class Anchors:
         number = self._iris.number(iri)
         return number is not None and number in self._names
 
+    def has_names(self) -> bool:
+        """Return whether anything is known by its name alone."""
+        return any(iri.startswith(_NAME) for iri in self._iris.words())
+
     def number(self, iri: IRI) -> int:
         """Return the number of an anchor, described or not."""
         return self._iris.whole(iri)

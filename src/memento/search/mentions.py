@@ -26,12 +26,14 @@ from memento.search.links import read_labels
 from memento.search.names import NameWords, is_telling, label_of, read_names
 from memento.search.nodes import Record
 from memento.search.subjects import aliases
+from memento.text.sentences import prose
 
 MOST = 100
 """Names that a memory mentions by its text, the first ones; a long list links nothing."""
 SURE = 0.7
 """The weight of an alias from which on it names what the text is about, rather than something beside it."""
 
+_MARKUP = "\n`*#"
 _USER = "urn:memento:user:"
 
 Said = Mapping[IRI, Sequence[Value]]
@@ -59,7 +61,8 @@ class MentionWriter:
     def write(self, memory: IRI, graph: IRI, said: Said) -> list[Quad]:
         """Return the edges of a memory by its text, and what is new of that to which they lead."""
         content, title = (str(next(iter(said.get(predicate, ())), "")) for predicate in (MEM.content, MEM.title))
-        read = read_names(f"{title}. {content}" if title else content)
+        text = "\n".join(prose(content)) if any(sign in content for sign in _MARKUP) else content
+        read = read_names(f"{title}. {text}" if title else text)
         names = read.spans
         own = {
             label: iri
@@ -68,7 +71,7 @@ class MentionWriter:
             for label in self._labels_of(iri)
         }
         quads: list[Quad] = []
-        guessed = [(label_of(name), weight) for name, weight in aliases(content, title or None)]
+        guessed = [(label_of(name), weight) for name, weight in aliases(text, title or None)]
         guessed = [(label, weight) for label, weight in guessed if is_telling(label)]
         chief = next(iter(said.get(MEM.subject, ())), None)
         if chief is None and guessed and guessed[0][1] >= SURE:

@@ -87,8 +87,9 @@ def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, 
     successions = _follow_successions(reached_by_anchors, view, weights)
     memories = distinct(np.concatenate([reached_by_anchors, successions[1]]).astype(np.int32))
     memories = memories[view.indexes.nodes.among(memories, view.graphs, "memory")]
-    first, second, weight = (np.concatenate(columns) for columns in zip(beside, successions, strict=True))
-    return _build(memories, groups, (first, second, weight), view, joined, weights)
+    first, second = (np.concatenate([beside[end], successions[end]]) for end in (0, 1))
+    edges = first, second, np.concatenate([beside[2], successions[2]])
+    return _build(memories, groups, edges, view, joined, weights)
 
 
 def _beside(seeds: Ids, view: View, weights: EdgeWeights) -> Edges:
