@@ -126,10 +126,17 @@ class DistillSettings:
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    on: bool = knob(True, "answer with nothing when nothing in the scope is relevant to the question")
-    base: float = knob(0.0, "score of a scope of 600 memories below which it is empty; 0 takes what fits the embedder")
-    slope: float = knob(0.04, "with `base`: what the threshold grows by when the scope grows e-fold")
-    floor: float = knob(0.1, "with `base`: the least threshold, for scopes of ten memories and more; less for fewer")
+    on: bool = knob(
+        True, "answer with what is relevant alone, each thing once, and with nothing when nothing is relevant"
+    )
+    base: Share = knob(
+        0.0, "how sure it must be that a scope of 600 memories answers a question; 0 takes what fits the embedder"
+    )
+    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows e-fold")
+    floor: Share = knob(0.0, "with `base`: the least threshold")
+    keep: Share = knob(
+        0.0, "relevance, as a share of the best one's, below which a memory is cut; 0 takes what fits the embedder"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +365,7 @@ class ProxySettings:
     deadline_ms: Positive = knob(
         150, "milliseconds that recall may take before a request is forwarded without memories"
     )
-    block_tokens: Positive = knob(1000, "most tokens of the block of memories, by an estimate that errs upwards")
+    block_tokens: Positive = knob(800, "most tokens of the block of memories, by an estimate that errs upwards")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
     recalls: Positive = knob(4, "recalls at once; more requests than that wait, within the deadline")
     repeat_s: Amount = knob(300.0, "seconds in which a turn that is asked again gets the same block, without a recall")

@@ -27,6 +27,7 @@ from memento.operations.cases import RetrieveCases
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
+from memento.retrieval.render import fit_budget
 from memento.service.context import Context, handles
 from memento.service.handlers.cases import retrieve_cases
 from memento.settings import Settings
@@ -39,7 +40,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     Return a question for the pipeline, and the settings to answer it with.
 
     Raises:
-        InputError: empty question, k out of range, unknown profile or engine.
+        InputError: empty question, k or budget out of range, unknown profile or engine.
         TooLong: question over `limits.text_bytes`.
     """
     chosen = context.settings
@@ -53,6 +54,8 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     results = context.settings.limits.results
     most = min(results, MOST_EXPLAINED) if operation.explain else results
     k, zone = operation.k, context.service.zone
+    if operation.budget is not None and operation.budget < 1:
+        raise InputError(f"budget must be at least 1, not {operation.budget}")
     if k is not None and not 1 <= k <= most:
         raise InputError(f"k must be from 1 to {most}{', explained,' if operation.explain else ''} not {k}")
     query = Query(
@@ -70,9 +73,16 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
+<<<<<<< HEAD
     recollection = _recall_by_energy(query, context, chosen)
     counts = context.settings.living.count_recall if operation.counts is None else operation.counts
     if counts and context.access.may("write") and not context.service.degraded:
+=======
+    recollection = pipeline.recall(query, context.stores, chosen)
+    if operation.budget:
+        recollection = fit_budget(recollection, operation.budget)
+    if context.settings.living.count_recall and context.access.may("write"):
+>>>>>>> main
         context.service.reinforcement.note(*_uses(recollection, context))
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
@@ -83,6 +93,7 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
 def peek(operation: operations.Recall, context: Context) -> Recollection:
     """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
+<<<<<<< HEAD
     return _recall_by_energy(query, context, chosen)
 
 
@@ -111,6 +122,10 @@ def _recall_by_energy(query: Query, context: Context, chosen: Settings) -> Recol
     return replace(
         recollection, memories=ranked, entities=tuple(one for one in recollection.entities if one.name in about)
     )
+=======
+    recollection = pipeline.recall(query, context.stores, chosen)
+    return fit_budget(recollection, operation.budget) if operation.budget else recollection
+>>>>>>> main
 
 
 def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
