@@ -7,17 +7,11 @@ gate behind it; TRACE reads from the graph what the answer carries.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import logging
-from collections.abc import Iterator
-=======
 from collections import Counter
 from collections.abc import Iterable, Iterator
->>>>>>> main
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 import numpy as np
 
@@ -112,13 +106,8 @@ def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalle
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
     """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
     engine, run, view = settings.land.engine, watch.run, question.view
-<<<<<<< HEAD
     has_gate = settings.gate.on and bool(question.vectors.any())
-    limits = gate.choose_thresholds(stores.embedder.fingerprint, settings.gate) if has_gate else None
-    k = max(query.k, gate.TOP) if limits else query.k
-=======
-    k = max(query.k, relevance.LOOKED_AT) if settings.gate.on else query.k
->>>>>>> main
+    k = max(query.k, relevance.LOOKED_AT) if has_gate else query.k
     if engine == "published":
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
         chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
@@ -131,7 +120,7 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = run(expand, question, evidence, settings.expand, law)
         chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
     ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
-    if not settings.gate.on:
+    if not has_gate:
         return ranking
     with watch.phase("gate"):
         judged = relevance.judge(question, chosen, evidence.signals, stores.embedder.fingerprint, settings.gate)
@@ -226,12 +215,8 @@ def build_answer(
         gated=ranking.is_gated and bool(ranking.chosen),
         anchors=ranking.evidence.anchors if query.explained and not ranking.is_gated else (),
         sparql=sparql,
-<<<<<<< HEAD
-        degraded=stores.degraded.brief if stores.degraded else None if question.vectors.any() else _BY_WORDS,
-=======
         cut=cut,
-        degraded=stores.degraded.brief if stores.degraded else None,
->>>>>>> main
+        degraded=stores.degraded.brief if stores.degraded else None if question.vectors.any() else _BY_WORDS,
     )
 
 
@@ -245,15 +230,11 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         text, stripped = _correct_and_strip(query, stores, settings)
     windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
     with watch.phase("embed"):
-<<<<<<< HEAD
         try:
-            vectors = stores.embedder.embed_question(stripped)
+            vectors = stores.embedder.embed_questions([*windows, rest] if rest != stripped else windows)
         except EmbeddingError as error:  # a service that is away: words still find what spells the question
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
-            vectors = np.zeros((1, stores.embedder.dimensions), dtype=np.float32)
-=======
-        vectors = stores.embedder.embed([*windows, rest] if rest != stripped else windows)
->>>>>>> main
+            vectors = np.zeros((len(windows) + (rest != stripped), stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
         view = _view_at(query, stores)

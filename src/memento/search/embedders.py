@@ -297,7 +297,11 @@ class Cached:
 
     def embed_question(self, text: str) -> Vectors:
         """Return (windows, dimensions) rows of what is looked for, where the model tells that from what is kept."""
-        return self._embed([self._question + window for window in self.windows(text)])
+        return self.embed_questions(self.windows(text))
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Return the same for windows that are cut already."""
+        return self._embed([self._question + text for text in texts])
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]

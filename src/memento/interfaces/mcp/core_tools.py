@@ -271,11 +271,8 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         as_of=asked.as_of,
         believed_at=asked.believed_at,
         engine=asked.engine,
-<<<<<<< HEAD
-        counts=True,  # what a model asks for and is given is used
-=======
         budget=asked.budget or BUDGET,
->>>>>>> main
+        counts=True,  # what a model asks for and is given is used
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)

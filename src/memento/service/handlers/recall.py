@@ -73,16 +73,11 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
-<<<<<<< HEAD
     recollection = _recall_by_energy(query, context, chosen)
-    counts = context.settings.living.count_recall if operation.counts is None else operation.counts
-    if counts and context.access.may("write") and not context.service.degraded:
-=======
-    recollection = pipeline.recall(query, context.stores, chosen)
     if operation.budget:
         recollection = fit_budget(recollection, operation.budget)
-    if context.settings.living.count_recall and context.access.may("write"):
->>>>>>> main
+    counts = context.settings.living.count_recall if operation.counts is None else operation.counts
+    if counts and context.access.may("write") and not context.service.degraded:
         context.service.reinforcement.note(*_uses(recollection, context))
     if operation.cases:
         wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
@@ -93,8 +88,8 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
 def peek(operation: operations.Recall, context: Context) -> Recollection:
     """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
-<<<<<<< HEAD
-    return _recall_by_energy(query, context, chosen)
+    recollection = _recall_by_energy(query, context, chosen)
+    return fit_budget(recollection, operation.budget) if operation.budget else recollection
 
 
 _WIDER = 3  # times as many memories are ranked by energy as are wanted
@@ -122,10 +117,6 @@ def _recall_by_energy(query: Query, context: Context, chosen: Settings) -> Recol
     return replace(
         recollection, memories=ranked, entities=tuple(one for one in recollection.entities if one.name in about)
     )
-=======
-    recollection = pipeline.recall(query, context.stores, chosen)
-    return fit_budget(recollection, operation.budget) if operation.budget else recollection
->>>>>>> main
 
 
 def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:
