@@ -48,8 +48,8 @@ def list_memories(
         nodes = indexes.nodes
         mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
         if archived:
-            rows = parts.graph.select("library/archived", [scope.graph])
-            known = [node for row in rows if (node := nodes.find(cast(IRI, row["memory"]))) is not None]
+            away = parts.graph.select("library/archived", [scope.graph])
+            known = [node for row in away if (node := nodes.find(cast(IRI, row["memory"]))) is not None]
             mask = np.zeros(nodes.size, dtype=np.bool_)
             mask[known] = True
         iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
