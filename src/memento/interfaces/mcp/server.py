@@ -64,7 +64,7 @@ class Door:
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
-        self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
+        self._instructions = f"{catalogue.instructions(groups)}{state}"
         self._bus = InMemorySubscriptionBus()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shows_map = "sexpr" in groups

@@ -59,6 +59,7 @@ class Shim:
         """
         self._service = service
         self._lists = catalogue.lists(groups, direct=direct)
+        self._instructions = catalogue.instructions(groups)
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}
@@ -123,7 +124,7 @@ class Shim:
         elif revision is None and method == "ping":
             self._result(own, {})
         elif revision is not None and method == "server/discover":
-            self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **_facts(changes=True)}))
+            self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **self._facts(changes=True)}))
         elif (listed := self._lists.get(method)) is not None:
             if method == "tools/list":
                 text = self._map()
@@ -172,8 +173,16 @@ class Shim:
         return {
             "protocolVersion": revision,
             "serverInfo": catalogue.SERVER,
-            **_facts(changes=False, tools=self._shows_map),
+            **self._facts(changes=False, tools=self._shows_map),
         }
+
+    def _facts(self, *, changes: bool, tools: bool = False) -> Json:
+        capabilities: Json = {
+            "tools": {"listChanged": changes or tools},
+            "prompts": {"listChanged": changes},
+            "resources": {"listChanged": changes, "subscribe": changes},
+        }
+        return {"capabilities": capabilities, "instructions": self._instructions}
 
     def _call(self, message: Json) -> None:
         """Let the service answer a request; whatever goes wrong is the answer too."""
@@ -280,15 +289,6 @@ def _revision(message: Json) -> str | None:
     meta = message.get("params", {}).get("_meta")
     named = meta.get(f"{_KEY}protocolVersion") if isinstance(meta, dict) else None
     return None if named is None else str(named)
-
-
-def _facts(*, changes: bool, tools: bool = False) -> Json:
-    capabilities: Json = {
-        "tools": {"listChanged": changes or tools},
-        "prompts": {"listChanged": changes},
-        "resources": {"listChanged": changes, "subscribe": changes},
-    }
-    return {"capabilities": capabilities, "instructions": catalogue.INSTRUCTIONS}
 
 
 def _modern(result: Json) -> Json:
