@@ -1,8 +1,8 @@
 """
 How surely does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
-Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, where there is one `unanswerable.jsonl`; see `memento.evaluation`), which
-the caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
+Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, perhaps `unanswerable.jsonl`; see `memento.evaluation`), which the
+caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
 Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
 a conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
