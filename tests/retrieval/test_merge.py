@@ -83,14 +83,13 @@ def test_four_ways_to_say_it_leave_room_for_something_else(memento: Memento) -> 
         "My bicycle is stolen.",
         "My bicycle is stolen!",
         "My bicycle was stolen.",
-        "My bicycle has been stolen.",
+        "My bicycle is stolen…",
         "The stolen thing was red.",
     ):
         memento.import_notes([NoteRow(content=text)], consolidate=False)
 
-    first, second = memento.recall("Which bicycle is stolen?", k=2).memories
+    first, *others = memento.recall("Which bicycle is stolen?", k=2).memories
 
-    assert first.count >= 3
-    assert len({note.iri for note in first.notes}) == first.count
-    assert "red" in second.content
+    assert first.count == len({note.iri for note in first.notes}) == 4
+    assert all("My bicycle" not in one.content for one in others)
     assert [one.count for one in memento.recall("Which bicycle is stolen?", k=4, gate=False).memories] == [1] * 4
