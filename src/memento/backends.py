@@ -19,7 +19,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.inferences import Inferences
-from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
@@ -28,6 +28,7 @@ from memento.model import Change, Degraded, Scope
 from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
+from memento.search.mentions import find_mentions
 from memento.search.vectors import open_vector_file
 from memento.settings import Settings
 from memento.time import now
@@ -84,7 +85,8 @@ class Backends:
 
     def commit(self, change: Change, scope: Scope) -> None:
         """
-        Write a change, then let the indexes follow: when this returns, the next recall sees it.
+        Write a change, then let the indexes follow: when this returns, the next recall sees it. The memories that it makes get
+        their edges to what their texts name.
 
         Should the process die between the two, start-up mends the indexes from the graph.
 
@@ -92,6 +94,7 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
+        change += find_mentions(change, self.indexes)
         made = self.indexes.find_made(change, scope.readable)
         self.indexes.anticipate(change)
         self.apply(change)
@@ -210,6 +213,7 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
+            _tidy_store(self.datadir, self.indexes)
             cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
             drop_fallback(self.datadir)
@@ -284,6 +288,7 @@ def _open_store(
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
     """
     finish_restore(datadir)
+    finish_rewriting(datadir.store)
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         datadir.erasure_mark.unlink()
@@ -317,6 +322,15 @@ def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
     if statements:
         logger.warning("store.set-aside", extra={"statements": statements, "nodes": len(nodes)})
     return aside
+
+
+def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
+    """Let the store's files take no more room than they need; where they cannot be written once more they stay as they are."""
+    try:
+        packed = tidy(datadir.store, int(indexes.file.get_mark("packed") or 0))
+        indexes.file.set_mark("packed", str(packed))
+    except GraphError as error:
+        logger.warning("store.not-tidied", extra={"folder": str(datadir.store), "error": str(error)})
 
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:

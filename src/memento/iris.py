@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -99,6 +100,7 @@ def mint(kind: str) -> IRI:
     return IRI(f"urn:memento:{kind}:{uuid7()}")
 
 
+@lru_cache(maxsize=4096)
 def graph_iri(tenant: str, namespace: str) -> IRI:
     """
     Return the IRI of the named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
@@ -119,11 +121,13 @@ def data_iri(tenant: str, name: str) -> IRI:
     return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def self_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def provenance_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
@@ -183,6 +187,11 @@ def user_of(graph: str) -> IRI:
 def session_iri(graph: str, name: str) -> IRI:
     """Return the IRI of the session of that name in a graph; the same name is always the same session."""
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
+
+
+def name_iri(graph: str, label: str) -> IRI:
+    """Return the IRI of what goes by a name in a graph, where nothing else is known of it; one name is one IRI."""
+    return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")
 
 
 def policy_iri(graph: str, name: str) -> IRI:

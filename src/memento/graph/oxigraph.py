@@ -47,6 +47,9 @@ _NO_DAMAGE = (
 MANY = 10_000
 """Lines of what can be derived again from which on they are written as files."""
 
+HELD = 50_000
+"""Quads from which on what is written goes to the tables: until then the engine holds it in memory, half a kilobyte for each."""
+
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
 
@@ -67,6 +70,7 @@ class Oxigraph:
         self.is_on_disk = folder is not None
         """Whether it has files."""
         self._one_writer = _WriteTurn()
+        self._held = 0  # quads written since the last flush
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
@@ -104,6 +108,10 @@ class Oxigraph:
             else:  # as atomic, in less time: nothing is to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
+            self._held += len(change.adds) + len(change.removes)
+            if self._held >= HELD and self.is_on_disk:
+                self._store.flush()
+                self._held = 0
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
@@ -295,20 +303,29 @@ class _WriteTurn:
         self._lock.release()
 
 
+def finish_rewriting(folder: Path) -> None:
+    """Put a store back in its place that a kill has caught between two names, and let go of what is left of another."""
+    fresh, old = _names_beside(folder)
+    with translate_failures():
+        if not folder.exists() and old.exists():
+            old.rename(folder)
+        rmtree(fresh, ignore_errors=True)
+        rmtree(old, ignore_errors=True)
+
+
 def rewrite(folder: Path) -> None:
     """
-    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored.
+    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored,
+    and packs what is written at once in half the room of what came by and by.
 
     A kill at any point leaves the old store or the new one. Takes about ten seconds for a million quads.
 
     Raises:
         GraphError: the store is open elsewhere, or the disk has no room.
     """
-    fresh, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    finish_rewriting(folder)
+    fresh, old = _names_beside(folder)
     with translate_failures():
-        if not folder.exists() and old.exists():
-            old.rename(folder)
-        rmtree(fresh, ignore_errors=True)
         source, target = _open_store(folder), ox.Store(fresh)
         target.bulk_extend(source)
         target.flush()
@@ -316,6 +333,45 @@ def rewrite(folder: Path) -> None:
         folder.rename(old)
         fresh.rename(folder)
         rmtree(old)
+
+
+def _names_beside(folder: Path) -> tuple[Path, Path]:
+    """Return where a store is written anew, and where the one is meanwhile that it replaces."""
+    return folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+
+
+SMALL, LARGE = 4_000_000, 128_000_000
+"""Bytes of a store's files up to which they stay as they are, and above which to write them once more would take too long."""
+
+
+def tidy(folder: Path, packed: int) -> int:
+    """
+    Let a closed store's files take no more room than they need; harmless where it is still read.
+
+    The log goes, which the engine keeps until it opens the store again. Tables that have doubled are written once more.
+
+    Args:
+        packed: the bytes that this returned last, 0 if it never did.
+
+    Returns:
+        the bytes of the tables when they were last packed.
+    """
+    if _measure(folder, "*") < SMALL + packed:
+        return packed
+    try:
+        ox.Store(folder)
+    except (OSError, RuntimeError, ValueError):
+        return packed  # who opens it next is told
+    tables = _measure(folder, "*.sst")
+    if not SMALL + 2 * packed < tables < LARGE:
+        return packed
+    rewrite(folder)
+    return _measure(folder, "*.sst")
+
+
+def _measure(folder: Path, pattern: str) -> int:
+    """Return the bytes of some files."""
+    return sum(path.stat().st_size for path in folder.glob(pattern))
 
 
 def count_quads(folder: Path) -> int:

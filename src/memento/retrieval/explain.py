@@ -33,6 +33,8 @@ MOST = 300
 
 MOST_CUT = 25
 """Memories that were cut and are named."""
+ROUNDED = 2e-5
+"""What a score may differ from the sum of its parts by, as each is rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,20 @@ class Reasons:
 def explain_signals(
     chosen: Sequence[Scored[int]], question: Question, evidence: Evidence, pool: int, settings: SignalsSettings
 ) -> dict[IRI, Reasons]:
-    """Return the reasons of the memories that DISTILL chose by all signals."""
+    """
+    Return the reasons of the memories that DISTILL chose by all signals.
+
+    `time` is what the order of time added to what the signals sum to, or took from it.
+    """
     nodes, view = [one.item for one in chosen], question.view
     paths = _trace_paths(nodes, question, evidence)
     entities = _match_anchors(nodes, evidence.anchors, view)
     parts = _split_scores(nodes, evidence, view, pool, settings)
+    for one in chosen:
+        moved = round(one.score - sum(parts[one.item].values()), 6)
+        if abs(moved) > ROUNDED:
+            both = {**parts[one.item], "time": moved}
+            parts[one.item] = dict(sorted(both.items(), key=lambda part: -abs(part[1])))
     return {view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities[node])) for node in nodes}
 
 
@@ -107,7 +118,8 @@ def _split_scores(
     found = {}
     for node in nodes:
         place = int(np.searchsorted(among, node))
-        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()}
+        is_scored = place < len(among) and among[place] == node  # a succession brings in what no signal did
+        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()} if is_scored else {}
         found[node] = {name: part for name, part in sorted(parts.items(), key=lambda one: -abs(one[1])) if part}
     return found
 

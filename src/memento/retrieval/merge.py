@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from memento.assets import lexicon
 from memento.model import NoteRef, Recalled
-from memento.retrieval.question import is_date_word
 from memento.search.words import tokens
+from memento.text.dates import is_date_word
 
 ALIKE = 0.85
 """Cosine from which two memories may say the same."""

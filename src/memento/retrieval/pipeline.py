@@ -23,6 +23,7 @@ from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.engines.published import rank_as_published
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
@@ -148,11 +149,14 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     if judged is None:
         return Picked(chosen=ordered[: query.k])
     place = {one.item: place for place, one in enumerate(ranking.chosen)}
+    last = len(place)  # where a succession stands that the question itself did not find
     picked = Picked()
     for at, one in enumerate(ordered):
         # What time has put before others is as relevant as they are.
-        passed = [place[other.item] for other in ordered[at:] if place[other.item] <= place[one.item]]
-        fit = float(judged.fitness[passed].max())
+        passed = [
+            place[other.item] for other in ordered[at:] if place.get(other.item, last) <= place.get(one.item, last - 1)
+        ]
+        fit = float(judged.fitness[passed].max(initial=0.0))
         if judged.is_kept(len(picked.chosen), fit):
             picked.chosen.append(one)
             picked.fitness.append(fit)
@@ -165,10 +169,20 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
 def order_in_time(chosen: list[Scored[int]], query: Query, question: Question, stores: Backends) -> list[Scored[int]]:
     """Return the best memories, rivals among them in the order of time."""
     now, nodes = question.view.now, question.view.indexes.nodes
-    when = query.as_of or timely.asked_time(query.question, now) or now
+    then = query.as_of or timely.asked_time(query.question, now)
+    when = then or now
+    likeness = None
+    readable = query.scope.readable
+    if timely.looks_back(query.question):
+        iris = [nodes.iri(one.item) for one in chosen]
+        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        seen = question.view.visible
+        chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
+    if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
+        likeness = timely.compare(question, [one.item for one in chosen])
     ids = {nodes.iri(one.item): one.item for one in chosen}
     named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question)
+    ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
     return [Scored(ids[one.item], one.score, one.source) for one in ordered]
 
 
@@ -251,6 +265,8 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
     text = query.question
     if settings.land.mend:
         text = correct_spelling(text, stores.embedder.is_word, frequency)
+    asked = query.as_of or timely.asked_time(text, stores.clock()) or stores.clock()
+    text = name_kin(text, stores.graph, query.scope, indexes, asked)
     return text, strip_names(text, indexes.participants(graphs))
 
 

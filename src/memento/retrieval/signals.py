@@ -28,9 +28,7 @@ from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
-    PartialDate,
     Question,
-    find_dates,
     find_named,
     find_owners,
     find_slots,
@@ -48,6 +46,7 @@ from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
 from memento.settings.base import knob
+from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
     from memento.graph.inferences import Kin
@@ -62,7 +61,7 @@ Signal = NDArray[np.float32]
 Seeds = tuple[NDArray[np.int32], Signal]
 """(s,) memories, best first, and how good each is in 0..1."""
 
-Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, ExpandSettings], Signal]"
+Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, Joined, ExpandSettings], Signal]"
 """How a walk from seeds and anchors ranks memories."""
 
 Phase = Literal["land", "anchor", "expand"]
@@ -79,6 +78,9 @@ MANY_SESSIONS = 10
 """Sessions from which on the best of them says as much as it can."""
 
 _INFERRED = IRI("urn:memento:inferred")
+
+_LEAST_OWN = 0.1
+"""What being about the user says at least."""
 
 _REACH = 3
 """Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
@@ -301,19 +303,23 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
 
 @signal(
     0.35,
-    "BM25 on title and content, or on the turn before and this one without the speakers' names",
+    "BM25 on title and content, or on the end of the turn before and this one without the speakers' names",
     channel=True,
     seed=True,
     kinds=("words",),
 )
 def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
-    """Return the BM25 of each memory read together with its title or with the turn before it."""
+    """Return the BM25 of each memory read together with its title or with the end of the turn before it."""
     return spread(*bm25_scores(stripped, [p.context for p in view.passages()], bm25.k1, bm25.b), view)
 
 
-@signal(0.25, "BM25 on neighbouring stems over the window", kinds=("words", "conversation"))
+@signal(
+    0.25,
+    "BM25 on neighbouring stems, over a turn with the end of the one before and the beginning of the next",
+    kinds=("words", "conversation"),
+)
 def score_pairs(stripped: str, view: View) -> Signal:
-    """Return the BM25 over pairs of neighbouring stems, in the window of three turns."""
+    """Return the BM25 over pairs of neighbouring stems, the nearest of the turns beside it among them."""
     # Pairs are rare: lengths matter less than for single words.
     return spread(*bm25_of_terms(pairs_of(tokens(stripped)), [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
@@ -324,6 +330,17 @@ def score_pairs(stripped: str, view: View) -> Signal:
     bounded=True,
 )
 def score_own(text: str, view: View) -> Signal:
+    """
+    Return for what is about the user the share of what is not, when the question says "I" or "my" or calls the user by name.
+
+    *Because:* where everything is about the user, being about the user says nothing.
+    """
+    own = find_own(text, view)
+    share = float(own[view.visible].mean()) if view.count else 0.0
+    return own * np.float32(max(1.0 - share, _LEAST_OWN))
+
+
+def find_own(text: str, view: View) -> Signal:
     """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     user = user_of(view.graphs[0])
@@ -345,7 +362,7 @@ def score_slot(text: str, view: View) -> Signal:
     slots = find_slots(text)
     if not slots:
         return found
-    own = score_own(text, view)
+    own = find_own(text, view)
     owners = find_owners(text) if own.any() else (True, False)
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
@@ -393,17 +410,20 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return 1 for what the one participant said whom the question names, 0 when it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
+    the user among them, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
     named = set(find_named(text, people))
-    if not named and is_first_person(text) and any(map(is_assistant, people)):
-        named = {name for name in people if not is_assistant(name)}
-    elif len(named) != 1:
-        return found
-    for passages in view.passages():
-        found[passages.turns.spoken_by(named, nodes)] = 1.0
+    if assistants := {name for name in people if is_assistant(name)} if not named and is_first_person(text) else set():
+        for passages in view.passages():
+            turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+            found[turns] = 1.0
+            found[passages.turns.spoken_by(assistants, nodes)] = 0.0
+    elif len(named) == 1:
+        for passages in view.passages():
+            found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 
@@ -495,10 +515,17 @@ def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
     return spread(*tie_signal(seeds, joined, view.visible), view)
 
 
-@signal(0.0, "the rank on a walk from the anchors; 0 leaves the walk out", phase="expand", channel=True)
-def score_walk(law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, walking: ExpandSettings) -> Signal:
+@signal(
+    0.4,
+    "the rank on a walk from the anchors and from the best twenty; 0 leaves the walk out",
+    phase="expand",
+    channel=True,
+)
+def score_walk(
+    law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, walking: ExpandSettings
+) -> Signal:
     """Return the rank of each memory on a walk from the best memories and from the anchors."""
-    return law(seeds, anchors, view, walking)
+    return law(seeds, anchors, view, joined, walking)
 
 
 @signal(

@@ -61,6 +61,8 @@ def load(folder: Path, graph: Store, indexes: Indexes) -> bool:
         indexes.clear()
         try:
             indexes.restore(arrays)
+            for index in indexes:
+                index.fill_vectors(indexes.file)
         except (KeyError, ValueError, IndexError, TypeError):  # kept by code that kept something else
             indexes.clear()
             return False

@@ -30,7 +30,7 @@ from memento.model import Change, Difference, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.rank.laws import decay_associations
 from memento.rank.walks import Csr
-from memento.search.adjacency import Adjacency, Associations
+from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Slots
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
@@ -40,7 +40,7 @@ from memento.search.nearest import KindVectors
 from memento.search.nodes import Edge, Kind, Mask, Record, read_records
 from memento.search.passages import GraphPassages, Passages
 from memento.search.postings import Postings, StemNumbers
-from memento.search.vectors import VectorFile, digest
+from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.search.words import Words, bm25
 from memento.settings import WordsSettings
 
@@ -69,6 +69,7 @@ class Indexes(Context):
     numbers = _Shortcut(Numbers)
     passages = _Shortcut(GraphPassages)
     slots = _Shortcut(Slots)
+    successions = _Shortcut(Successions)
     vectors = _Shortcut(KindVectors)
 
     def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
@@ -136,7 +137,7 @@ class Indexes(Context):
         """Embed the texts of some records in one call: the (windows, d) vectors of each."""
         windows = [self.windows(one, self.text(one)) for one in records]
         every = [window for some in windows for window in some]
-        flat = self.embedder.embed(every) if every else np.zeros((0, self.dimensions), dtype=np.float32)
+        flat = round_vectors(self.embedder.embed(every)) if every else np.zeros((0, self.dimensions), dtype=np.float32)
         return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
 
     def _is_placed(self, record: Record) -> bool:
@@ -173,7 +174,9 @@ class Indexes(Context):
         self.read_edges(sorted(_find_linked(records) - unlinked), graphs)
 
     def _is_known(self, iri: IRI) -> bool:
-        return iri in self.names or iri in self.turn_places or self.file.find_id(iri) is not None
+        if iri in self.names or iri in self.turn_places or iri in self.links.anchors:
+            return True
+        return not iri.startswith("urn:memento:name:") and self.file.find_id(iri) is not None
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Set what use changes of some memories, and the links to them, as the graph has them now; nothing else has changed."""
