@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from measure import record
 from memento.evaluation import Question, Trial, namespace_of, prepare_trial, read_set
+from memento.iris import IRI
 from memento.model import NoteRow, Scored
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline, relevance
@@ -163,7 +164,7 @@ class Measured:
     asked: dict[str, float]
     fits: dict[str, Array]
     texts: list[str]
-    notes: list[list[str]]
+    notes: list[list[IRI]]
     is_led: bool
 
     def as_sheets(self, dataset: str, kind: str, gold: Sequence[bool]) -> Iterator[Sheet]:
