@@ -24,6 +24,7 @@ from memento.search.arrays import distinct
 from memento.search.indexes import View
 from memento.search.links import COMMON, Joined
 from memento.search.nodes import Ids
+from memento.settings import ExpandSettings
 
 MOST = 6_000
 """Mentions that are followed."""
@@ -32,16 +33,6 @@ FEW = 12
 
 Places = NDArray[np.int64]
 Edges = tuple[Ids, Ids, NDArray[np.float64]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeWeights:
-    """What an edge of each kind weighs beside one of `mem:about`; an edge to an anchor also as much as that is rare."""
-
-    mention: float = 1.0
-    succession: float = 1.0
-    turn: float = 1.0
-    association: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,13 +48,16 @@ class Neighbourhood:
         return np.searchsorted(self.memories, memories).astype(np.int64)
 
 
-def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: EdgeWeights) -> Neighbourhood:
+def look_around(
+    seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: ExpandSettings
+) -> Neighbourhood:
     """
     Return what is around some memories and some anchors.
 
     Args:
         seeds: distinct memories.
         anchors: by number.
+        weights: of the edges that lead to no anchor; one that does weighs as much as the anchor is rare.
     """
     links = view.links()
     beside = _beside(seeds, view, weights)
@@ -89,32 +83,32 @@ def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, 
     memories = memories[view.indexes.nodes.among(memories, view.graphs, "memory")]
     first, second = (np.concatenate([beside[end], successions[end]]) for end in (0, 1))
     edges = first, second, np.concatenate([beside[2], successions[2]])
-    return _build(memories, groups, edges, view, joined, weights)
+    return _build(memories, groups, edges, view, joined)
 
 
-def _beside(seeds: Ids, view: View, weights: EdgeWeights) -> Edges:
+def _beside(seeds: Ids, view: View, weights: ExpandSettings) -> Edges:
     """Return the turns beside some seeds and what they are associated with: (e,) from, to and weight."""
     indexes = view.indexes
     edges: list[tuple[int, int, float]] = []
     for seed in seeds.tolist():
         for _, arc in indexes.associations.of(seed):
             other = arc.target if arc.source == seed else arc.source
-            edges.append((seed, other, weights.association * arc.weight))
-    if weights.turn:
+            edges.append((seed, other, weights.associations * arc.weight))
+    if weights.turns:
         for passages in view.passages():
             turns = seeds[passages.session_of(seeds) >= 0]
             for row, turn in zip(passages.neighbours(turns), turns.tolist(), strict=True):
-                edges += [(turn, int(other), weights.turn) for other in row.tolist() if other >= 0]
+                edges += [(turn, int(other), weights.turns) for other in row.tolist() if other >= 0]
     return _to_columns(edges)
 
 
-def _follow_successions(memories: Ids, view: View, weights: EdgeWeights) -> Edges:
+def _follow_successions(memories: Ids, view: View, weights: ExpandSettings) -> Edges:
     """Return the successions that begin or end at some memories: (e,) from, to and weight."""
     successions = view.indexes.successions
     if not len(successions):
         return _to_columns([])
     pairs = {(min(one, other), max(one, other)) for one in memories.tolist() for other in successions.beside(one)}
-    return _to_columns([(*pair, weights.succession) for pair in sorted(pairs)])
+    return _to_columns([(*pair, weights.successions) for pair in sorted(pairs)])
 
 
 def _to_columns(edges: Iterable[tuple[int, int, float]]) -> Edges:
@@ -149,7 +143,6 @@ def _build(
     beside: Edges,
     view: View,
     joined: Joined,
-    weights: EdgeWeights,
 ) -> Neighbourhood:
     """Return the graph of some memories: the anchors that lead to them, and those that two of them share."""
     m = len(memories)
@@ -179,7 +172,7 @@ def _build(
         if place in of_place:  # how many memories mention it in all
             degree[of_place[place]] = sum(graph.frequency(one) for graph in view.links() for one in some)
     rare = rarity(np.maximum(degree, 1), max(joined.n, 1))
-    strength = weights.mention * rare[target]
+    strength = rare[target]
     source, other, weight = beside
     inside = np.isin(other, memories) & np.isin(source, memories)
     first, second = (np.searchsorted(memories, ends[inside]).astype(np.int64) for ends in (source, other))
