@@ -50,8 +50,10 @@ def explain_signals(
     paths = _trace_paths(nodes, question, evidence)
     parts = _split_scores(nodes, evidence, view, pool, settings)
     walked = [node for node in nodes if parts[node].get("walk", 0.0) > 0]
-    entities = {node: [] for node in nodes} | _match_anchors(walked, evidence.anchors, view)
-    return {view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities[node])) for node in nodes}
+    entities = _match_anchors(walked, evidence.anchors, view)
+    return {
+        view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities.get(node, ()))) for node in nodes
+    }
 
 
 def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
