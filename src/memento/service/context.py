@@ -140,7 +140,12 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, settings.check_namespace(chosen), with_main=self.access.sees("main"))
+        scope = Scope(
+            self.access.tenant,
+            settings.check_namespace(chosen),
+            with_main=self.access.sees("main"),
+            with_self=not self.access.namespaces,
+        )
         if right != "read":
             self.service.maps.count_write(scope)
         return scope
