@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound
 from memento.iris import IRI, MEM, PROV, graph_iri, self_iri
-from memento.model import Merged, NoteRow, Quad
+from memento.model import CaseRow, Merged, NoteRow, Quad
 from memento.python import Memento, open_memento
 from memento.service.handlers.documents import export_pieces, take_in
 
@@ -240,3 +242,78 @@ def test_a_narrow_import_writes_no_provenance_of_another_namespace(narrow: Memen
             take(narrow, f"<{PROVENANCE}> {{ {run} {agent} }}")
 
     assert quads(noted, audit=True) == before
+
+
+def test_what_is_erased_leaves_no_name_of_anything_behind(memento: Memento) -> None:
+    memento.note("I live in Lisbon.")
+    memento.import_notes(
+        [NoteRow(content="Zelda Kumquat works at Kumquat Clinic.", speaker="Kumquat Joe", session="Kumquat talk", position=0)]
+    )
+    tea = memento.remember("Zelda Kumquat steeps tea.", ["Kumquat herb", "tea"], session="Kumquat kitchen")
+    coffee = memento.remember("Coffee is brewed at 93 degrees.", ["coffee", "tea"])
+    memento.evaluate('(remember "A kumquat is a fruit." "fact" 0.5 nil (list "Kumquat tag"))')
+    memento.associate(tea.saved, coffee.saved, relation="leads to Kumquat", weight=0.5)
+    memento.add_cases([CaseRow(task="Ask a doctor.", plan="1. Call.", outcome="success")])
+    memento.retrieve_cases("Ask Zelda Kumquat for tea?")
+    memento.retrieve_cases("Ask a doctor for tea?")
+    memento.infer()
+    for one in memento.list(limit=20):
+        if "umquat" in one.content:
+            memento.forget(one.note, erase=True)
+
+    assert not [quad for quad in quads(memento, audit=True) if "kumquat" in str(quad).casefold()]
+    assert not [name for name in memento.service.stores.indexes.names.values() if "umquat" in name]
+    assert {"tea", "coffee"} <= {quad[2] for quad in quads(memento) if quad[1] == MEM.name}
+    assert [quad for quad in quads(memento) if quad[2] == "Ask a doctor for tea?"]
+    assert memento.recall("Where do I live?").memories and memento.find_keys("coffee").keys
+    assert memento.check() == ()
+
+
+def test_an_erased_case_leaves_no_look_up_that_asked_for_it(memento: Memento) -> None:
+    [case] = memento.add_cases([CaseRow(task="Ask Zelda Kumquat.", plan="1. Call.", outcome="success")])
+    memento.retrieve_cases("Ask Zelda Kumquat.")
+    memento.retrieve_cases("Ask the baker.")
+    memento.forget_case(case, erase=True)
+
+    assert not [quad for quad in quads(memento, audit=True) if "Kumquat" in str(quad)]
+    assert [quad for quad in quads(memento) if quad[2] == "Ask the baker."]
+    assert memento.case_status() and memento.check() == ()
+
+
+@pytest.mark.parametrize("number", ["0.5", "'0.5'^^xsd:decimal", "'.50'^^xsd:decimal", "'0.5'^^xsd:float", "'1'^^xsd:integer"])
+def test_an_importance_of_any_number_type_stops_no_reader(number: str, noted: Memento, tmp_path: Path) -> None:
+    noted.update(f"{P} INSERT {{ ?m mem:importance {number} }} WHERE {{ ?m a mem:Memory }}")
+    noted.evaluate('(store "Tea is a drink." "fact" 0.5) (export) (snapshot)')
+
+    assert noted.recall("Where do I work?").memories
+    assert noted.remember("Tea is hot.", ["tea"]).saved and noted.decay() and noted.archive(dry_run=True)
+    noted.export(tmp_path / "all.trig")
+    noted.backup(tmp_path / "backups")
+    assert noted.check() == ()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_what_is_written_is_for_its_owner_alone_also_where_it_was_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    before = os.umask(0o022)
+    try:
+        with open_memento(home, configured=OFFLINE) as memento:
+            memento.note("I live in Lisbon.")
+        home.chmod(0o755)
+        (home / "memento.toml").write_text("")
+        for kept in home.rglob("*"):
+            kept.chmod(0o755 if kept.is_dir() else 0o644)
+        (tmp_path / "old.trig").write_text("")
+        (tmp_path / "old.trig").chmod(0o644)
+        with open_memento(home, configured=OFFLINE) as memento:
+            for name in ("all.trig", "all.nq.gz", "old.trig"):
+                memento.export(tmp_path / name)
+            memento.note("I work at Google.")
+            memento.backup(tmp_path / "backups")
+            backup = next((tmp_path / "backups").iterdir())
+            assert stat.S_IMODE(home.stat().st_mode) == stat.S_IMODE(backup.stat().st_mode) == 0o700
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir() if path.is_file()}
+            assert modes == {"all.trig": 0o600, "all.nq.gz": 0o600, "old.trig": 0o600}
+            assert not [path for path in home.iterdir() if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    finally:
+        os.umask(before)
