@@ -34,7 +34,7 @@ from types import BuiltinMethodType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import memento
-from memento.interfaces.proxy.human import UTILITY_CHARACTERS
+from memento.interfaces.proxy.dialects import UTILITY_CHARACTERS
 from memento.search.subjects import LONGEST as SUBJECTS_READ
 from memento.text.sentences import LONGEST_READ, shorten_blanks
 
@@ -50,8 +50,8 @@ BOUNDS = {
     "memento.text.sentences._LINE_": CHARACTERS,
     "memento.text": LONGEST_READ,
     "memento.search.subjects": SUBJECTS_READ,
-    "memento.interfaces.proxy.human._NAMES_CHAT": UTILITY_CHARACTERS,
-    "memento.interfaces.proxy.human._IS_FOR_NAMES": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.dialects._NAMES_CHAT": UTILITY_CHARACTERS,
+    "memento.interfaces.proxy.dialects._IS_FOR_NAMES": UTILITY_CHARACTERS,
 }
 """Characters of the texts that some patterns are given, where code sees to it before any of them is tried."""
 ENTRIES: dict[str, Callable[[str], str]] = {

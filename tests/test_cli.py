@@ -318,7 +318,7 @@ def test_a_bug_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr("memento.interfaces.cli.commands.opened", broken)
+    monkeypatch.setattr("memento.interfaces.cli.commands.open_memory", broken)
     assert "RuntimeError: first second" in failed("status", code=1)
 
 

@@ -36,7 +36,7 @@ from memento.interfaces.web.app import create_app
 from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
 from memento.operations import TABLE, fields_of
 from memento.python import Client, Memento, Memory, open_memento
-from memento.python.transport import error_called
+from memento.python.client import error_called
 from memento.time import now
 
 HERE_ONLY = {

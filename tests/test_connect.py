@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from memento.interfaces.cli import main
-from memento.interfaces.cli.clients import CLIENTS, page
+from memento.interfaces.cli.clients import CLIENTS, write_page
 
 ADDRESS = "http://127.0.0.1:7777"
 
@@ -71,4 +71,4 @@ def test_a_file_that_cannot_be_read_is_left_as_it_was(somewhere: Path) -> None:
 
 
 def test_the_page_of_clients_is_made_from_the_table() -> None:
-    assert (Path(__file__).parents[1] / "docs" / "clients.md").read_text() == page()
+    assert (Path(__file__).parents[1] / "docs" / "clients.md").read_text() == write_page()

@@ -14,7 +14,7 @@ from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
 from memento.iris import data_iri
 from memento.python import Memento, open_memento
-from memento.service.handlers.documents import export_pieces
+from memento.service.handlers.care import export_pieces
 from memento.settings import Settings, SexprSettings
 from memento.sexpr.forms import read_forms
 from memento.sexpr.verbs import VERBS, table

@@ -19,7 +19,7 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.inferences import Inferences
-from memento.graph.oxigraph import Oxigraph, rewrite, wait_until_released
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.ranges import Aside
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store, load_ontology
@@ -77,7 +77,7 @@ class Backends:
     clock: Callable[[], datetime] = now
     """When it is: the record time of what is written, and the time that a question asks of unless it says another."""
 
-    def warm_up(self) -> None:
+    def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` when it cannot be."""
         # The model itself, not its cache: what is cached would load nothing.
         self.embedder.embedder.embed(["warm"])
@@ -210,6 +210,7 @@ class Backends:
             self.snapshots.close()
             self.inferences.close()
             self.graph.close()
+            _tidy_store(self.datadir, self.indexes)
             cache.note_closed(self.indexes, cache.fingerprint_files(self.datadir.store))
             self.indexes.file.close()
             drop_fallback(self.datadir)
@@ -284,6 +285,7 @@ def _open_store(
     Store and indexes of a data folder, after whatever an earlier process left to be done, and what in the store no reader can take.
     """
     finish_restore(datadir)
+    finish_rewriting(datadir.store)
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         datadir.erasure_mark.unlink()
@@ -317,6 +319,15 @@ def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
     if statements:
         logger.warning("store.set-aside", extra={"statements": statements, "nodes": len(nodes)})
     return aside
+
+
+def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
+    """Let the store's files take no more room than they need; where they cannot be written once more they stay as they are."""
+    try:
+        packed = tidy(datadir.store, int(indexes.file.get_mark("packed") or 0))
+        indexes.file.set_mark("packed", str(packed))
+    except GraphError as error:
+        logger.warning("store.not-tidied", extra={"folder": str(datadir.store), "error": str(error)})
 
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:

@@ -1,5 +1,5 @@
 """
-Notes from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s, before any of them is a note.
+Rows from somewhere else: JSON lines, a JSON array or plain text become `NoteRow`s before any is a note, JSON lines `CaseRow`s.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`;
 `idempotency_key`. Unknown keys are ignored. Text and Markdown give one note for each paragraph.
@@ -14,13 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, cast
 
+import msgspec
+from msgspec import Meta
+
+from memento.codec import decode
 from memento.errors import InputError
-from memento.model import NoteRow
+from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome
 from memento.time import utc
 
 Kind = Literal["json", "text"]
@@ -48,7 +52,7 @@ class Record:
     where: str
     fields: Mapping[str, object]
 
-    def text(self, *names: str) -> str | None:
+    def read_text(self, *names: str) -> str | None:
         """Return the text of a field, or None when it is absent or blank."""
         name, value = self._first(names)
         if value is not None and not isinstance(value, str):
@@ -57,7 +61,7 @@ class Record:
 
     def required(self, *names: str) -> str:
         """Return the text of a field that must be there and not blank."""
-        text = self.text(*names)
+        text = self.read_text(*names)
         if text is None:
             raise InputError(f"{self.where}: {' or '.join(names)} is missing or empty")
         return text
@@ -69,7 +73,7 @@ class Record:
             raise self.wrong(name, "text or a whole number", value)
         return str(value) if value is not None and str(value).strip() else None
 
-    def count(self, *names: str) -> int | None:
+    def read_count(self, *names: str) -> int | None:
         """Return a whole number from 0 on."""
         name, value = self._first(names)
         if value is None:
@@ -87,7 +91,7 @@ class Record:
             raise self.wrong(name, "true or false", value)
         return value
 
-    def instant(self, *names: str) -> datetime | None:
+    def read_instant(self, *names: str) -> datetime | None:
         """Return an ISO 8601 date or time; one without an offset stays naive."""
         name, value = self._first(names)
         if value is None:
@@ -148,11 +152,11 @@ def parse_note_row(record: Record) -> NoteRow:
     """Parse one object as a row; raises `InputError` when it has no content or a field of the wrong type."""
     return NoteRow(
         content=record.required("content", "text"),
-        at=record.instant("at", "timestamp"),
-        title=record.text("title"),
-        speaker=record.text("speaker"),
+        at=record.read_instant("at", "timestamp"),
+        title=record.read_text("title"),
+        speaker=record.read_text("speaker"),
         session=record.label("session"),
-        position=record.count("position", "turn"),
+        position=record.read_count("position", "turn"),
         idempotency_key=record.label("idempotency_key"),
     )
 
@@ -220,3 +224,60 @@ def _to_record(value: object, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
     return Record(where, value)
+
+
+# What the schema tells is checked where rows become cases, in words that name the row.
+_Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
+_Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD})]
+CASE_FIELDS = tuple(one.name for one in fields(CaseRow))
+
+
+class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finished task: what was asked, what was done, and how it ended or what it earned."""
+
+    task: str
+    plan: str
+    outcome: _Ended = None
+    reward: _Earned = None
+    at: datetime | None = None
+    about: tuple[str, ...] = ()
+    derived_from: tuple[str, ...] = ()
+
+    def to_row(self) -> CaseRow:
+        """Return the same as it is kept."""
+        return CaseRow(
+            task=self.task,
+            plan=self.plan,
+            outcome=cast("Outcome | None", self.outcome),
+            reward=self.reward,
+            at=self.at,
+            about=self.about,
+            derived_from=self.derived_from,
+        )
+
+
+def parse_case_row(line: bytes) -> CaseRow:
+    """
+    Parse a row from a JSON object.
+
+    Raises:
+        InputError: not JSON, a field is missing, of the wrong type, or none that a case has; names it.
+
+    >>> parse_case_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
+    Traceback (most recent call last):
+    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
+    """
+    try:
+        return decode(CaseLine, line).to_row()
+    except InputError as error:
+        raise InputError(_explain_error(str(error))) from error
+
+
+def _explain_error(error: str) -> str:
+    """Put an error about rows into plain words."""
+    where, unknown, name = error.partition("Object contains unknown field ")
+    return (
+        f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(CASE_FIELDS)}"
+        if unknown
+        else error
+    )

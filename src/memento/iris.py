@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from uuid_utils import NAMESPACE_URL, uuid5, uuid7
@@ -99,6 +100,7 @@ def mint(kind: str) -> IRI:
     return IRI(f"urn:memento:{kind}:{uuid7()}")
 
 
+@lru_cache(maxsize=4096)
 def graph_iri(tenant: str, namespace: str) -> IRI:
     """
     Return the IRI of the named graph of one namespace; both parts are percent-encoded, so no colon survives in them.
@@ -119,11 +121,13 @@ def data_iri(tenant: str, name: str) -> IRI:
     return IRI(f"urn:memento:data:{quote(tenant, safe='')}:{quote(name, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def self_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that holds the tenant's one user."""
     return IRI(f"urn:memento:self:{quote(tenant, safe='')}")
 
 
+@lru_cache(maxsize=1024)
 def provenance_iri(tenant: str) -> IRI:
     """Return the IRI of the named graph that says which run of which agent made the tenant's memories."""
     return IRI(f"urn:memento:provenance:{quote(tenant, safe='')}")
@@ -304,6 +308,18 @@ def namespace_of(graph: str) -> str:
     'work: alpha'
     """
     return unquote(graph.rsplit(":", 1)[-1])
+
+
+def check_namespace(name: str) -> str:
+    """
+    Return the same name, when a namespace can be called so.
+
+    Raises:
+        InputError: it is empty, longer than 200 characters, or has a control character.
+    """
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
+    return name
 
 
 _GRAPH = re.compile(

@@ -1,5 +1,5 @@
 """
-The seams: what the rooms above ask of an embedder and of a language model.
+The seams: what the rooms above ask of an embedder.
 
 A protocol is born with its second real implementation; vectors, words and adjacency have one each and stay classes.
 """
@@ -7,17 +7,10 @@ A protocol is born with its second real implementation; vectors, words and adjac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-Form = TypeVar("Form", bound="BaseModel")
-"""The shape that a model's answer must have."""
 
 Vectors = NDArray[np.float32]
 """(n, dimensions) unit rows."""
@@ -50,50 +43,4 @@ class Embedder(Protocol):
         Raises:
             EmbeddingError: a text is empty or blank, or the model failed.
         """
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """What a model is asked: the rules, the input, and how freely and how long it may answer (None: as configured)."""
-
-    system: str
-    user: str
-    temperature: float | None = None
-    max_tokens: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply(Generic[Form]):
-    """A model's answer in the form asked for, and what it cost over all attempts; 0 where the provider does not say."""
-
-    value: Form
-    tokens_in: int = 0
-    tokens_out: int = 0
-    attempts: int = 1
-
-
-class Chat(Protocol):
-    """A language model that answers in a given form. May be asked from several threads."""
-
-    name: str
-    """Provider and model, as `openai:gpt-5-mini`: goes into the provenance of what it says."""
-
-    def answer(
-        self, asked: Prompt, form: type[Form], complaint: Callable[[Form], str | None] | None = None
-    ) -> Reply[Form]:
-        """
-        Answer one prompt.
-
-        Args:
-            form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.
-            complaint: what is wrong with an answer that fits the form, or None; it is sent back too.
-
-        Raises:
-            ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of connections; the next question opens new ones."""
         ...

@@ -16,7 +16,7 @@ from memento.errors import FolderInUse, Forbidden, InputError, NotFound
 from memento.graph import backups
 from memento.python import Client, Memento, open_memento
 from memento.python import restore_folder as restored
-from memento.service.handlers.documents import export_pieces
+from memento.service.handlers.care import export_pieces
 from memento.time import now
 
 

@@ -464,7 +464,7 @@ def test_pending_notes_are_understood_where_they_arrive(told: Memento, empty: Me
 def test_a_long_document_is_staged_on_disk(
     told: Memento, empty: Memento, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memento.service.handlers.documents._IN_MEMORY", 10)
+    monkeypatch.setattr("memento.service.handlers.care._IN_MEMORY", 10)
     (empty.datadir.path / "import-left").mkdir()
     told.export(tmp_path / "all.trig")
     empty.import_rdf(tmp_path / "all.trig")

@@ -14,7 +14,7 @@ from memento.iris import IRI
 from memento.model import CaseRow, NoteRow, ToolCall
 from memento.operations.recall import Recall
 from memento.python import Memento, open_memento
-from memento.service.handlers.documents import export_pieces
+from memento.service.handlers.care import export_pieces
 from memento.service.handlers.graphs import TenantGraphs
 from memento.service.handlers.recall import health, peek
 

@@ -29,7 +29,7 @@ from memento.keys.labels import clean_keys
 from memento.model import Merged, Value
 from memento.python import Client, Memento, open_memento
 from memento.search.nodes import Record
-from memento.service.handlers.documents import take_in
+from memento.service.handlers.care import take_in
 
 MAIN = "urn:memento:graph:local:main"
 RDF_XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e:">'

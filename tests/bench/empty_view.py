@@ -10,7 +10,7 @@ import uvicorn
 from a2wsgi import WSGIMiddleware
 from flask import Flask, Response
 
-from memento.interfaces.web.departures import watched
+from memento.interfaces.web.connection import watch
 from memento.interfaces.web.server import configuration
 
 
@@ -22,7 +22,7 @@ def main(port: int) -> None:
     def nothing() -> Response:
         return Response(b'{"head":{},"boolean":true}', content_type="application/json")
 
-    served = watched(cast(Any, WSGIMiddleware(cast(Any, app), workers=256)))
+    served = watch(cast(Any, WSGIMiddleware(cast(Any, app), workers=256)))
     with socket.create_server(("127.0.0.1", port), backlog=1024) as listener:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         configured = configuration(served)

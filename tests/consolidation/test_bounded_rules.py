@@ -26,7 +26,7 @@ from memento.consolidation.rule_process import ExtractEntities, Job, RuleProcess
 from memento.errors import BackendError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
-from memento.interfaces.mcp.note_tools import Change
+from memento.interfaces.mcp.core_tools import Change
 from memento.interfaces.mcp.tools import Reach, Told
 from memento.interfaces.web.app import create_app
 from memento.iris import mint, user_iri
@@ -245,7 +245,7 @@ def test_every_interface_says_that_a_note_is_kept_word_for_word(
         by_rest = create_app(memento.service).test_client().post("/memory/notes", json={"content": LONG}).get_json()
         tool = catalogue.tools(())["memento_note"]
         told = tool.run(
-            Reach(memory=memento, namespace=None), tool.read({"content": f"{LONG} Yes.", "confirmed": True})
+            Reach(memory=memento, namespace=None), tool.parse_arguments({"content": f"{LONG} Yes.", "confirmed": True})
         )
 
     assert f"As said  {why}" in by_command.output

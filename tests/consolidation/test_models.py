@@ -14,8 +14,8 @@ from memento.consolidation.models import QUESTIONS, ModelAgents, digest_prompts,
 from memento.consolidation.rules import RuleAgents
 from memento.errors import ModelError
 from memento.iris import IRI
+from memento.llm.chat import Chat, Form, Prompt, Reply
 from memento.model import Entity, Memory, Note, User
-from memento.ports import Form, Prompt, Reply
 from memento.search.nodes import content_hash
 
 NOTE = Note(iri=IRI("urn:n"), content="I work at Google with Anna.", at=at("2024-05-06T10:00"))
@@ -23,12 +23,11 @@ ME = User(iri=IRI("urn:me"), name="Danny", description="USER lives in Rome.")
 ANNA = Mention(name="Anna", kind="Person")
 
 
-class Says:
+class Says(Chat):
     """A chat that says what it was given, and remembers what it was asked."""
 
-    name = "test:says"
-
     def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.name = "test:says"
         self.given = answer
         self.asked: list[Prompt] = []
 

@@ -21,7 +21,7 @@ from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
 from memento.python import Client, Memento, open_memento
 from memento.python import restore_folder as restored
-from memento.service import checkpoints
+from memento.service.handlers.care import make_due_checkpoint
 from memento.service.handlers.recall import health
 
 
@@ -73,7 +73,7 @@ def damaged(tmp_path: Path) -> Path:
 def checkpoint(memento: Memento) -> float | None:
     """Let the first minute of the process be over, and the worker do what it does."""
     memento.service.opened_at -= timedelta(minutes=2)
-    return checkpoints.work(memento.service)
+    return make_due_checkpoint(memento.service)
 
 
 @pytest.mark.parametrize("damage", [flipped, garbled, headless, gone])
@@ -233,7 +233,7 @@ def test_a_store_that_another_program_has_open_is_not_damaged(tmp_path: Path) ->
 
 def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: Memento) -> None:
     folder = memento.datadir.checkpoints
-    early = checkpoints.work(memento.service)
+    early = make_due_checkpoint(memento.service)
     checkpoint(memento)
     empty = folder.exists()
     memento.note("I like tea.")
@@ -243,7 +243,7 @@ def test_a_checkpoint_is_made_when_it_is_due_and_something_was_written(memento: 
 
     assert early and 0 < early <= 60
     assert not empty
-    assert 86_000 < (checkpoints.work(memento.service) or 0) <= 86_400
+    assert 86_000 < (make_due_checkpoint(memento.service) or 0) <= 86_400
     assert list(folder.iterdir()) == [first]
     assert {path.stat().st_nlink for path in (first / "store").iterdir()} == {1}
 

@@ -7,7 +7,7 @@ import pytest
 
 from memento import assets
 from memento.errors import GraphError, InputError
-from memento.graph.oxigraph import Oxigraph
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, tidy
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change
 from trig import parse_trig
@@ -105,3 +105,50 @@ def test_the_quads_of_a_node_come_together(tmp_path: Path, is_kept: bool) -> Non
 
     assert len(subjects) == 40
     assert len([subject for subject, _ in groupby(subjects)]) == 20
+
+
+def large(folder: Path, nodes: int) -> list[tuple[IRI, IRI, str, IRI]]:
+    """A store that is closed, and what is in it."""
+    quads = [
+        (IRI(f"urn:memento:memory:{node}"), IRI(f"urn:p:{place}"), f"value {place} of {node}", A)
+        for node in range(nodes)
+        for place in range(5)
+    ]
+    store = Oxigraph(folder)
+    for begin in range(0, len(quads), 500):
+        store.apply(Change(adds=tuple(quads[begin : begin + 500])))
+    store.close()
+    return quads
+
+
+def test_a_closed_store_that_is_tidied_keeps_its_quads_in_less_room_and_no_log(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    quads = large(folder, 4_000)
+    before = sum(path.stat().st_size for path in folder.iterdir())
+    packed = tidy(folder, 0)
+    after = sum(path.stat().st_size for path in folder.iterdir())
+
+    assert 0 < packed <= after < 0.3 * before
+    assert sum(path.stat().st_size for path in folder.glob("*.log")) < 1_000
+    assert tidy(folder, packed) == packed, "what is packed is not written again"
+    assert sorted(Oxigraph(folder).quads(A)) == sorted(quads)
+
+
+def test_a_store_that_is_still_read_is_not_tidied(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    quads = large(folder, 4_000)
+    reader = Oxigraph(folder)
+
+    assert tidy(folder, 0) == 0
+    assert len(list(reader.quads(A))) == len(quads)
+
+
+def test_a_kill_between_two_names_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    quads = large(folder, 10)
+    folder.rename(tmp_path / "store.old")
+    large(tmp_path / "store.new", 3)
+    finish_rewriting(folder)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+    assert sorted(Oxigraph(folder).quads(A)) == sorted(quads)

@@ -13,8 +13,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memento.errors import ModelError
-from memento.llm.chat import AGENTS, chats_of
-from memento.ports import Chat, Prompt
+from memento.llm.chat import AGENTS, Chat, Prompt, chats_of
 from memento.settings import AgentSettings, ModelSettings
 from scripted import Asked, Declined, Raw, Reset, ScriptedModel, Slow, Status, Truncated
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memento.iris import data_iri
 from memento.model import CaseRow, NoteRow, ToolCall, ToRemember
-from memento.operations import Operation, care, cases, documents, expressions, graphs, keys, notes, plans
+from memento.operations import Operation, care, cases, expressions, graphs, keys, notes
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
 from memento.python import Memento
@@ -110,16 +110,16 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     cases.CaseMetrics: lambda s, n: cases.CaseMetrics(namespace=n),
     cases.CaseStatus: lambda s, n: cases.CaseStatus(namespace=n),
     cases.PruneCases: lambda s, n: cases.PruneCases(1, namespace=n),
-    plans.StartCase: lambda s, n: plans.StartCase("Move to Lima.", namespace=n),
-    plans.TaskRun: lambda s, n: plans.TaskRun(s.run, namespace=n),
-    plans.RecordStep: lambda s, n: plans.RecordStep(
+    cases.StartCase: lambda s, n: cases.StartCase("Move to Lima.", namespace=n),
+    cases.TaskRun: lambda s, n: cases.TaskRun(s.run, namespace=n),
+    cases.RecordStep: lambda s, n: cases.RecordStep(
         s.run, "Pack.", tools=(ToolCall(tool="box", arguments="{}", result="done"),), namespace=n
     ),
-    plans.CompleteCase: lambda s, n: plans.CompleteCase(s.run, "success", namespace=n),
-    plans.TaskRuns: lambda s, n: plans.TaskRuns(namespace=n),
-    plans.PlanTask: lambda s, n: plans.PlanTask("Move to Kyoto.", ("Pack.",), namespace=n),
-    plans.ExecuteTask: lambda s, n: plans.ExecuteTask(s.planned, namespace=n),
-    plans.ListTools: lambda s, n: plans.ListTools(namespace=n),
+    cases.CompleteCase: lambda s, n: cases.CompleteCase(s.run, "success", namespace=n),
+    cases.TaskRuns: lambda s, n: cases.TaskRuns(namespace=n),
+    cases.PlanTask: lambda s, n: cases.PlanTask("Move to Kyoto.", ("Pack.",), namespace=n),
+    cases.ExecuteTask: lambda s, n: cases.ExecuteTask(s.planned, namespace=n),
+    cases.ListTools: lambda s, n: cases.ListTools(namespace=n),
     expressions.Evaluate: lambda s, n: expressions.Evaluate('(recall "Oslo")', namespace=n),
     expressions.RecallItems: lambda s, n: expressions.RecallItems("Oslo", namespace=n),
     expressions.GetItem: lambda s, n: expressions.GetItem(s.memory, namespace=n),
@@ -133,8 +133,8 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     graphs.PutGraph: lambda s, n: graphs.PutGraph(b"<urn:c> <urn:d> 2 .", s.data, namespace=n),
     graphs.PostGraph: lambda s, n: graphs.PostGraph(b"<urn:e> <urn:f> 3 .", s.data, namespace=n),
     graphs.DeleteGraph: lambda s, n: graphs.DeleteGraph(s.data, namespace=n),
-    documents.Export: lambda s, n: documents.Export(str(s.folder / f"{n}.trig"), namespace=n),
-    documents.ImportRdf: lambda s, n: documents.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),
+    care.Export: lambda s, n: care.Export(str(s.folder / f"{n}.trig"), namespace=n),
+    care.ImportRdf: lambda s, n: care.ImportRdf(str(s.folder / "document.ttl"), data="own", namespace=n),
     care.Status: lambda s, n: care.Status(namespace=n),
     care.Check: lambda s, n: care.Check(),
     care.Rebuild: lambda s, n: care.Rebuild(),

@@ -24,7 +24,7 @@ from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
 from memento.operations.base import Interface, complete, places_of, route_of, summary_of
 from memento.python import Memento, Memory
 from memento.service import handle
-from memento.service.dispatch import HANDLERS
+from memento.service.context import HANDLERS
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.verbs import VERBS, Host
 from operations.samples import Sample, make_sample
@@ -237,7 +237,7 @@ def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento
     }
     recorder = Recorder(memento.service)
     recorder.asked = set()
-    tool.run(Reach(memory=recorder, namespace=None), tool.read(arguments))
+    tool.run(Reach(memory=recorder, namespace=None), tool.parse_arguments(arguments))
 
     assert recorder.asked and recorder.asked <= {name_of(one) for one in tool.asks}
     assert name_of(tool.asks[-1]) in recorder.asked or name == "search"

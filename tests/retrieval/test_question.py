@@ -8,9 +8,10 @@ import pytest
 
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
-from memento.retrieval.question import correct_spelling, list_edits
+from memento.retrieval.question import correct_spelling
 from memento.search.words import tokens
 from memento.settings import EmbeddingSettings, LandSettings, Settings
+from memento.text.spelling import list_edits
 
 KNOWN = {stem: times for word, times in (("melanie", 5), ("otters", 2), ("pottery", 7)) for stem in tokens(word)}
 

@@ -14,9 +14,10 @@ from memento.errors import SettingsError
 from memento.model import NoteRow, Scope
 from memento.python import Memento, open_memento
 from memento.retrieval import signals
-from memento.retrieval.question import PartialDate, find_dates, find_named, strip_names, wants_number, wants_time
+from memento.retrieval.question import find_named, strip_names, wants_number, wants_time
 from memento.search.indexes import View
 from memento.settings import WordsSettings, load, table
+from memento.text.dates import PartialDate, find_dates
 from memento.time import now
 
 TALK = [
@@ -67,14 +68,17 @@ def test_the_one_participant_who_is_named_is_preferred(view: View, memento: Meme
     assert not signals.score_speaker("What was seen?", view).any()
 
 
-def test_who_asks_about_my_or_our_is_not_the_assistant(memento: Memento) -> None:
-    texts = [("Ana", "We use Flutter now."), ("assistant", "Which framework do you use?")]
+@pytest.mark.parametrize("speaker", ["Ana", "user"])  # the turns of the user themselves name no speaker
+def test_who_asks_about_my_or_our_is_not_the_assistant(speaker: str, memento: Memento) -> None:
+    texts = [(speaker, "We use Flutter now."), ("assistant", "Which framework do you use?")]
     rows = [NoteRow(content=text, speaker=who, session="s", position=place) for place, (who, text) in enumerate(texts)]
     memento.import_notes(rows, consolidate=False)
     view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
     mine = by_text(signals.score_speaker("Which framework do we use?", view), view, memento)
     assert mine == {"We": 1, "Which": 0}
+    some = np.flatnonzero(view.visible).astype(np.int32)
+    assert by_text(signals.score_speaker("Which framework do we use?", view, some), view, memento) == mine
     assert not signals.score_speaker("Which framework is used?", view).any()
 
 

@@ -65,6 +65,22 @@ def test_a_pair_of_words_is_found_across_the_three_turns_of_a_window() -> None:
     assert "last week" not in passages.pairs.terms(3)
 
 
+def test_a_short_turn_beside_a_page_is_not_lost_in_its_words() -> None:
+    page = " ".join(f"word{number}" for number in range(500))
+    said = ["I planned the trip to the whale park.", page, "So I go in May.", "All is well."]
+    turns = [turn(node, content=content) for node, content in enumerate(said)]
+    passages, at_once = Passages(), Passages()
+    for told in turns:
+        passages.put(told.node, told.content, "", told)
+    at_once.fill([Row(t.node, t.content, at_once.vocabulary.numbers(tokens(t.content)), t) for t in turns])
+
+    for one in (passages, at_once):
+        assert set(one.context.terms(2)) == {"go", "may", *(f"word{number}" for number in range(480, 500))}
+        assert {"word499 go", "may all"} <= set(one.pairs.terms(2))
+        assert "word479 word480" not in one.pairs.terms(2)
+        assert {"park word0", "word0 word1", "word499 go"} <= set(one.pairs.terms(1))
+
+
 def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:
     passages = Passages()
     passages.put(5, "It has seven hills.", "Lisbon", None)

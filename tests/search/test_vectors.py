@@ -13,7 +13,7 @@ from memento.iris import IRI
 from memento.ports import Vectors
 from memento.rank.mmr import unit
 from memento.search.nearest import VectorIndex
-from memento.search.vectors import VectorFile, digest
+from memento.search.vectors import VectorFile, digest, round_vectors
 
 A, B = IRI("urn:a"), IRI("urn:b")
 
@@ -43,7 +43,24 @@ def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
     rows = list(VectorFile(tmp_path / "v.sqlite", "test").read_all())
 
     assert [owner for owner, _ in rows] == [node] * 3
-    assert np.array_equal(np.stack([np.frombuffer(data, np.float32) for _, data in rows]), vectors)
+    assert np.array_equal(np.stack([vector for _, vector in rows]), round_vectors(vectors))
+    assert np.allclose(round_vectors(vectors), vectors, atol=1e-3)
+
+
+def test_vectors_that_an_earlier_version_kept_in_single_precision_are_read_beside_newer_ones(tmp_path: Path) -> None:
+    file, old, new = VectorFile(tmp_path / "v.sqlite", "test"), some(1, 1), some(2, 1)
+    a, b = file.write([(A, digest("a"), old), (B, digest("b"), new)])
+    file.close()
+    with sqlite3.connect(tmp_path / "v.sqlite") as db:
+        db.execute("UPDATE vector SET data = ? WHERE node = ?", (old[0].tobytes(), a))
+    db.close()
+    file = VectorFile(tmp_path / "v.sqlite", "test")
+
+    assert {node: vector.tolist() for node, vector in file.read_all()} == {
+        a: old[0].tolist(),
+        b: round_vectors(new)[0].tolist(),
+    }
+    assert (found := file.find(A)) and np.array_equal(found[1], old)
 
 
 def test_vectors_of_another_embedder_are_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from memento.graph.snapshot import Snapshots
 from memento.iris import IRI, MEM
 from memento.model import Change
 from memento.settings import LimitsSettings, SparqlSettings
-from memento.sparql.jobs import Answer, Query
+from memento.sparql.jobs import Answer, Query, WaitingClient
 from memento.sparql.pool import ClientGone, Pool
 from memento.sparql.prepare import QueryRequest, prepare_query
 
@@ -40,11 +40,11 @@ FOREVER = product(7, "(COUNT(*) AS ?n)")
 """Works for hours without a word; its shape promises nothing."""
 
 
-class Client:
+class Client(WaitingClient):
     """Somebody who waits for an answer, and may leave."""
 
     def __init__(self) -> None:
-        self.has_left = False
+        super().__init__()
         self.held: socket.socket | None = None
         self.holds = threading.Event()
 

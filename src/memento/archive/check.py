@@ -17,7 +17,7 @@ from memento.graph.oxigraph import find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
-from memento.retrieval import gate
+from memento.retrieval import relevance
 from memento.settings import Settings
 
 
@@ -53,7 +53,7 @@ def report_status(
         inferred=inferred.triples if inferred else 0,
         contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
+        gate=relevance.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),

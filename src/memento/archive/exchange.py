@@ -62,6 +62,7 @@ from memento.iris import (
     TYPE,
     GraphName,
     audit_iri,
+    check_namespace,
     graph_iri,
     mint,
     parse_graph_name,
@@ -72,7 +73,6 @@ from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record
 from memento.search.vectors import VectorFile, digest
-from memento.settings import check_namespace
 from memento.time import now
 
 _WHOLE = ("self", "graph", "cases", "provenance", "data")

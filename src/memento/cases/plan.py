@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 
 from memento import assets, telemetry
 from memento.errors import InputError, ModelError
+from memento.llm.chat import Chat, Prompt
 from memento.llm.tools import Toolbox
 from memento.model import CaseFound, CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
-from memento.ports import Chat, Prompt
 from memento.settings import ExecutorSettings
 from memento.time import now
 

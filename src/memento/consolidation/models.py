@@ -49,9 +49,8 @@ from memento.consolidation.agents import (
 from memento.consolidation.settle import is_user
 from memento.errors import ModelError
 from memento.iris import IRI
-from memento.llm.chat import chats_of
+from memento.llm.chat import Chat, Prompt, chats_of
 from memento.model import AgentKind, EntityKind, Mode, Note, User
-from memento.ports import Chat, Prompt
 from memento.search.nodes import content_hash
 from memento.settings import ModelSettings
 from memento.text.dates import dates

@@ -51,11 +51,11 @@ def node(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) -> N:
     """
     arguments: dict[str, Any] = {"iri": iri}
     readable = drop_unreadable(said)
-    for predicate, item, hint in _PROPERTIES[cls]:
+    for predicate, item, is_many in _PROPERTIES[cls]:
         values = readable.get(predicate, ())
         if (one := ranges().get(predicate)) is None or one.is_text:
             values = [value if isinstance(value, IRI) or type(value) is str else str(value) for value in values]
-        if str(hint).startswith("tuple"):
+        if is_many:
             arguments[item.name] = tuple(values)
         elif values:
             value = values[0] if len(values) == 1 else min(values, key=str)
@@ -84,9 +84,14 @@ def attribute_note(note: IRI, user: IRI, graph: IRI) -> Quad:
     return (note, PROV.wasAttributedTo, user, graph)
 
 
-def _list_properties(cls: type) -> list[tuple[IRI, Field[Any], Any]]:
+def _list_properties(cls: type) -> list[tuple[IRI, Field[Any], bool]]:
+    """Return the fields of a noun, each with its predicate and whether it takes several values."""
     hints = get_type_hints(cls)
-    return [(item.metadata["predicate"], item, hints[item.name]) for item in fields(cls) if item.name != "iri"]
+    return [
+        (item.metadata["predicate"], item, str(hints[item.name]).startswith("tuple"))
+        for item in fields(cls)
+        if item.name != "iri"
+    ]
 
 
 _PROPERTIES = {cls: _list_properties(cls) for cls in get_args(Node)}

@@ -295,20 +295,29 @@ class _WriteTurn:
         self._lock.release()
 
 
+def finish_rewriting(folder: Path) -> None:
+    """Put a store back in its place that a kill has caught between two names, and let go of what is left of another."""
+    fresh, old = _names_beside(folder)
+    with translate_failures():
+        if not folder.exists() and old.exists():
+            old.rename(folder)
+        rmtree(fresh, ignore_errors=True)
+        rmtree(old, ignore_errors=True)
+
+
 def rewrite(folder: Path) -> None:
     """
-    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored.
+    Write a closed store's files once more, with nothing in them but its quads: the engine never lets go of text it has once stored,
+    and packs what is written at once in half the room of what came by and by.
 
     A kill at any point leaves the old store or the new one. Takes about ten seconds for a million quads.
 
     Raises:
         GraphError: the store is open elsewhere, or the disk has no room.
     """
-    fresh, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+    finish_rewriting(folder)
+    fresh, old = _names_beside(folder)
     with translate_failures():
-        if not folder.exists() and old.exists():
-            old.rename(folder)
-        rmtree(fresh, ignore_errors=True)
         source, target = _open_store(folder), ox.Store(fresh)
         target.bulk_extend(source)
         target.flush()
@@ -316,6 +325,45 @@ def rewrite(folder: Path) -> None:
         folder.rename(old)
         fresh.rename(folder)
         rmtree(old)
+
+
+def _names_beside(folder: Path) -> tuple[Path, Path]:
+    """Return where a store is written anew, and where the one is meanwhile that it replaces."""
+    return folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
+
+
+SMALL, LARGE = 4_000_000, 128_000_000
+"""Bytes of a store's files up to which they stay as they are, and above which to write them once more would take too long."""
+
+
+def tidy(folder: Path, packed: int) -> int:
+    """
+    Let a closed store's files take no more room than they need; harmless where it is still read.
+
+    The log goes, which the engine keeps until it opens the store again. Tables that have doubled are written once more.
+
+    Args:
+        packed: the bytes that this returned last, 0 if it never did.
+
+    Returns:
+        the bytes of the tables when they were last packed.
+    """
+    if _measure(folder, "*") < SMALL + packed:
+        return packed
+    try:
+        ox.Store(folder)
+    except (OSError, RuntimeError, ValueError):
+        return packed  # who opens it next is told
+    tables = _measure(folder, "*.sst")
+    if not SMALL + 2 * packed < tables < LARGE:
+        return packed
+    rewrite(folder)
+    return _measure(folder, "*.sst")
+
+
+def _measure(folder: Path, pattern: str) -> int:
+    """Return the bytes of some files."""
+    return sum(path.stat().st_size for path in folder.glob(pattern))
 
 
 def count_quads(folder: Path) -> int:

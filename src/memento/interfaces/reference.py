@@ -21,7 +21,7 @@ from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
-from memento.interfaces.mcp import catalogue, prompts, resources
+from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import Tool
 from memento.interfaces.web import openapi, rest
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
@@ -104,7 +104,7 @@ def generate(root: Path) -> dict[str, str]:
     pages = {path: write() for path, write in PAGES.items()}
     for path, name, write in SECTIONS:
         if (text := write()) is not None:
-            pages[path] = _fill_in(pages.get(path) or _read(root / path), name, text, path)
+            pages[path] = _fill_in(pages.get(path) or _read_text(root / path), name, text, path)
     return {**pages, **write_headers()}
 
 
@@ -127,7 +127,7 @@ def find_stale(root: Path) -> list[str]:
     ]
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -291,7 +291,9 @@ def write_mcp() -> str:
     rows = [(f"`{one['uri']}`", str(one.get("description", ""))) for one in resources.FIXED]
     rows += [(f"`{one['uriTemplate']}`", str(one.get("description", ""))) for one in resources.TEMPLATES]
     lines += [*_table(("resource", "what it is"), rows), "", "## Prompts", ""]
-    lines += _table(("prompt", "what it is"), [(f"`{one['name']}`", str(one["description"])) for one in prompts.LISTED])
+    lines += _table(
+        ("prompt", "what it is"), [(f"`{one['name']}`", str(one["description"])) for one in resources.PROMPTS]
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -397,7 +399,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/mcp.md": write_mcp,
     "docs/reference/queries.md": write_queries,
     "docs/settings.md": settings.table,
-    "docs/clients.md": clients.page,
+    "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,
     "ontology/context.jsonld": ontology.write_context,
 }
@@ -542,7 +544,7 @@ def _block(docstring: str | None) -> list[str]:
 
 
 def _describe_tool(tool: Tool) -> Iterator[str]:
-    listed = tool.listed()
+    listed = tool.describe()
     hints = {
         "readOnlyHint": "reads only",
         "destructiveHint": "destroys",

@@ -21,17 +21,19 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memento import telemetry
 from memento.breaker import Breaker
 from memento.errors import ModelError
 from memento.llm.endpoint import UNFIT, Answer, Endpoint, Limits, error_message
-from memento.ports import Chat, Form, Prompt, Reply
 from memento.settings import AgentSettings, ModelSettings
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+Form = TypeVar("Form", bound="BaseModel")
+"""The shape that a model's answer must have."""
 
 AGENTS = (
     "extract_entities",
@@ -63,7 +65,7 @@ def chats_of(settings: ModelSettings) -> dict[str, Chat]:
 
     def chat(agent: AgentSettings) -> Chat:
         model = agent.model or settings.model
-        return Model(
+        return Chat(
             name=f"{called}:{model}",
             service=service,
             model=model,
@@ -105,6 +107,26 @@ def _parse_options(text: str) -> dict[str, object]:
     return options
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a model is asked: the rules, the input, and how freely and how long it may answer (None: as configured)."""
+
+    system: str
+    user: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Generic[Form]):
+    """A model's answer in the form asked for, and what it cost over all attempts; 0 where the provider does not say."""
+
+    value: Form
+    tokens_in: int = 0
+    tokens_out: int = 0
+    attempts: int = 1
+
+
 @dataclass(slots=True)
 class Service:
     """A provider's endpoint and what was learnt about its models: the modes and fields that they refuse."""
@@ -125,10 +147,11 @@ class _Cost:
 
 
 @dataclass(slots=True, kw_only=True)
-class Model:
-    """One model of a service, with what is configured for it; itself a `ports.Chat`."""
+class Chat:
+    """One model of a service, with what is configured for it: answers in a given form. May be asked from several threads."""
 
     name: str
+    """Provider and model, as `openai:gpt-5-mini`: goes into the provenance of what it says."""
     service: Service
     model: str
     temperature: float | None
@@ -140,7 +163,17 @@ class Model:
     def answer(
         self, asked: Prompt, form: type[Form], complaint: Callable[[Form], str | None] | None = None
     ) -> Reply[Form]:
-        """As `ports.Chat` has it; the error carries the tokens that were spent."""
+        """
+        Answer one prompt.
+
+        Args:
+            form: a pydantic model; an answer that does not fit is sent back with what is wrong, as often as is configured.
+            complaint: what is wrong with an answer that fits the form, or None; it is sent back too.
+
+        Raises:
+            ModelError: no fitting answer after the last attempt, the provider refuses, or the circuit is open; it carries the
+                tokens that were spent.
+        """
         until = time.monotonic() + self.call_s
         spent, turns = _Cost(), [Turn("user", asked.user)]
         wrong = "It is empty."

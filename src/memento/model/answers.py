@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from memento.iris import IRI
+from memento.model.stored import Key, KeyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,8 @@ class Recalled:
     """
     A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
 
+    `relevance` is how surely it answers the question, 0..1; None where nobody asked (`gate=false`). It stands for `count` memories
+    that say the same: where there are several, `notes` are the notes of all, its own first, and `merged` the others.
     Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
     """
 
@@ -73,8 +76,21 @@ class Recalled:
     about_iris: tuple[IRI, ...] = ()
     note: NoteRef | None = None
     invalidates: tuple[Retired, ...] = ()
+    relevance: float | None = None
+    count: int = 1
+    notes: tuple[NoteRef, ...] = ()
+    merged: tuple[IRI, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A memory that was found and did not come back: how relevant it is, and why it was left out."""
+
+    iri: IRI
+    relevance: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +112,8 @@ class Recollection:
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
     `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
-    `anchors` are the entities it started from, the heaviest first, and `sparql` a query that returns the same memories.
+    `anchors` are the entities it started from, the heaviest first, `sparql` a query that returns the same memories, and `cut` the
+    best of what did not come back. `left_out` counts what was relevant and did not fit into the budget.
     """
 
     query: str
@@ -108,6 +125,8 @@ class Recollection:
     gated: bool = False
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
+    cut: tuple[Cut, ...] = ()
+    left_out: int = 0
     degraded: str | None = None
     """Why these are memories of an earlier time; None when all is well."""
 
@@ -568,3 +587,396 @@ class Manifest:
     recent: str
     text: str = ""
     """The same for a model, in 2,000 characters at most."""
+
+
+Match = Literal["concept", "alias", "semantic", "content"]
+"""Why a key came: the question spells it, or another name of it; it means the same; a memory it leads to does."""
+
+Band = Literal["shallow", "medium", "deep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundKey:
+    """
+    A key that a question leads to, without a word of any memory.
+
+    `specificity` is one over the memories that it leads to now, `cluster` counts the names that it goes by.
+    """
+
+    key: IRI
+    name: str
+    type: KeyType
+    score: float
+    match: Match
+    memory_count: int
+    is_hub: bool
+    specificity: float
+    aliases: tuple[str, ...] = ()
+    cluster: int = 1
+    denotes: IRI | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundKeys:
+    """The keys that a question leads to, best first."""
+
+    query: str
+    namespace: str
+    keys: tuple[FoundKey, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedMemory:
+    """A memory that a key leads to, without its text."""
+
+    memory: IRI
+    score: float
+    weight: float
+    depth: float
+    band: Band
+    created_at: datetime
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPage:
+    """Where a key leads, best first: one page of it, and the offset of the next, if there is one."""
+
+    key: IRI
+    name: str
+    type: KeyType
+    memories: tuple[ReachedMemory, ...]
+    total: int
+    is_hub: bool
+    specificity: float
+    aliases: tuple[str, ...] = ()
+    denotes: IRI | None = None
+    next_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyOf:
+    """A key of a memory: from here the walk goes on. `memory_count` says to how many memories it leads, this one included."""
+
+    key: IRI
+    name: str
+    type: KeyType
+    weight: float
+    memory_count: int
+    is_traversed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedMemory:
+    """One memory in full, and the keys that lead on from it, the heaviest first; the numbers are those after it was read."""
+
+    memory: IRI
+    content: str
+    namespace: str
+    created_at: datetime
+    valid_at: datetime
+    depth: float
+    band: Band
+    access_count: int
+    keys: tuple[KeyOf, ...]
+    note: IRI
+    last_accessed_at: datetime | None = None
+    invalid_at: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: IRI | None = None
+    superseded_by: IRI | None = None
+    related_to: tuple[IRI, ...] = ()
+    contradicts: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedMemory:
+    """A memory that shares keys with another, or was linked to it by hand: `link` says which."""
+
+    memory: IRI
+    content: str
+    score: float
+    link: Literal["key", "explicit", "both"]
+    shared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """The neighbours of a memory, best first, and what contradicts it."""
+
+    memory: IRI
+    memories: tuple[RelatedMemory, ...]
+    contradicts: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToRemember:
+    """
+    A text to be remembered under some keys.
+
+    `types` says of keys whether they are names or proper nouns; those that it does not name are concepts. Without `keys` it is
+    reached by its own names and nouns. `ttl_s` is how many seconds it is to be remembered, `source` says how it came in.
+    """
+
+    content: str
+    keys: tuple[str, ...] | None = None
+    types: dict[str, KeyType] | None = None
+    ttl_s: float | None = None
+    related_to: tuple[str, ...] = ()
+    session: str | None = None
+    source: str = "explicit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """
+    What became of a text: the memory it is `saved` as.
+
+    It `superseded` one that said nearly the same (`deduplicated`; `conflict` when both had a key in common); where exactly this
+    was remembered before, nothing is written and that one is `repeated`, and deeper. `contradicts` is only a flag.
+    """
+
+    saved: IRI
+    superseded: IRI | None = None
+    deduplicated: bool = False
+    conflict: bool = False
+    repeated: bool = False
+    contradicts: tuple[IRI, ...] = ()
+    keys: tuple[IRI, ...] = ()
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """What became of one item of a batch: what was remembered, or why it was not."""
+
+    remembered: Remembered | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectMemory:
+    """
+    A memory that direct recall found. `hop` is 1 when the question led to it by itself; `via` are the keys that did; `relevance` is
+    its plain cosine to the question.
+    """
+
+    memory: IRI
+    content: str
+    score: float
+    relevance: float
+    hop: int
+    depth: float
+    created_at: datetime
+    via: tuple[str, ...] = ()
+    contradicts: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectRecall:
+    """The memories that direct recall found, best first; none when nothing anchors the question."""
+
+    query: str
+    namespace: str
+    memories: tuple[DirectMemory, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRow:
+    """One turn of a conversation, as it was said."""
+
+    turn: int
+    role: str
+    content: str
+    at: datetime
+    note: IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRow:
+    """A memory in a listing by keys."""
+
+    memory: IRI
+    content: str
+    namespace: str
+    created_at: datetime
+    depth: float
+    access_count: int
+    keys: tuple[str, ...] = ()
+    supersedes: IRI | None = None
+    expires_at: datetime | None = None
+    related_to: tuple[IRI, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """What was let go of: memories whose time was over, and learned phrases that nobody used."""
+
+    expired: int
+    phrases: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStats:
+    """
+    Counts over what a caller reads: keys that are written and entities that are keys, current memories, links; then all memories,
+    notes and sessions, the first and last memory, and the bytes on disk.
+    """
+
+    namespace: str
+    keys: int
+    entities: int
+    memories: int
+    links: int
+    total: int
+    notes: int
+    sessions: int
+    mean_per_session: float
+    bytes_on_disk: int
+    by_source: dict[str, int]
+    by_tag: dict[str, int]
+    oldest: datetime | None = None
+    newest: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strength:
+    """The numbers of a memory that its use moves; `rank/laws.py` has their laws. None is a number that was never set."""
+
+    importance: float | None = None
+    depth: float = 0.0
+    energy: float | None = None
+    usefulness: float | None = None
+    access_count: int = 0
+    success_count: int = 0
+    failure_count: int = 0
+    last_accessed_at: datetime | None = None
+    energy_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A memory was read in full."""
+
+    memory: IRI
+    graph: IRI
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """A memory came back from a question: it was used, which makes it no deeper."""
+
+    memory: IRI
+    graph: IRI
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traversed:
+    """
+    Somebody came to a memory over a key. `graph` is the memory's, `key_graph` the key's, which may be written only now.
+
+    `weight` is that of the link where none is written yet.
+    """
+
+    key: Key
+    key_graph: IRI
+    memory: IRI
+    graph: IRI
+    at: datetime
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A link was looked at and not taken; one that is not written stays as it is."""
+
+    key: IRI
+    memory: IRI
+    graph: IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Something else that counts its uses was used once more, as a phrase that a key has learned."""
+
+    node: IRI
+    graph: IRI
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """
+    A path over associations: its memories in order and what they say, and the kind and the weight, 0..1, of the link to each but
+    the first.
+    """
+
+    memories: tuple[IRI, ...]
+    contents: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activated:
+    """A memory that activation has reached, and how active it is: 0..1."""
+
+    memory: IRI
+    activation: float
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """The memories that had no energy left, and the text of each; with `dry_run` they are still there."""
+
+    memories: tuple[IRI, ...]
+    dry_run: bool = False
+    contents: Mapping[IRI, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """
+    A memory as an expression gets it: what it says, of what `type` it is, and its tags.
+
+    Recalled, it has an `activation` and the `score` that it is ranked by, both in 0..1.
+    """
+
+    iri: IRI
+    content: str
+    created_at: datetime
+    valid_at: datetime
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    activation: float | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is said of a memory beside its text: its type in a word, how important it is, 0..1, and its tags."""
+
+    type: str | None = None
+    importance: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """
+    What expressions came to: the value of each, in their order, and the last one as `text` that reads back as the same.
+
+    `calls` is how many verbs were called.
+    """
+
+    values: tuple[Any, ...]
+    text: str
+    calls: int
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self.text)
+
+
+Effect = Read | Used | Traversed | Skipped | Counted

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memento.operations import care, cases, documents, expressions, graphs, keys, notes, plans, recall, strength
+from memento.operations import care, cases, expressions, graphs, keys, notes, recall, strength
 from memento.operations.base import Field, Operation, check, check_value, fields_of, name_of
 
 __all__ = ["TABLE", "THEMES", "Field", "Operation", "check", "check_value", "fields_of", "name_of"]
@@ -21,10 +21,8 @@ THEMES = {
     "keys": keys,
     "strength": strength,
     "cases": cases,
-    "plans": plans,
     "expressions": expressions,
     "graphs": graphs,
-    "documents": documents,
     "care": care,
 }
 """The modules that declare operations, in the order of the references."""

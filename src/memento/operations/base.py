@@ -112,6 +112,11 @@ class Field:
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
     @property
+    def sentence(self) -> str:
+        """Return the description as a sentence."""
+        return f"{self.description[:1].upper()}{self.description[1:]}." if self.description else ""
+
+    @property
     def is_list(self) -> bool:
         """Tell whether it takes several values."""
         return get_origin(self.type) in (list, tuple, Sequence)

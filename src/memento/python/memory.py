@@ -14,13 +14,11 @@ from memento.operations import (
     Operation,
     care,
     cases,
-    documents,
     expressions,
     graphs,
     keys,
     name_of,
     notes,
-    plans,
 )
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
@@ -144,14 +142,14 @@ class Memory(ABC):
     prune_cases = Method(cases.PruneCases)
     add_cases = Method(cases.AddCases)
 
-    start_case = Method(plans.StartCase)
-    task_run = Method(plans.TaskRun)
-    record_step = Method(plans.RecordStep)
-    complete_case = Method(plans.CompleteCase)
-    task_runs = Method(plans.TaskRuns)
-    plan_task = Method(plans.PlanTask)
-    execute_task = Method(plans.ExecuteTask)
-    list_tools = Method(plans.ListTools)
+    start_case = Method(cases.StartCase)
+    task_run = Method(cases.TaskRun)
+    record_step = Method(cases.RecordStep)
+    complete_case = Method(cases.CompleteCase)
+    task_runs = Method(cases.TaskRuns)
+    plan_task = Method(cases.PlanTask)
+    execute_task = Method(cases.ExecuteTask)
+    list_tools = Method(cases.ListTools)
 
     evaluate = Method(expressions.Evaluate)
     recall_items = Method(expressions.RecallItems)
@@ -190,8 +188,8 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
-        """Write the graphs into a file; see `operations.documents.Export`."""
-        return self.call(documents.Export(file, form, vectors, audit, namespace=namespace), progress)
+        """Write the graphs into a file; see `operations.care.Export`."""
+        return self.call(care.Export(file, form, vectors, audit, namespace=namespace), progress)
 
     def import_rdf(
         self,
@@ -203,8 +201,8 @@ class Memory(ABC):
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Merged:
-        """Take an RDF document in; see `operations.documents.ImportRdf`."""
-        return self.call(documents.ImportRdf(file, form, data, check, namespace=namespace), progress)
+        """Take an RDF document in; see `operations.care.ImportRdf`."""
+        return self.call(care.ImportRdf(file, form, data, check, namespace=namespace), progress)
 
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make every index from the graph alone; see `operations.care.Rebuild`."""

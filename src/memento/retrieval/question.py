@@ -1,5 +1,5 @@
 """
-A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, dates, a time, a number.
+A question as it is asked and as it is read: spell-corrected, with what it names and wants: people, a time, a number.
 
 *But:* one slip in a word is corrected, not in its first letter, in the letters a to z; what the embedder has as a whole word is
 never touched, so a slip that makes another word stays.
@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import lru_cache
-from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from memento.iris import IRI
 from memento.search.labels import Labels
 from memento.search.links import LONGEST, Joined, is_telling
 from memento.search.words import STOP_WORDS, tokens
+from memento.text.dates import is_date_word
+from memento.text.spelling import list_edits
 
 if TYPE_CHECKING:
     from memento.graph.inferences import Kin
@@ -33,19 +34,6 @@ SHORTEST = 4
 """Letters of a word that is corrected: shorter ones have too many neighbours."""
 
 _WORD = re.compile(r"[A-Za-z]+")
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
-_MONTH = "|".join(rf"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in _MONTHS)
-_DATE = re.compile(
-    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?"
-    rf"(?:\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?"
-    rf"|\b(?P<iso>(?:19|20)\d\d-\d\d-\d\d)\b|\b(?P<only>(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
-_DATE_WORD = re.compile(
-    rf"{_MONTH}|sept|(?:mon|tue|wed|thu|fri|sat|sun)|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE
-)
 _WHEN = re.compile(
     r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
 )
@@ -78,6 +66,8 @@ class Question:
     """The names in the memories that may come back."""
     kin: Kin | None = None
     """What is related to what, where recall infers."""
+    topic: Vectors | None = None
+    """(1, d) the question without any name, where it has one."""
 
     def list_sources(self) -> dict[str, object]:
         """Return what a signal may ask for of a question, by name."""
@@ -85,57 +75,15 @@ class Question:
         return {**found, "joined": self.joined, **({} if self.kin is None else {"kin": self.kin})}
 
 
-@dataclass(frozen=True, slots=True)
-class PartialDate:
-    """A date as far as a question gives it: a day, a month of some or of a known year, or a year."""
-
-    year: int | None = None
-    month: int | None = None
-    day: int | None = None
-
-    @property
-    def full(self) -> date | None:
-        """Return the day, when year, month and day are there and make one."""
-        try:
-            return date(self.year, self.month, self.day) if self.year and self.month and self.day else None
-        except ValueError:
-            return None
-
-
-def find_dates(question: str) -> list[PartialDate]:
+def list_names(question: str) -> list[str]:
     """
-    Return the dates that a question names, in order.
+    Return the capitalised words after the first that are neither dates nor "I".
 
-    >>> find_dates("What did I do on 8 May 2023, and in June?")
-    [PartialDate(year=2023, month=5, day=8), PartialDate(year=None, month=6, day=None)]
+    >>> list_names("Did Anna meet Bob in May?")
+    ['Anna', 'Bob']
     """
-    found = []
-    for match in _DATE.finditer(question):
-        group = match.groupdict()
-        if group["iso"]:
-            year, month, day = (int(part) for part in group["iso"].split("-"))
-            found.append(PartialDate(year, month, day))
-        elif group["only"]:
-            found.append(PartialDate(int(group["only"])))
-        elif group["month"].islower() and group["month"] in ("may", "march", "mar"):
-            continue  # the verb, not the month
-        else:
-            month = 1 + next(i for i, name in enumerate(_MONTHS) if name.startswith(group["month"].lower()[:3]))
-            number = group["day"] or group["day2"]
-            found.append(
-                PartialDate(int(group["year"]) if group["year"] else None, month, int(number) if number else None)
-            )
-    return found
-
-
-def is_date_word(word: str) -> bool:
-    """
-    Tell whether a word is the name of a month or of a day of the week, whole or shortened.
-
-    >>> is_date_word("May"), is_date_word("Sept"), is_date_word("Friday"), is_date_word("Mayer")
-    (True, True, True, False)
-    """
-    return _DATE_WORD.fullmatch(word) is not None
+    words = re.findall(r"[^\W_]+", question)[1:]
+    return [word for word in words if word[0].isupper() and word.lower() not in STOP_WORDS and not is_date_word(word)]
 
 
 def wants_time(question: str) -> bool:
@@ -306,26 +254,6 @@ def _is_bare(form: str) -> bool:
     Tell whether a form may be a name that the embedder does not know: "jolene", but not "spotness", which memories have as "spot".
     """
     return all(len(form) - len(stem) < 2 for stem in tokens(form))
-
-
-def list_edits(word: str) -> Iterator[str]:
-    """
-    Yield the words that one slip turns into this one, those that differ near its end first.
-
-    >>> found = set(list_edits("tea"))
-    >>> found >= {"te", "tae", "ten", "team"}, "sea" in found
-    (True, False)
-    """
-    for place in range(len(word), 0, -1):
-        before, after = word[:place], word[place:]
-        if after:
-            yield before + after[1:]
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
-        for letter in ascii_lowercase:
-            if after:
-                yield before + letter + after[1:]
-            yield before + letter + after
 
 
 def named_entities(question: str, labels: Labels, graphs: Sequence[IRI]) -> list[int]:

@@ -28,9 +28,7 @@ from memento.iris import IRI, user_of
 from memento.rank.walks import rarity
 from memento.retrieval.question import (
     KIN_SLOTS,
-    PartialDate,
     Question,
-    find_dates,
     find_named,
     find_owners,
     find_slots,
@@ -48,6 +46,7 @@ from memento.search.words import bm25_of_terms, tokens
 from memento.search.words import pairs as pairs_of
 from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings
 from memento.settings.base import knob
+from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # settings are made of the weights below: whoever loads them waits for no index
     from memento.graph.inferences import Kin
@@ -79,6 +78,9 @@ MANY_SESSIONS = 10
 """Sessions from which on the best of them says as much as it can."""
 
 _INFERRED = IRI("urn:memento:inferred")
+
+_LEAST_OWN = 0.1
+"""What being about the user says at least."""
 
 _REACH = 3
 """Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
@@ -324,6 +326,17 @@ def score_pairs(stripped: str, view: View) -> Signal:
     bounded=True,
 )
 def score_own(text: str, view: View) -> Signal:
+    """
+    Return for what is about the user the share of what is not, when the question says "I" or "my" or calls the user by name.
+
+    *Because:* where everything is about the user, being about the user says nothing.
+    """
+    own = find_own(text, view)
+    share = float(own[view.visible].mean()) if view.count else 0.0
+    return own * np.float32(max(1.0 - share, _LEAST_OWN))
+
+
+def find_own(text: str, view: View) -> Signal:
     """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     user = user_of(view.graphs[0])
@@ -345,7 +358,7 @@ def score_slot(text: str, view: View) -> Signal:
     slots = find_slots(text)
     if not slots:
         return found
-    own = score_own(text, view)
+    own = find_own(text, view)
     owners = find_owners(text) if own.any() else (True, False)
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.
@@ -393,17 +406,20 @@ def score_speaker(text: str, view: View, nodes: Ids | None = None) -> Signal:
     """
     Return 1 for what the one participant said whom the question names, 0 when it names several.
 
-    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said.
+    Who asks about "my" or "our" of a conversation with an assistant is not the assistant: then it is 1 for what the others said,
+    the user among them, whose turns name no speaker.
     """
     found = np.zeros(len(view.visible), dtype=np.float32)
     people = view.participants()
     named = set(find_named(text, people))
-    if not named and is_first_person(text) and any(map(is_assistant, people)):
-        named = {name for name in people if not is_assistant(name)}
-    elif len(named) != 1:
-        return found
-    for passages in view.passages():
-        found[passages.turns.spoken_by(named, nodes)] = 1.0
+    if assistants := {name for name in people if is_assistant(name)} if not named and is_first_person(text) else set():
+        for passages in view.passages():
+            turns = passages.turn_nodes() if nodes is None else nodes[passages.session_of(nodes) >= 0]
+            found[turns] = 1.0
+            found[passages.turns.spoken_by(assistants, nodes)] = 0.0
+    elif len(named) == 1:
+        for passages in view.passages():
+            found[passages.turns.spoken_by(named, nodes)] = 1.0
     return found
 
 

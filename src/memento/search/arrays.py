@@ -133,16 +133,26 @@ class Log:
         """Return the lists of some nodes that have one, one after the other."""
         return np.asarray(self._flat[spans(self._first[nodes], self._count[nodes])])
 
-    def join_columns(self, columns: Sequence[NDArray[np.integer]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def join_columns(
+        self, columns: Sequence[NDArray[np.integer]], cuts: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """
         For each row of some columns of nodes, their lists one after the other; −1 is no node. All nodes must be known.
 
+        Args:
+            cuts: how much of the lists of each column: 3 the first three values, −3 the last three, 0 all.
+
         Returns:
             the values, row after row, and how many each row has.
+
+        >>> log = Log.of(np.array([0, 1]), np.array([3, 2]), np.array([7, 8, 9, 5, 6]))
+        >>> [found.tolist() for found in log.join_columns([np.array([0, -1]), np.array([1, 0])], [-1, 0])]
+        [[9, 5, 6, 7, 8, 9], [3, 3]]
         """
-        nodes = np.stack(columns, axis=1)
-        counts = np.where(nodes >= 0, self._count[nodes], 0)
-        firsts = np.where(nodes >= 0, self._first[nodes], 0)
+        nodes, cut = np.stack(columns, axis=1), np.array(cuts, dtype=np.int64)
+        whole = np.where(nodes >= 0, self._count[nodes], 0).astype(np.int64)
+        counts = np.where(cut == 0, whole, np.minimum(whole, np.abs(cut)))
+        firsts = np.where(nodes >= 0, self._first[nodes], 0) + np.where(cut < 0, whole - counts, 0)
         flat = self._flat[spans(firsts.ravel(), counts.ravel())].astype(np.int64)
         return flat, counts.sum(axis=1, dtype=np.int64)
 

@@ -25,7 +25,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from memento import __version__
+from memento.assets import VERSION
 from memento.graph.store import Store
 from memento.search.arrays import Arrays
 from memento.search.indexes import Indexes
@@ -61,6 +61,8 @@ def load(folder: Path, graph: Store, indexes: Indexes) -> bool:
         indexes.clear()
         try:
             indexes.restore(arrays)
+            for index in indexes:
+                index.fill_vectors(indexes.file)
         except (KeyError, ValueError, IndexError, TypeError):  # kept by code that kept something else
             indexes.clear()
             return False
@@ -129,7 +131,7 @@ def note_closed(indexes: Indexes, after: str) -> None:
 
 
 def _made_by(indexes: Indexes) -> str:
-    return f"memento {__version__}, {indexes.forms()}, {indexes.embedder.fingerprint}"
+    return f"memento {VERSION}, {indexes.forms()}, {indexes.embedder.fingerprint}"
 
 
 def write_folder(folder: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, object]) -> None:

@@ -40,7 +40,7 @@ from memento.search.nearest import KindVectors
 from memento.search.nodes import Edge, Kind, Mask, Record, read_records
 from memento.search.passages import GraphPassages, Passages
 from memento.search.postings import Postings, StemNumbers
-from memento.search.vectors import VectorFile, digest
+from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.search.words import Words, bm25
 from memento.settings import WordsSettings
 
@@ -136,7 +136,7 @@ class Indexes(Context):
         """Embed the texts of some records in one call: the (windows, d) vectors of each."""
         windows = [self.windows(one, self.text(one)) for one in records]
         every = [window for some in windows for window in some]
-        flat = self.embedder.embed(every) if every else np.zeros((0, self.dimensions), dtype=np.float32)
+        flat = round_vectors(self.embedder.embed(every)) if every else np.zeros((0, self.dimensions), dtype=np.float32)
         return np.split(flat, np.cumsum([len(some) for some in windows])[:-1]) if records else []
 
     def _is_placed(self, record: Record) -> bool:

@@ -32,6 +32,7 @@ _SAMPLE = 40  # vectors for each list that it learns from
 _PROBES = 24  # lists that are looked through first
 _EXACT = 4_000  # rows up to which all are compared even where it need not be exact
 _POOL = 256  # rows that their signs bring in
+_READ = 20_000  # rows up to which they are kept in the vector file alone
 _FEW = 20_000  # allowed vectors up to which all of them are compared, whatever the index
 
 
@@ -208,12 +209,18 @@ class VectorIndex:
         return _best_of(owner[rows], _products(self._rows(rows), asked), k)
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept, without the rows that are masked out; an inverted file is made when there are enough."""
+        """
+        Return what is to be kept, without the rows that are masked out; an inverted file is made when there are enough.
+
+        Of few rows nothing is: the vector file has them, and gives them back as soon.
+        """
         nodes = np.flatnonzero(self._count)
         counts = self._count[nodes]
         packed = self._coded and self._here == self._used and bool((np.diff(self._first[nodes]) > 0).all())
         whole = packed and not len(self._more)
         rows = self._base if whole else self._rows(spans(self._first[nodes], counts))
+        if len(rows) <= min(_READ, self._flat):
+            return {"nodes": nodes.astype(np.int32)}
         kept: Arrays = {"nodes": nodes.astype(np.int32), "counts": counts, "rows": rows}
         if len(rows) > self._flat:
             kept["codes"] = faiss.serialize_index(self._index if packed else _train(rows))
@@ -361,11 +368,13 @@ class KindVectors(Index):
     """The vectors of each kind of node."""
 
     name = "vectors"
+    version = 2
 
     def __init__(self, context: Context | None = None) -> None:
         super().__init__(context)
         kinds: tuple[Kind, ...] = ("memory", "anchor", "key")
         self._of = {kind: VectorIndex(self.context.dimensions, self.context.flat) for kind in kinds}
+        self._unread = kinds  # what the vector file alone has
 
     def __getitem__(self, kind: Kind) -> VectorIndex:
         return self._of[kind]
@@ -379,16 +388,19 @@ class KindVectors(Index):
         """Do nothing: `fill_vectors` does."""
 
     def fill_vectors(self, file: VectorFile) -> None:
+        if not self._unread:
+            return
         total, nodes = file.count_vectors(), self.context.nodes
         rows = np.empty((total, self.context.dimensions), dtype=np.float32)
         owners = np.empty(total, dtype=np.int32)
-        for place, (node, data) in enumerate(file.read_all()):
-            rows[place], owners[place] = np.frombuffer(data, dtype=np.float32), node
-        for kind, index in self._of.items():
+        for place, (node, vector) in enumerate(file.read_all()):
+            rows[place], owners[place] = vector, node
+        for kind in self._unread:
             placed = np.isin(owners, np.flatnonzero(nodes.within(nodes.graphs(), kind)))
             some, counts = np.unique(owners[placed], return_counts=True)  # the file gives them by id
             if len(some):
-                index.fill(some.astype(np.int32), counts, rows[placed])
+                self._of[kind].fill(some.astype(np.int32), counts, rows[placed])
+        self._unread = ()
 
     def drop(self, node: int) -> None:
         self._of[self.context.nodes.kind(node)].drop(node)
@@ -400,6 +412,9 @@ class KindVectors(Index):
         return nest_arrays({kind: index.arrays() for kind, index in self._of.items()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        for kind in self._of:
-            some = select_part(arrays, kind)
-            self._of[kind] = VectorIndex.from_arrays(some, self.context.dimensions, self.context.flat)
+        """Take what `arrays` gave; `fill_vectors` does the rest."""
+        parts = {kind: select_part(arrays, kind) for kind in self._of}
+        self._unread = tuple(kind for kind, some in parts.items() if "rows" not in some and len(some["nodes"]))
+        for kind, some in parts.items():
+            if "rows" in some:
+                self._of[kind] = VectorIndex.from_arrays(some, self.context.dimensions, self.context.flat)

@@ -29,6 +29,12 @@ from memento.search.postings import Postings, Segment, Vocabulary, pair, pair_ar
 
 Ids = NDArray[np.int32]
 
+BESIDE = 20
+"""
+Stems that a turn is read with of the turn before and of the turn after, those nearest to it: a short turn is read with its
+neighbours whole, and beside a page it is not lost in that page's words.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -247,9 +253,9 @@ class Passages:
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.turns = Turns()
         self.context = Postings(self.vocabulary)
-        """Title and content, or the turn before and this one, without the names of the speakers."""
+        """Title and content, or this turn after the end of the one before, without the names of the speakers."""
         self.pairs = Postings(self.vocabulary)
-        """Pairs of neighbouring stems, over the turn before, this one and the next."""
+        """Pairs of neighbouring stems, over this turn with the end of the one before and the beginning of the next."""
         self._sessions = Postings(self.vocabulary)
         self._unread: set[int] = set()
         self._said = Log(np.int32)  # the stems of each turn, by their numbers
@@ -308,9 +314,9 @@ class Passages:
         self._said = Log.of(spoken, all_stems.count(spoken), all_stems.gather(spoken))
         nodes = np.sort(nodes)
         lead, tail = self._beside[nodes, 0], self._beside[nodes, 1]
-        stems, lengths = all_stems.join_columns([lead, nodes])
+        stems, lengths = all_stems.join_columns([lead, nodes], [-BESIDE, 0])
         self.context = Postings(self.vocabulary, Segment.of(nodes, lengths, lengths, stems))
-        stems, lengths = all_stems.join_columns([lead, nodes, tail])
+        stems, lengths = all_stems.join_columns([lead, nodes, tail], [-BESIDE, 0, BESIDE])
         keys, lengths = _pair_neighbours(stems, lengths)
         self.pairs = Postings(self.vocabulary, Segment.of(nodes, lengths, lengths, keys))
         self._fill_sessions(spoken, sessions)
@@ -412,9 +418,9 @@ class Passages:
                 before, after = self.turns.neighbours(node)
                 self.norms[node] = np.nan
                 self._beside[node] = (before, after)
-                lead = self._said.get(before).tolist() if before >= 0 else []
+                lead = self._said.get(before)[-BESIDE:].tolist() if before >= 0 else []
                 own = self._said.get(node).tolist()
-                tail = self._said.get(after).tolist() if after >= 0 else []
+                tail = self._said.get(after)[:BESIDE].tolist() if after >= 0 else []
                 self.context.add_keys(node, [*lead, *own])
                 self.pairs.add_keys(node, [pair(a, b) for a, b in pairwise([*lead, *own, *tail])])
         self._unread.add(session)
@@ -455,6 +461,7 @@ class GraphPassages(GraphTables[Passages]):
     """The passages of the memories of each named graph."""
 
     name = "passages"
+    version = 2
 
     def apply(self, update: Update) -> None:
         for node, record in update.fresh:

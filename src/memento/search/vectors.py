@@ -3,7 +3,8 @@ Vectors on disk: one SQLite file keyed by IRI, which also gives the dense ids, a
 
 The states of cases have vectors too, in a table of their own: no recall of memories finds them, and they take no dense id.
 
-A text that the model must see in several windows has several vectors; the best of them counts.
+A text that the model must see in several windows has several vectors; the best of them counts. They are kept in half precision,
+which moves a cosine by less than a thousandth; those that an earlier version kept in single precision are read as they are.
 
 *Guarantees:* a node's row and its vectors are committed together; an id is never given twice.
 """
@@ -40,6 +41,30 @@ CREATE TABLE IF NOT EXISTS touched (number INTEGER PRIMARY KEY AUTOINCREMENT, ir
 def digest(text: str) -> bytes:
     """Return what a stored vector is compared with, to see whether its text has changed."""
     return sha256(text.encode("utf-8", errors="surrogatepass")).digest()
+
+
+_HALF = b"\x02"
+"""Behind each vector in half precision: its bytes are an odd number, those of one in single precision a multiple of four."""
+
+
+def round_vectors(vectors: Vectors) -> Vectors:
+    """
+    Return vectors as the file gives them back.
+
+    >>> round_vectors(np.array([[0.1, 0.5]], dtype=np.float32)).tolist()
+    [[0.0999755859375, 0.5]]
+    """
+    return vectors.astype(np.float16).astype(np.float32)
+
+
+def _pack(vector: NDArray[np.float32]) -> bytes:
+    return vector.astype(np.float16).tobytes() + _HALF
+
+
+def _unpack(data: bytes) -> NDArray[np.float32]:
+    if len(data) % 2:
+        return np.frombuffer(data, dtype=np.float16, count=len(data) // 2).astype(np.float32)
+    return np.frombuffer(data, dtype=np.float32)
 
 
 class VectorFile:
@@ -89,8 +114,7 @@ class VectorFile:
                 states = self.find_states([iri])
                 return (states[iri][0], states[iri][1][np.newaxis]) if states else None
             rows = self._db.execute("SELECT data FROM vector WHERE node = ? ORDER BY part", (row[0],)).fetchall()
-        data = np.frombuffer(b"".join(data for (data,) in rows), dtype=np.float32)
-        return row[1], data.reshape(len(rows), -1 if rows else 0)
+        return row[1], np.stack([_unpack(data) for (data,) in rows]) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def find_id(self, iri: IRI) -> int | None:
         """Return the id of a node, or None when it is not in the file."""
@@ -154,10 +178,11 @@ class VectorFile:
         with self._lock:
             return int(self._db.execute("SELECT count(*) FROM vector").fetchone()[0])
 
-    def read_all(self) -> Iterator[tuple[int, bytes]]:
-        """Return (id, vector as float32 bytes) of every vector, by id and part; nobody may write in between."""
+    def read_all(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Return (id, vector) of every vector, by id and part; nobody may write in between."""
         with self._lock:
-            yield from self._db.execute("SELECT node, data FROM vector ORDER BY node, part")
+            for node, data in self._db.execute("SELECT node, data FROM vector ORDER BY node, part"):
+                yield node, _unpack(data)
 
     def write(self, entries: Sequence[tuple[IRI, bytes, Vectors]], gone: Sequence[IRI] = ()) -> list[int]:
         """
@@ -185,7 +210,7 @@ class VectorFile:
             self._db.executemany(
                 "INSERT INTO vector VALUES (?, ?, ?)",
                 (
-                    (node, part, row.tobytes())
+                    (node, part, _pack(row))
                     for node, (_, _, vectors) in zip(ids, entries, strict=True)
                     for part, row in enumerate(vectors)
                 ),

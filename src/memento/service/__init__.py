@@ -1,15 +1,14 @@
 """
 The service of one data folder: a context, and one function for each operation.
 
-*Flow:* `open` → `context` (what every handler needs) → `dispatch` (which function answers which operation) → `handlers/`.
+*Flow:* `open` → `context` (what every handler needs, and which function answers which operation) → `handlers/`.
 
 *Guarantees:* a note is written whole or not at all; when a call returns, what it wrote survives the death of the process and is
 seen by the next recall. Handlers may be called from many threads; writes are made one after the other.
 """
 
 from memento.service import handlers
-from memento.service.context import Context, Service
-from memento.service.dispatch import HANDLERS, handle
+from memento.service.context import HANDLERS, Context, Service, handle
 from memento.service.open import close_service, open_service, restore_folder, serve_at, warm_up
 
 __all__ = [

@@ -68,7 +68,7 @@ class Bare(Graphs):
             raise Forbidden("a plain dataset knows no tokens: send none")
         return self
 
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,

@@ -15,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from memento import settings
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
 from memento.cases.domain import Domains
@@ -26,13 +25,14 @@ from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
 from memento.errors import Forbidden, InputError, ReadOnly, TooLong
-from memento.iris import IRI, audit_iri, cases_iri, data_iri, namespace_of, provenance_iri
+from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
 from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Scope
+from memento.operations import Operation, check
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -142,7 +142,7 @@ class Context:
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
         scope = Scope(
             self.access.tenant,
-            settings.check_namespace(chosen),
+            check_namespace(chosen),
             with_main=self.access.sees("main"),
             with_self=not self.access.namespaces,
         )
@@ -286,3 +286,33 @@ def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | No
     from memento.consolidation.models import Models  # what it needs takes longer to import than the rest to open
 
     return Models(settings.model, rules)
+
+
+A = TypeVar("A")
+O = TypeVar("O", bound=Operation[Any])  # noqa: E741
+
+HANDLERS: dict[type[Operation[Any]], Callable[[Any, Context], Any]] = {}
+"""The function that answers each operation; the modules of `handlers` register theirs."""
+
+
+def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callable[[O, Context], A]]:
+    """Register a function as the one that answers an operation."""
+
+    def add_handler(handler: Callable[[O, Context], A]) -> Callable[[O, Context], A]:
+        HANDLERS[operation] = handler
+        return handler
+
+    return add_handler
+
+
+def handle(operation: Operation[A], context: Context) -> A:
+    """
+    Answer an operation for a caller.
+
+    Raises:
+        InputError: an argument is out of bounds.
+        MementoError: as the operation says.
+    """
+    check(operation)
+    answer: A = HANDLERS[type(operation)](operation, context)
+    return answer

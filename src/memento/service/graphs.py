@@ -32,7 +32,7 @@ class Graphs(ABC):
         self.may_write = may_write
 
     @abstractmethod
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,
@@ -61,7 +61,7 @@ class Graphs(ABC):
         request = self.write_request(namespace, base=base, timeout_s=timeout_s, waiting=waiting)
         return self.store.commit_update(sparql, request, using)
 
-    def read(
+    def read_graph(
         self,
         graph: str | None,
         *,

@@ -15,8 +15,9 @@ from memento.errors import BackendError, NotFound
 from memento.graph import backups
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
-from memento.service import checkpoints, understanding
+from memento.service import understanding
 from memento.service.context import Service
+from memento.service.handlers.care import make_due_checkpoint
 from memento.service.handlers.recall import peek
 from memento.settings import Settings
 from memento.time import now
@@ -46,7 +47,7 @@ def open_service(
             settings,
             agents=agents,
             consolidate=understanding.work,
-            checkpoint=checkpoints.work,
+            checkpoint=make_due_checkpoint,
         )
     except BaseException:
         datadir.release()
@@ -60,7 +61,7 @@ def warm_up(service: Service) -> None:
     Raises:
         BackendError: the embedder cannot be loaded, or the store not be read.
     """
-    service.stores.warm_up()
+    service.stores.load_embedder()
     context = service.context()
     # Whatever is far from it: the way to the end of the pipeline is to be gone once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)

@@ -8,7 +8,8 @@ that somebody else has understood, forgotten or erased in the meantime is let go
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -50,20 +51,49 @@ def take_note(task: Task, service: Service, *, wait: bool) -> Noted:
     return noted or Noted(note=None, skipped="it was forgotten before it was understood")
 
 
-def take_batch(tasks: Sequence[Task], scope: Scope, service: Service) -> list[Noted]:
-    """Take in one batch of an import: by rules one after the other, embedded together beforehand; for a model kept as pending."""
-    agents = service.new_agents()
-    if agents.kind == "model" and not any(task.keep for task in tasks):
-        return [take_note(task, service, wait=False) for task in tasks]
+_Foreseen = tuple[Task, Agents, Extraction | None]
+"""A note of an import, the rules that will understand it, and what it names, if they can say."""
+
+
+def take_batches(batches: Iterable[Sequence[Task]], scope: Scope, service: Service) -> Iterator[list[Noted]]:
+    """
+    Take in the batches of an import: by rules one note after the other; for a model kept as pending.
+
+    While the notes of a batch are written, the next one is read ahead and embedded.
+    """
+    is_left_to_a_model = service.new_agents().kind == "model"
+    waiting = iter(batches)
+    with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
+
+        def read_ahead() -> Future[list[_Foreseen]] | None:
+            tasks = next(waiting, None)
+            return None if tasks is None else ahead.submit(_foresee, tasks, scope, service, is_left_to_a_model)
+
+        reading = read_ahead()
+        while reading is not None:
+            foreseen = reading.result()
+            reading = read_ahead()
+            yield [
+                take_note(task, service, wait=False)
+                if is_left_to_a_model and not task.keep
+                else consolidate(task, agents, service, extraction) or Noted(note=None)
+                for task, agents, extraction in foreseen
+            ]
+
+
+def _foresee(tasks: Sequence[Task], scope: Scope, service: Service, is_left_to_a_model: bool) -> list[_Foreseen]:
+    """Read a batch by rules and embed it together, before any of it is understood; what is left to a model is not read."""
     user, _ = load_user(scope, service.stores)
-    foreseen = []
+    found: list[_Foreseen] = []
+    texts: list[str] = []
     for task in tasks:
-        rules = service.new_rules()
-        foreseen.append((task, rules, *pipeline.foresee(task, user, rules)))
-    pipeline.warm_embeddings([text for *_, texts in foreseen for text in texts], service.stores)
-    return [
-        consolidate(task, rules, service, extraction) or Noted(note=None) for task, rules, extraction, _ in foreseen
-    ]
+        rules, extraction = service.new_rules(), None
+        if task.keep or not is_left_to_a_model:
+            extraction, of_task = pipeline.foresee(task, user, rules)
+            texts += of_task
+        found.append((task, rules, extraction))
+    pipeline.warm_embeddings(texts, service.stores)
+    return found
 
 
 def accept(task: Task, service: Service) -> Task | Noted:

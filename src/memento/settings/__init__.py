@@ -9,6 +9,7 @@ Functions receive their own group, never the whole.
 
 from memento.settings.groups import (
     ENGINES,
+    TOOL_GROUPS,
     AgentSettings,
     AnchorSettings,
     CasesSettings,
@@ -36,11 +37,13 @@ from memento.settings.groups import (
     StrengthSettings,
     TelemetrySettings,
     WordsSettings,
+    groups,
+    mask_secrets,
+    table,
 )
 from memento.settings.loader import (
     PROFILES,
     check,
-    check_namespace,
     home_and_namespace,
     load,
     load_client,
@@ -49,7 +52,6 @@ from memento.settings.loader import (
     with_engine,
     with_profile,
 )
-from memento.settings.registry import TOOL_GROUPS, groups, mask_secrets, table
 
 __all__ = [
     "ENGINES",
@@ -83,7 +85,6 @@ __all__ = [
     "TelemetrySettings",
     "WordsSettings",
     "check",
-    "check_namespace",
     "groups",
     "home_and_namespace",
     "load",

@@ -7,13 +7,26 @@ the whole environment and file without loading those rooms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
-from memento.settings.base import Amount, Natural, Positive, Share, Span, knob
+from memento.settings.base import (
+    Amount,
+    Natural,
+    Positive,
+    Share,
+    Span,
+    choices_of,
+    hints_of,
+    knob,
+    knobs,
+    unwrap_optional,
+    variable,
+)
 
 Engine = Literal["signals", "ppr", "spread", "hops", "published"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -113,10 +126,17 @@ class DistillSettings:
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    on: bool = knob(True, "answer with nothing when nothing in the scope is relevant to the question")
-    base: float = knob(0.0, "score of a scope of 600 memories below which it is empty; 0 takes what fits the embedder")
-    slope: float = knob(0.04, "with `base`: what the threshold grows by when the scope grows e-fold")
-    floor: float = knob(0.1, "with `base`: the least threshold, for scopes of ten memories and more; less for fewer")
+    on: bool = knob(
+        True, "answer with what is relevant alone, each thing once, and with nothing when nothing is relevant"
+    )
+    base: Share = knob(
+        0.0, "how sure it must be that a scope of 600 memories answers a question; 0 takes what fits the embedder"
+    )
+    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows e-fold")
+    floor: Share = knob(0.0, "with `base`: the least threshold")
+    keep: Share = knob(
+        0.0, "relevance, as a share of the best one's, below which a memory is cut; 0 takes what fits the embedder"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +339,7 @@ class ProxySettings:
     deadline_ms: Positive = knob(
         150, "milliseconds that recall may take before a request is forwarded without memories"
     )
-    block_tokens: Positive = knob(1000, "most tokens of the block of memories, by an estimate that errs upwards")
+    block_tokens: Positive = knob(800, "most tokens of the block of memories, by an estimate that errs upwards")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
     recalls: Positive = knob(4, "recalls at once; more requests than that wait, within the deadline")
     repeat_s: Amount = knob(300.0, "seconds in which a turn that is asked again gets the same block, without a recall")
@@ -482,3 +502,63 @@ class Settings:
     proxy: ProxySettings = ProxySettings()
     keys: KeysSettings = KeysSettings()
     living: StrengthSettings = StrengthSettings()
+
+
+MASK = "***"
+
+TOOL_GROUPS = ("connectors", "keys", "living", "care", "cases", "sexpr")
+"""Tools for MCP clients beyond the default ones."""
+
+
+def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (group name, group) in the order they are declared; a group within a group follows it, as `model.hypothesise`."""
+    for item in fields(settings):
+        group = getattr(settings, item.name)
+        if is_dataclass(group):
+            yield above + item.name, group
+            yield from groups(group, f"{above}{item.name}.")
+
+
+def mask_secrets(settings: Settings) -> dict[str, dict[str, object]]:
+    """Return values by group and key, secrets masked."""
+    return {
+        name: {
+            key: MASK if item.metadata["secret"] and getattr(group, key) else getattr(group, key)
+            for key, item in knobs(group).items()
+        }
+        for name, group in groups(settings)
+    }
+
+
+def table() -> str:
+    """Write `docs/settings.md`: every setting with its environment name, default, choices and sentence."""
+    lines = [
+        "# Settings",
+        "",
+        "Made by `make docs` from `src/memento/settings/groups.py`.",
+        "The environment wins over `.env`, that over `memento.toml` in the data folder, and that over the default.",
+        "",
+        "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
+        "`MEMENTO_NAMESPACE` the namespace (default: `main`),",
+        f"`MEMENTO_TOOLS` what MCP clients get beyond the default tools: any of `{'`, `'.join(TOOL_GROUPS)}`, or `full`.",
+        "",
+        "`{env:NAME}` anywhere in a settings file becomes the value of that variable, or nothing when it is unset: no key need",
+        "be written down. `.env` is read from the data folder and from the working directory; the latter may hold keys and knobs,",
+        "but nothing that decides where memories go, who may see them or what is run (`…_PROVIDER`, `…_BASE_URL`, `…_ENDPOINT`,",
+        "`MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_CONFIG`).",
+        "",
+        "`MEMENTO_CONFIG` names another settings file, laid under `memento.toml`: TOML, or the JSON of the first published design",
+        "(`server`, `proxy`, `llm`, `embedding`), which is also read from `config/memento.json` in the data folder.",
+        "",
+    ]
+    for name, group in groups(Settings()):
+        lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
+        hints = hints_of(group)
+        for key, item in knobs(group).items():
+            choices = choices_of(unwrap_optional(hints[key])[0])
+            help = item.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
+            default = getattr(group, key)
+            usual = "" if default in (None, "") else f"`{default}`"
+            lines.append(f"| `{key}` | `{variable(name, key)}` | {usual} | {help} |")
+        lines.append("")
+    return "\n".join(lines)

@@ -22,9 +22,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from memento.errors import InputError, SettingsError
+from memento.iris import check_namespace
 from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unwrap_optional, variable
 from memento.settings.groups import (
     ENGINES,
+    TOOL_GROUPS,
     EmbeddingSettings,
     KeysSettings,
     ModelSettings,
@@ -32,8 +34,8 @@ from memento.settings.groups import (
     ScopeSettings,
     ServerSettings,
     Settings,
+    groups,
 )
-from memento.settings.registry import TOOL_GROUPS, groups
 
 PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
     # The constants of the first published design, whatever the defaults become.
@@ -454,18 +456,6 @@ def resolve_namespace(name: str) -> str:
         here = Path.cwd()
         return next((folder.name for folder in (here, *here.parents) if (folder / ".git").exists()), "main")
     return check_namespace(name)
-
-
-def check_namespace(name: str) -> str:
-    """
-    Return the same name, when it can be one.
-
-    Raises:
-        InputError: it is empty, longer than 200 characters, or has a control character.
-    """
-    if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise InputError(f"a namespace must have 1 to 200 printable characters, not {name[:40]!r}")
-    return name
 
 
 def _group_environment(environment: Mapping[str, str], settings: object) -> dict[str, Any]:

@@ -6,10 +6,12 @@ that the child that reads them imports nothing else.
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from memento.graph.store import DEFAULT
 
@@ -150,18 +152,35 @@ class Rewrite(Job):
         }
 
 
-class WaitingClient(Protocol):
-    """Whoever waits for an answer and may leave: `interfaces.web.departures.Presence` is one."""
+class WaitingClient:
+    """Whoever waits for an answer and may leave, and the socket that the answer comes from."""
 
-    has_left: bool
+    def __init__(self) -> None:
+        self.has_left = False
+        self.is_broken = False
+        self._socket: socket.socket | None = None
+        self._lock = threading.Lock()
 
-    def hold(self, answering: socket.socket, /) -> bool:
+    def hold(self, answering: socket.socket) -> bool:
         """Have this socket shut down when the caller leaves; False when that has happened already."""
-        ...
+        with self._lock:
+            self._socket = None if self.has_left else answering
+            return not self.has_left
 
     def release(self) -> None:
-        """Note that the socket may be used for somebody else from now on."""
-        ...
+        """The socket may be used for somebody else from now on."""
+        with self._lock:
+            self._socket = None
+
+    def leave(self) -> None:
+        """Wake whoever waits on the socket; a thread that is blocked in a read can be woken in no other way."""
+        with self._lock:
+            self.has_left = True
+            if self._socket:
+                with suppress(OSError):
+                    # Not the method of a TLS socket, which would take the session away under the reader.
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+                self._socket = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

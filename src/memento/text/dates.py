@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
@@ -262,10 +262,11 @@ class Dated:
     has_time: bool = False
 
 
-_MONTH = (
+_MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+_MONTH = rf"{_MONTH_NAME}\.?"
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _FULL_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
@@ -345,6 +346,10 @@ _UNITS = {
 """(months, days, minutes)"""
 
 
+_STARTS = re.compile(r"(?:from|as\s+of|starting|beginning|with\s+effect)\b")
+_RANGE = re.compile(r"\s*(?:to|till|until|through|[–—-])\s")
+
+
 def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
     """
     The dates of a sentence in order.
@@ -368,7 +373,12 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     behind = Clock(clock.now, "past")
     for match in _DATE.finditer(text):
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
-        one = _dated(match, text, behind if (match["lead"] or "").lower().strip().endswith("since") else clock)
+        lead = (match["lead"] or "").lower().strip()
+        one = _dated(match, text, behind if lead.endswith("since") else clock)
+        if one and leaning == "past" and _STARTS.match(lead) and not (match["weekday"] or _RANGE.match(text, one.end)):
+            # "From 1 July", said in June, lies ahead whatever the tense: of the last and the next one the nearer is meant.
+            other = _dated(match, text, Clock(clock.now, "future"))
+            one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
         if one is not None and one.start >= end and not (recurs and match["weekday"]):
             found.append(one)
             end = one.end
@@ -530,3 +540,64 @@ def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list
         for match, sign in found
         if not any(start < match.end() and match.start() < end for start, end in taken)
     ]
+
+
+_PARTIAL = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>{_MONTH_NAME})\b\.?"
+    rf"(?:\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?:,?\s+(?P<year>{_YEAR})\b)?"
+    rf"|\b(?P<iso>{_YEAR}-\d\d-\d\d)\b|\b(?P<only>{_YEAR})\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A date as far as a question gives it: a day, a month of some or of a known year, or a year."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def full(self) -> date | None:
+        """Return the day, when year, month and day are there and make one."""
+        try:
+            return date(self.year, self.month, self.day) if self.year and self.month and self.day else None
+        except ValueError:
+            return None
+
+
+def find_dates(question: str) -> list[PartialDate]:
+    """
+    Return the dates that a question names, in order.
+
+    >>> find_dates("What did I do on 8 May 2023, and in June?")
+    [PartialDate(year=2023, month=5, day=8), PartialDate(year=None, month=6, day=None)]
+    """
+    found = []
+    for match in _PARTIAL.finditer(question):
+        group = match.groupdict()
+        if group["iso"]:
+            year, month, day = (int(part) for part in group["iso"].split("-"))
+            found.append(PartialDate(year, month, day))
+        elif group["only"]:
+            found.append(PartialDate(int(group["only"])))
+        elif group["month"].islower() and group["month"] in ("may", "march", "mar"):
+            continue  # the verb, not the month
+        else:
+            month = MONTHS[group["month"].lower()]
+            number = group["day"] or group["day2"]
+            found.append(
+                PartialDate(int(group["year"]) if group["year"] else None, month, int(number) if number else None)
+            )
+    return found
+
+
+def is_date_word(word: str) -> bool:
+    """
+    Tell whether a word is the name of a month or of a day of the week, whole or shortened.
+
+    >>> is_date_word("May"), is_date_word("Sept"), is_date_word("Friday"), is_date_word("Mayer")
+    (True, True, True, False)
+    """
+    return word.lower() in MONTHS or word.lower() in WEEKDAYS

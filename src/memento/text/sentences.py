@@ -320,10 +320,12 @@ _LINE_SUBJECT = re.compile(
     r"(?:(?:I|I['’]\w+|we|we['’]\w+|my|our|he|she|they|it|the|there)\s+\w|[A-Z][\w'’-]*\s+\w)",
     re.IGNORECASE,
 )
-_LINE_HEADING = re.compile(r"^\s*(?:#{1,6}\s|[*_]{2}[^*_\n]+[*_]{2}:?\s*$|[=-]{3,}\s*$)")
-_LINE_LABEL = re.compile(r"^(\s*(?:[-*•+]|\d{1,2}[.)])?\s*)\*\*[^*\n]{1,80}\*\*\s*(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*")
-_LINE_CODE = re.compile(r"`[^`\n]*[_(){}=/<>$.:;][^`\n]*` ?|(?<![\w/])\w+_\w+\(?\)? ?")
-"""A piece of code in the middle of a line, in its quotes or an identifier of several words."""
+_LINE_HEADING = re.compile(r"^[^\S\n]*+(?:#{1,6}\s|[*_]{2}[^*_\n]++[*_]{2}:?[^\S\n]*+$|[=-]{3,}+[^\S\n]*+$)")
+_LINE_LABEL = re.compile(
+    r"^([^\S\n]*+(?:(?:[-*•+]|\d{1,2}[.)])[^\S\n]++)?)\*\*[^*\n]{1,80}\*\*[^\S\n]*+(?::|[–—-]\s)|\*\*[^*\n]{1,80}:\*\*"
+)
+_LINE_CODE = re.compile(r"`[^`\n]*+`|(?<![\w/@.])[^\W_]++(?:_++[^\W_]++)++(?:\(\))?")
+"""A piece of code in the middle of a line: in its quotes, or an identifier of several words."""
 _LINE_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
@@ -358,7 +360,7 @@ def prose(text: str) -> list[str]:
     Return the sentences of a text in which something may be named: no code, no headings, no labels in bold.
 
     >>> prose("# Weekly Plan\\n- **Next Step**: I call Oda.\\n```\\nX = Y\\n```\\nThen `set_up` runs.")
-    ['I call Oda.', 'Then runs.']
+    ['I call Oda.', 'Then  runs.']
     """
     if not any(sign in text for sign in "\n`*#_"):
         return sentences(text)
@@ -366,8 +368,14 @@ def prose(text: str) -> list[str]:
     for block in blocks(text):
         if block.kind != "code":
             lines = (_LINE_LABEL.sub(r"\1", line) for line in block.text.splitlines() if not _LINE_HEADING.match(line))
-            found += sentences(_LINE_CODE.sub("", "\n".join(lines)))
+            found += sentences(_LINE_CODE.sub(_without_code, "\n".join(lines)))
     return found
+
+
+def _without_code(piece: re.Match[str]) -> str:
+    """What is quoted as code stays only where it has no sign of a programming language in it: `vim`."""
+    quoted = piece[0].startswith("`")
+    return piece[0].strip("`") if quoted and not set("_(){}=/<>$.:;") & set(piece[0]) else ""
 
 
 def language(text: str) -> str:

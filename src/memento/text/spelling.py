@@ -1,6 +1,9 @@
-"""How alike two words are spelt, and how many letters lie between them."""
+"""How alike two words are spelt, how many letters lie between them, and what one slip makes of a word."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from string import ascii_lowercase
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
@@ -26,3 +29,25 @@ def count_edits(one: str, other: str, most: int) -> int:
     Source: Levenshtein 1966.
     """
     return Levenshtein.distance(one, other, score_cutoff=most)
+
+
+def list_edits(word: str) -> Iterator[str]:
+    """
+    Yield the words that one slip turns into this one, those that differ near its end first.
+
+    Source: the four edits are those of Damerau 1964, "A technique for computer detection and correction of spelling errors".
+
+    >>> found = set(list_edits("tea"))
+    >>> found >= {"te", "tae", "ten", "team"}, "sea" in found
+    (True, False)
+    """
+    for place in range(len(word), 0, -1):
+        before, after = word[:place], word[place:]
+        if after:
+            yield before + after[1:]
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        for letter in ascii_lowercase:
+            if after:
+                yield before + letter + after[1:]
+            yield before + letter + after

@@ -12,7 +12,7 @@ import warnings
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import shim
 
-_read = shim.Shim._read
+_read = shim.Shim._read_message
 
 
 def noisy(self: shim.Shim, line: bytes) -> object:
@@ -27,5 +27,5 @@ def noisy(self: shim.Shim, line: bytes) -> object:
 
 
 if __name__ == "__main__":
-    shim.Shim._read = noisy  # type: ignore[method-assign, assignment]  # noise between any two messages
+    shim.Shim._read_message = noisy  # type: ignore[method-assign, assignment]  # noise between any two messages
     main(["mcp"])

@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 
 from doors import serving, shim_of, text_of
 from memento.interfaces.mcp import catalogue
-from memento.interfaces.mcp.key_tools import DIRECT_RECALL, TOOLS
+from memento.interfaces.mcp.group_tools import DIRECT_RECALL, KEY_TOOLS
 from memento.python import Memento
 
 Json = dict[str, Any]
@@ -142,8 +142,8 @@ def test_the_group_has_twelve_tools_and_the_thirteenth_behind_its_flag(
         thirteen = listed(address)
         found = with_client(address, lambda call: call("recall_memories", query="tea"))
 
-    assert len(TOOLS) == 12
-    assert twelve == [*catalogue.tools(()), *(tool.name for tool in TOOLS)]
+    assert len(KEY_TOOLS) == 12
+    assert twelve == [*catalogue.tools(()), *(tool.name for tool in KEY_TOOLS)]
     assert thirteen == [*twelve, DIRECT_RECALL.name]
     assert [one["content"] for one in found["memories"]] == ["Tea is served at four."]
 

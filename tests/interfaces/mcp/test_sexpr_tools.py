@@ -12,7 +12,7 @@ from mcp.client.stdio import stdio_client
 
 from conftest import OFFLINE
 from doors import serving, shim_of, text_of
-from memento.interfaces.mcp.sexpr_tools import AT_PRESENT, NAME
+from memento.interfaces.mcp.group_tools import AT_PRESENT, EXPRESSION_TOOL
 from memento.python import Memento, open_memento
 
 
@@ -30,15 +30,15 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Me
 
 
 async def description(client: Client) -> str:
-    [tool] = [one for one in (await client.list_tools()).tools if one.name == NAME]
+    [tool] = [one for one in (await client.list_tools()).tools if one.name == EXPRESSION_TOOL]
     return str(tool.description)
 
 
 def test_expressions_are_evaluated_and_mistakes_are_told_to_the_model(served: tuple[Memento, str]) -> None:
     async def call() -> tuple[str, object, str]:
         async with Client(f"{served[1]}/mcp") as client:
-            found = await client.call_tool(NAME, {"expr": '(get (first (recall "lisbon")) "content")'})
-            wrong = await client.call_tool(NAME, {"expr": '(recal "lisbon")'})
+            found = await client.call_tool(EXPRESSION_TOOL, {"expr": '(get (first (recall "lisbon")) "content")'})
+            wrong = await client.call_tool(EXPRESSION_TOOL, {"expr": '(recal "lisbon")'})
             assert wrong.is_error
             return text_of(found), found.structured_content, text_of(wrong)
 

@@ -31,7 +31,7 @@ def test_a_group_adds_its_tools_after_the_default_ones() -> None:
 
 @pytest.mark.parametrize("tool", EVERY, ids=lambda tool: tool.name)
 def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None:
-    listed = tool.listed()
+    listed = tool.describe()
 
     assert listed["inputSchema"]["type"] == listed["outputSchema"]["type"] == "object"
     assert listed["inputSchema"]["additionalProperties"] is False
@@ -71,10 +71,10 @@ def test_no_two_tools_of_all_groups_have_the_same_name() -> None:
 )
 def test_wrong_arguments_are_named_with_the_fix(given: dict[str, object], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        catalogue.tools(())["memento_recall"].read(given)
+        catalogue.tools(())["memento_recall"].parse_arguments(given)
 
 
 def test_numbers_and_truths_may_come_as_text() -> None:
-    read = catalogue.tools(())["memento_recall"].read({"query": "x", "k": "3", "as_of": None})
+    read = catalogue.tools(())["memento_recall"].parse_arguments({"query": "x", "k": "3", "as_of": None})
 
     assert getattr(read, "k", None) == 3

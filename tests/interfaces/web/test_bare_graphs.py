@@ -10,7 +10,7 @@ import pyoxigraph as ox
 import pytest
 
 from memento.datadir import DataFolder
-from memento.interfaces.web.bare import create_bare_app
+from memento.interfaces.web.app import create_bare_app
 from memento.service.bare import Bare
 from memento.settings import Settings
 

@@ -64,7 +64,7 @@ class Chosen:
             click.echo(f"memento: {notice}", err=True)
 
 
-def opened(chosen: Chosen, command: str) -> Memento | Client:
+def open_memory(chosen: Chosen, command: str) -> Memento | Client:
     """
     The memory, to be used as a context manager. The store and its libraries are imported only when no service runs.
 
@@ -203,14 +203,14 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
 def command(name: str) -> Callable[[F], F]:
     """Register a command that takes what was `Chosen` first."""
 
-    def register(function: F) -> F:
+    def add_command(function: F) -> F:
         main.command(name)(common(click.pass_obj(function)))
         return function
 
-    return register
+    return add_command
 
 
-def printed(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
+def print_answer(chosen: Chosen, answer: object, view: Callable[[], str]) -> None:
     """Print an answer: as JSON where that was wanted, else for people."""
     click.echo(json.dumps(answer, ensure_ascii=False) if chosen.as_json else view())
 

@@ -12,15 +12,20 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from memento.errors import InputError, NotFound
 from memento.interfaces.cli import views
-from memento.interfaces.cli.base import FAILED, GROUPS, Chosen, Instant, ask, common, main, opened, printed
+from memento.interfaces.cli.base import FAILED, GROUPS, Chosen, Instant, ask, common, main, open_memory, print_answer
 from memento.operations import TABLE, Field, fields_of
 from memento.operations.base import summary_of
+
+if TYPE_CHECKING:
+    from memento.model import CaseRow
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _PATH = re.compile(r"""[^\s<>?"]*(?:[/\\][^\s<>?"]*|\.\w{1,6})""")  # what is meant for the name of a file
 
@@ -249,7 +254,7 @@ BY_HAND: Mapping[str, str] = {
     **dict.fromkeys(("recall_items", "get_item", "policies", "set_policy"), "eval-sexpr"),
 }
 """
-The operations whose commands stand in `documents`, `sparql`, `expressions` and `cases`, each with its command: files, streams,
+The operations whose commands stand in `documents` and `questions`, or below, each with its command: files, streams,
 formats, and commands that ask several. Items and policies are asked by expressions.
 """
 
@@ -281,18 +286,18 @@ def _register(name: str, command: Command) -> None:
     ]
     parameters += [_option(of, command.options.get(one, Option())) for one, of in declared.items() if one not in places]
 
-    def run(chosen: Chosen, /, **values: Any) -> None:
+    def ask_operation(chosen: Chosen, /, **values: Any) -> None:
         for one, read in command.reads.items():
             values[one] = read(values[one])
         arguments = {one: _as_argument(declared[one], value) for one, value in values.items()}
-        with opened(chosen, command.path) as memento:
+        with open_memory(chosen, command.path) as memento:
             answer = ask(memento, name, **arguments)
-        printed(chosen, answer, lambda: command.view(answer))
+        print_answer(chosen, answer, lambda: command.view(answer))
         if command.fails_when(answer):
             sys.exit(FAILED)
 
     group, _, leaf = command.path.rpartition(" ")
-    callback = common(click.pass_obj(run))
+    callback = common(click.pass_obj(ask_operation))
     made = click.Command(
         leaf,
         callback=callback,
@@ -314,7 +319,7 @@ def _argument(declared: Field, metavar: str, option: Option) -> click.Argument:
 
 def _option(declared: Field, option: Option) -> click.Option:
     name = declared.name.replace("_", "-")
-    help = option.help or _sentence(declared.description)
+    help = option.help or declared.sentence
     if declared.type is bool and not declared.is_optional:
         names = option.names or (f"--no-{name}" if declared.default else f"--{name}",)
         return click.Option(
@@ -358,10 +363,6 @@ def _as_argument(declared: Field, value: Any) -> Any:
     return value
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
 def _show_plainly(answer: Any) -> str:
     """Show the answer of an operation without a view: fields by name, rows a line each."""
     if isinstance(answer, dict):
@@ -376,3 +377,75 @@ def _show_plainly(answer: Any) -> str:
 
 
 register_all()
+
+_outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
+_reward = click.option("--reward", type=float, metavar="-0.2…1", help="What it earned, instead of an outcome.")
+_score = click.option("--score", type=float, metavar="0…1", help="How good a judge found it.")
+_efficiency = click.option("--efficiency", type=float, metavar="0…1", help="The share of its cost that it saved.")
+
+
+def case_command(name: str) -> Callable[[F], F]:
+    """Register a command of the group; each may name a domain."""
+
+    def add_command(function: F) -> F:
+        domain = click.option("--domain", metavar="NAME", help="The bank of cases; default that of the namespace.")
+        GROUPS["cases"].command(name)(common(domain(click.pass_obj(function))))
+        return function
+
+    return add_command
+
+
+@case_command("show")
+@click.argument("iri")
+def show_case(chosen: Chosen, iri: str, domain: str | None) -> None:
+    """Show everything about the case or the run IRI."""
+    with open_memory(chosen, "cases show") as memento:
+        if ":trajectory:" in iri:
+            run = ask(memento, "task_run", run=iri, domain=domain)
+            print_answer(chosen, run, lambda: views.show_run(run))
+        else:
+            case = ask(memento, "get_case", case=iri, domain=domain)
+            print_answer(chosen, case, lambda: views.show_case(case))
+
+
+@case_command("add")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
+    """Keep every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
+    rows = _rows(file)
+    with open_memory(chosen, "cases add") as memento:
+        kept = [str(iri) for iri in memento.add_cases(rows, domain=domain)]
+    print_answer(chosen, kept, lambda: f"{len(kept):,} cases kept.")
+
+
+@case_command("record")
+@click.argument("task")
+@click.option("--plan", required=True, help="What was done, as numbered steps.")
+@click.option("--retrieval", metavar="IRI", help="The cases that were shown for it, which then share its reward.")
+@click.option("--reason", help="Why the verdict is what it is.")
+@_outcome
+@_reward
+@_score
+@_efficiency
+def record_case(
+    chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
+) -> None:
+    """Keep the finished TASK as a case, with its verdict."""
+    with open_memory(chosen, "cases record") as memento:
+        run = ask(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
+        answer = ask(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
+    print_answer(chosen, answer, lambda: views.show_completed(answer))
+
+
+def _rows(file: Path) -> list[CaseRow]:
+    """The tasks of a file; raises `InputError` that names the line."""
+    from memento.intake import parse_case_row
+
+    rows: list[CaseRow] = []
+    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
+        if line.strip():
+            try:
+                rows.append(parse_case_row(line))
+            except InputError as error:
+                raise InputError(f"line {number} of {file.name}: {error}") from error
+    return rows

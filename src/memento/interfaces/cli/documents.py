@@ -1,14 +1,30 @@
-"""The commands for a memory as a whole: export, import, backup, restore; and for the vocabulary."""
+"""The commands for RDF in and out: exports, imports and backups of a memory, SPARQL queries and updates, graphs, the vocabulary."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memento.interfaces.cli.base import FAILED, Chosen, ask, bar, command, main, opened, printed, running
+from memento.errors import InputError
+from memento.interfaces.cli.base import (
+    FAILED,
+    Chosen,
+    ask,
+    bar,
+    command,
+    common,
+    main,
+    open_memory,
+    print_answer,
+    running,
+)
+from memento.interfaces.cli.commands import read_text_or_file
+
+if TYPE_CHECKING:
+    from memento.model import Changed
 
 _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntriples", ".rdf", ".owl")
 
@@ -18,13 +34,13 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 @click.option("--format", "form", metavar="NAME", help="trig, nquads or jsonld; default by the name of FILE.")
 @click.option("--vectors", is_flag=True, help="With the vectors, so that an import need not make them again.")
 @click.option("--audit", is_flag=True, help="With what was done with the store, for reading.")
-def export(chosen: Chosen, file: Path, **details: Any) -> None:
+def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
     """Write everything into FILE, as .trig, .nq or .jsonld, also .gz; with --namespace that one alone."""
     from memento.codec import plain
 
-    with opened(chosen, "export") as memento, bar("Exporting") as progress:
+    with open_memory(chosen, "export") as memento, bar("Exporting") as progress:
         answer = plain(memento.export(file, **details, namespace=chosen.namespace, progress=progress))
-    printed(
+    print_answer(
         chosen,
         answer,
         lambda: f"{answer['statements']:,} statements written to {answer['file']} ({answer['bytes']:,} bytes).",
@@ -37,18 +53,18 @@ def export(chosen: Chosen, file: Path, **details: Any) -> None:
 @click.option("--format", "form", metavar="NAME", help="RDF: its format; default by the name of FILE.")
 @click.option("--data", metavar="NAME", help="RDF: the graph of your own for triples that are in no graph.")
 @click.option("--no-check", is_flag=True, help="RDF: do not hold it against the shapes, which takes 10 ms a memory.")
-def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
+def import_file(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str | None, no_check: bool) -> None:
     """Take in FILE: an export or other RDF, all or nothing; or notes as JSON lines, a JSON array or paragraphs."""
     if form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF:
-        _merge(chosen, file, form=form, data=data, check=not no_check)
+        _import_rdf(chosen, file, form=form, data=data, check=not no_check)
         return
     from memento.codec import plain
     from memento.intake import read_rows
 
     listed = read_rows(file)
-    with opened(chosen, "import") as memento, bar("Importing") as progress:
+    with open_memory(chosen, "import") as memento, bar("Importing") as progress:
         answer = plain(memento.import_notes(listed, consolidate=not keep, progress=progress))
-    printed(
+    print_answer(
         chosen,
         answer,
         lambda: (
@@ -63,11 +79,11 @@ def imported(chosen: Chosen, file: Path, keep: bool, form: str | None, data: str
 @command("backup")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--keep", type=click.IntRange(1), metavar="N", help="Leave the latest N backups there; default all.")
-def backup(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
+def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
     """Back up the memory into FOLDER, under the time, also while a service runs; default the data folder's own."""
-    with opened(chosen, "backup") as memento:
-        answer = ask(memento, "backup", folder=_whole(folder), keep=keep)
-    printed(
+    with open_memory(chosen, "backup") as memento:
+        answer = ask(memento, "backup", folder=_absolute_path(folder), keep=keep)
+    print_answer(
         chosen,
         answer,
         lambda: (
@@ -79,17 +95,17 @@ def backup(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
 
 @command("restore")
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-def restore(chosen: Chosen, folder: Path | None) -> None:
+def restore_backup(chosen: Chosen, folder: Path | None) -> None:
     """Let the backup FOLDER, or the latest in it, be the memory; what is there now is moved aside and stays."""
     if client := running(chosen):
-        answer = ask(client, "restore", folder=_whole(folder))
+        answer = ask(client, "restore", folder=_absolute_path(folder))
     else:
         from memento.codec import plain
         from memento.python import restore_folder as restored
 
         wait_s = chosen.settings().server.lock_wait_s
-        answer = plain(restored(chosen.folder.path, _whole(folder), wait_s=wait_s))
-    printed(
+        answer = plain(restored(chosen.folder.path, _absolute_path(folder), wait_s=wait_s))
+    print_answer(
         chosen,
         answer,
         lambda: (
@@ -100,11 +116,11 @@ def restore(chosen: Chosen, folder: Path | None) -> None:
 
 
 @command("rebuild")
-def rebuild(chosen: Chosen) -> None:
+def rebuild_indexes(chosen: Chosen) -> None:
     """Make every index anew from the graph alone."""
-    with opened(chosen, "rebuild") as memento, bar("Embedding") as progress:
+    with open_memory(chosen, "rebuild") as memento, bar("Embedding") as progress:
         count = memento.rebuild(progress)
-    printed(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
+    print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
 @main.command("docs", hidden=True)
@@ -127,7 +143,7 @@ def ontology() -> None:
 
 
 @ontology.command("docs")
-def docs() -> None:
+def print_ontology_page() -> None:
     """The page docs/ontology.md."""
     from memento.ontology import write_page
 
@@ -135,21 +151,21 @@ def docs() -> None:
 
 
 @ontology.command("context")
-def context() -> None:
+def print_context() -> None:
     """The JSON-LD context, ontology/context.jsonld."""
     from memento.ontology import write_context
 
     click.echo(write_context(), nl=False)
 
 
-def _merge(chosen: Chosen, file: Path, **details: Any) -> None:
+def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
     from memento.codec import plain
 
-    with opened(chosen, "import") as memento, bar("Importing") as progress:
+    with open_memory(chosen, "import") as memento, bar("Importing") as progress:
         answer = plain(memento.import_rdf(file, **details, namespace=chosen.namespace, progress=progress))
     kept = f", {answer['kept']:,} kept as they are here" if answer["kept"] else ""
     over = f", {answer['passed_over']:,} passed over" if answer["passed_over"] else ""
-    printed(
+    print_answer(
         chosen,
         answer,
         lambda: (
@@ -159,6 +175,115 @@ def _merge(chosen: Chosen, file: Path, **details: Any) -> None:
     )
 
 
-def _whole(folder: Path | None) -> str | None:
+def _absolute_path(folder: Path | None) -> str | None:
     """From the root: the service was started somewhere else."""
     return None if folder is None else str(folder.expanduser().absolute())
+
+
+@command("query")
+@click.argument("sparql")
+@click.option("--accept", help="Media type of the answer, as text/turtle; default CSV or Turtle.")
+def answer_query(chosen: Chosen, sparql: str, accept: str | None) -> None:
+    """Answer a read-only SPARQL query: the text itself, a file that holds it, or - for standard input."""
+    rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
+    with open_memory(chosen, "query") as memento:
+        body, _ = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+    click.echo(body, nl=not body.endswith(b"\n"))
+
+
+@command("update")
+@click.argument("sparql")
+@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Seconds it may take.")
+def run_update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
+    """Do what a SPARQL update says: the text itself, a file that holds it, or - for standard input."""
+    with open_memory(chosen, "update") as memento:
+        _print_change(
+            chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace)
+        )
+
+
+@main.group("graph")
+def graph() -> None:
+    """Whole graphs: by IRI, or a free graph by its name alone."""
+
+
+@graph.command("get")
+@click.argument("name")
+@click.option("--accept", default="text/turtle", show_default=True, help="Media type of the document.")
+@click.pass_obj
+def print_graph(chosen: Chosen, name: str, accept: str) -> None:
+    """Print all triples of a graph."""
+    with open_memory(chosen, "graph") as memento:
+        body, _ = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
+    click.echo(body, nl=not body.endswith(b"\n"))
+
+
+@graph.command("put")
+@click.argument("name")
+@click.argument("file")
+@click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
+@click.pass_obj
+def replace_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
+    """Let a graph hold what FILE says, or standard input when it is -, and nothing else."""
+    with open_memory(chosen, "graph") as memento:
+        document = _read_document(file)
+        _print_change(
+            chosen,
+            memento.put_graph(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace),
+        )
+
+
+@graph.command("add")
+@click.argument("name")
+@click.argument("file")
+@click.option("--media", help="Media type of the document; default by the end of its name, else text/turtle.")
+@click.pass_obj
+def add_to_graph(chosen: Chosen, name: str, file: str, media: str | None) -> None:
+    """Add what FILE says, or standard input when it is -, to a graph."""
+    with open_memory(chosen, "graph") as memento:
+        document = _read_document(file)
+        _print_change(
+            chosen,
+            memento.post_graph(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace),
+        )
+
+
+@graph.command("delete")
+@click.argument("name")
+@click.pass_obj
+def delete_graph(chosen: Chosen, name: str) -> None:
+    """Take a graph away with all that is in it."""
+    with open_memory(chosen, "graph") as memento:
+        _print_change(chosen, memento.delete_graph(_graph_iri(name), namespace=chosen.namespace))
+
+
+for one in (print_graph, replace_graph, add_to_graph, delete_graph):
+    common(one)
+
+
+def _print_change(chosen: Chosen, changed: Changed) -> None:
+    from memento.codec import plain
+
+    print_answer(chosen, plain(changed), lambda: f"Quads: {changed.added:,} added, {changed.removed:,} removed.")
+
+
+def _graph_iri(name: str) -> str:
+    """A graph by its IRI, or the free graph of that name of whoever sits at the machine."""
+    from memento.access import OWNER
+    from memento.iris import data_iri
+    from memento.sparql.update import is_absolute
+
+    return name if is_absolute(name) else data_iri(OWNER.tenant, name)
+
+
+def _read_document(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _media_of(file: str) -> str:
+    from memento.sparql.prepare import SUFFIXES
+
+    return SUFFIXES.get(Path(file).suffix.lower(), "text/turtle")

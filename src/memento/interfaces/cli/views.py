@@ -131,7 +131,7 @@ def show_status(found: Json) -> str:
 def show_fields(found: Json) -> str:
     """Name and value, a line each."""
     width = max(len(name) for name in found)
-    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_value(value)}" for name, value in found.items())
+    return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
 
 
 def show_differences(found: Iterable[Json]) -> str:
@@ -213,7 +213,7 @@ def _over(one: Json) -> str:
     return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
 
 
-def _value(value: object) -> str:
+def _show_value(value: object) -> str:
     match value:
         case None:
             return "none"

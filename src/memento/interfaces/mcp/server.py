@@ -30,9 +30,8 @@ from starlette.requests import Request
 from memento import settings
 from memento.access import Caller, admit
 from memento.errors import MementoError, Unauthorised
-from memento.interfaces.mcp import catalogue, prompts, resources
-from memento.interfaces.mcp.results import QUESTION, asked, can_ask, failed, result
-from memento.interfaces.mcp.tools import Ask, Reach, Tool
+from memento.interfaces.mcp import catalogue, resources
+from memento.interfaces.mcp.tools import Ask, Reach, Told, Tool, text_of, to_structured
 from memento.python import Memento
 from memento.service import Service
 from memento.service.handlers.recall import manifest_text
@@ -62,7 +61,7 @@ class Door:
         groups = settings.tool_groups()
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
-        self._schemas = {name: tool.listed()["inputSchema"] for name, tool in self._tools.items()}
+        self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
@@ -97,7 +96,7 @@ class Door:
             on_list_resource_templates=self._listing("resources/templates/list", mcp.ListResourceTemplatesResult),
             on_list_prompts=self._listing("prompts/list", mcp.ListPromptsResult),
             on_call_tool=self._call,
-            on_read_resource=self._read,
+            on_read_resource=self._read_resource,
             on_get_prompt=self._prompt,
             on_subscriptions_listen=ListenHandler(self._bus),
         )
@@ -105,12 +104,12 @@ class Door:
     def _listing(self, method: str, kind: type[T]) -> Callable[[Context, Any], Awaitable[T]]:
         made = kind.model_validate(self._lists[method])  # type: ignore[attr-defined]  # every result is a pydantic model
 
-        async def listed(context: Context, params: object) -> T:
+        async def send_list(context: Context, params: object) -> T:
             # A copy, as the SDK fills in the hint for the cache.
             copied: T = made.model_copy()
             return copied
 
-        return listed
+        return send_list
 
     async def _listed_tools(self, context: Context, params: object) -> mcp.ListToolsResult:
         """The tools, one with the map of the caller's memory in its description, as far as it is drawn."""
@@ -144,22 +143,22 @@ class Door:
         if isinstance(answer, mcp.ElicitResult) and answer.action == "accept":
             given["confirmed"] = True
         try:
-            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.read(given)))
+            outcome = await self._alive(context, lambda: tool.run(self._reach(context), tool.parse_arguments(given)))
         except MementoError as error:
-            return failed(str(error))
+            return make_failure(str(error))
         except Exception as error:
             logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
-            return failed("something broke inside; the log of the service says what")
+            return make_failure("something broke inside; the log of the service says what")
         if isinstance(outcome, Ask):
             if isinstance(answer, mcp.ElicitResult):
-                return result(outcome.refused)
-            return asked(outcome.question) if can_ask(context) else result(outcome.instead)
+                return make_result(outcome.refused)
+            return ask_user(outcome.question) if can_ask(context) else make_result(outcome.instead)
         await self._announce(tool)
-        return result(outcome)
+        return make_result(outcome)
 
-    async def _read(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
+    async def _read_resource(self, context: Context, params: mcp.ReadResourceRequestParams) -> mcp.ReadResourceResult:
         uri = str(params.uri)
-        text, media = await self._answer(context, lambda: resources.read(self._reach(context), uri))
+        text, media = await self._run_for_client(context, lambda: resources.read_resource(self._reach(context), uri))
         return mcp.ReadResourceResult(
             contents=[mcp.TextResourceContents(uri=uri, text=text, mime_type=media)],
             ttl_ms=catalogue.LISTS_TTL_MS if media == "text/turtle" else LIVE_TTL_MS,
@@ -168,7 +167,9 @@ class Door:
 
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
-        text = await self._answer(context, lambda: prompts.text(self._reach(context), params.name, given))
+        text = await self._run_for_client(
+            context, lambda: resources.write_prompt(self._reach(context), params.name, given)
+        )
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]
         )
@@ -179,7 +180,7 @@ class Door:
         named = request.query_params.get("namespace") or request.headers.get("memento-namespace")
         return Reach(memory=request.state.memory, namespace=named or None)
 
-    async def _answer(self, context: Context, work: Callable[[], T]) -> T:
+    async def _run_for_client(self, context: Context, work: Callable[[], T]) -> T:
         """What work returns; its failure as an error of the protocol, as only tools have errors of their own."""
         try:
             return await self._alive(context, work)
@@ -200,7 +201,7 @@ class Door:
                 seconds += 1
                 await context.session.report_progress(seconds, message=f"working for {seconds} s")
 
-        def tried() -> tuple[T | None, Exception | None]:
+        def attempt() -> tuple[T | None, Exception | None]:
             # The error is handed over by itself: a group of tasks would wrap it.
             try:
                 return work(), None
@@ -210,7 +211,7 @@ class Door:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(beat)
             # A thread cannot be stopped: when the client leaves, it ends by itself and nobody waits.
-            made, error = await anyio.to_thread.run_sync(tried, abandon_on_cancel=True, limiter=self._threads)
+            made, error = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._threads)
             tasks.cancel_scope.cancel()
         if error is not None:
             raise error
@@ -239,7 +240,7 @@ def app(service: Service) -> ASGI:
         for plain in (True, False)
     )
 
-    async def answer(scope: Any, receive: Any, send: Any) -> None:
+    async def answer_request(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             door.began()
             await _living((older, newer), receive, send)
@@ -260,7 +261,7 @@ def app(service: Service) -> ASGI:
         manager = older if revision is None or revision in catalogue.HANDSHAKE else newer
         await manager.handle_request(scope, receive, send)
 
-    return answer
+    return answer_request
 
 
 def _admit(memento: Memento, scope: Any, headers: Headers) -> Memento:
@@ -285,3 +286,30 @@ async def _refuse(send: Any, status: int, message: str, *headers: tuple[str, str
     named = [(name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)]
     await send({"type": "http.response.start", "status": status, "headers": named})
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+
+
+QUESTION = "confirmation"
+"""The name by which the user's answer comes back."""
+
+
+def make_result(told: Told) -> mcp.CallToolResult:
+    return mcp.CallToolResult(
+        content=[mcp.TextContent(type="text", text=text_of(told))], structured_content=to_structured(told.answer)
+    )
+
+
+def make_failure(message: str) -> mcp.CallToolResult:
+    return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=message)], is_error=True)
+
+
+def can_ask(context: Context) -> bool:
+    """Whether the client shows questions to its user, and the revision lets a stateless server put one."""
+    capabilities = context.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    shows_forms = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+    return shows_forms and context.protocol_version in catalogue.MODERN
+
+
+def ask_user(question: str) -> mcp.InputRequiredResult:
+    form = mcp.ElicitRequestFormParams(message=question, requested_schema={"type": "object", "properties": {}})
+    return mcp.InputRequiredResult(input_requests={QUESTION: mcp.ElicitRequest(params=form)})

@@ -71,7 +71,7 @@ class Tool:
     repeats_harmlessly: bool = False
     reaches_out: bool = False
 
-    def listed(self) -> Json:
+    def describe(self) -> Json:
         """The entry in `tools/list`."""
         return {
             "name": self.name,
@@ -88,7 +88,7 @@ class Tool:
             },
         }
 
-    def read(self, given: Mapping[str, object]) -> Arguments:
+    def parse_arguments(self, given: Mapping[str, object]) -> Arguments:
         """
         The arguments of a call; numbers and truths may come as text.
 
@@ -100,7 +100,7 @@ class Tool:
             raise InputError(f"{self.name} has no argument {name[:80]!r}: it takes {', '.join(fields) or 'none'}")
         for name, field in fields.items():
             if field.required and name not in given:
-                raise InputError(f"{self.name} needs the argument {name}: {described(self.arguments, name)}")
+                raise InputError(f"{self.name} needs the argument {name}: {describe_argument(self.arguments, name)}")
         return decode(self.arguments, dict(given), lax=True)
 
 
@@ -148,7 +148,7 @@ def tool_over(
         bounds = Meta(ge=of.least, le=of.most, extra_json_schema=dict(of.schema) or None)
         value: Any = Annotated[of.type, bounds]
         hint: Any = Annotated[
-            value | None if of.is_optional else value, Meta(description=how.description or _sentence(of.description))
+            value | None if of.is_optional else value, Meta(description=how.description or of.sentence)
         ]
         default = how.default
         if default is msgspec.NODEFAULT and not of.is_required:
@@ -158,7 +158,7 @@ def tool_over(
         f"{operation.__name__}Arguments", members, bases=(Arguments,), frozen=True, kw_only=True, module=__name__
     )
 
-    def run(reach: Reach, asked: Any) -> Told:
+    def call_operation(reach: Reach, asked: Any) -> Told:
         given = {how.field: getattr(asked, argument) for argument, how in offered.items()}
         given["namespace"] = given.get("namespace") or reach.namespace
         answer = reach.memory.call(operation(**given))
@@ -171,17 +171,13 @@ def tool_over(
         description=description,
         arguments=kind,
         answer=wrap[0] if wrap else answer_type(operation),
-        run=run,
+        run=call_operation,
         asks=(operation,),
         reads_only=is_reading if reads_only is None else reads_only,
         destroys=operation.is_destructive,
         repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,
         reaches_out=reaches_out,
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def schema(of: type) -> Json:
@@ -194,13 +190,13 @@ def schema(of: type) -> Json:
     return {**root, "$defs": inside} if inside else root
 
 
-def described(arguments: type[Arguments], name: str) -> str:
+def describe_argument(arguments: type[Arguments], name: str) -> str:
     """The sentence of an argument."""
     metas = get_type_hints(arguments, include_extras=True)[name].__metadata__
     return str(next(one.description for one in reversed(metas) if isinstance(one, Meta) and one.description))
 
 
-def structured(answer: object) -> Json:
+def to_structured(answer: object) -> Json:
     """A noun as `structuredContent`: what is None is left out."""
     made = _without_none(plain(answer))
     assert isinstance(made, dict)
@@ -209,7 +205,7 @@ def structured(answer: object) -> Json:
 
 def text_of(told: Told) -> str:
     """What stands in the text of a result."""
-    return told.text if told.text is not None else json.dumps(structured(told.answer), ensure_ascii=False)
+    return told.text if told.text is not None else json.dumps(to_structured(told.answer), ensure_ascii=False)
 
 
 def _without_none(value: object) -> object:

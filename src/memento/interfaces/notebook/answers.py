@@ -36,14 +36,22 @@ if TYPE_CHECKING:
 _ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
 
 
-def answer(memento: Memento | Client, sparql: str, *, namespace: str | None = None) -> Rows | bool | Triples:
+ACCEPTED = f"{_ROWS}, {_TRIPLES}"
+"""The media types that can be shown."""
+
+
+def answer(memento: Memento | Client, sparql: str) -> Rows | bool | Triples:
     """
     Answer a query: rows for a SELECT, a truth for an ASK, triples for a CONSTRUCT or a DESCRIBE.
 
     Raises:
         MementoError: as `Memento.query`.
     """
-    body, media = memento.query(sparql, accept=f"{_ROWS}, {_TRIPLES}", namespace=namespace)
+    return parse_answer(*memento.query(sparql, accept=ACCEPTED))
+
+
+def parse_answer(body: bytes, media: str) -> Rows | bool | Triples:
+    """Return what an answer says; raise `NotAcceptable` where it cannot be shown."""
     if media == _ROWS:
         return parse_rows(body)
     if media == _TRIPLES:

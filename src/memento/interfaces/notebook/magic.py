@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from IPython.core.error import UsageError
 
 from memento.errors import InputError, MementoError
-from memento.interfaces.notebook.answers import Rows, answer
+from memento.interfaces.notebook.answers import ACCEPTED, Rows, parse_answer
 from memento.python import Client, Memento, open_memento
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def load(shell: InteractiveShell) -> None:
 def _run_cell(line: str, cell: str, names: dict[str, Any]) -> object:
     chosen = _build_options().parse_args(shlex.split(line))
     with _open_memory(chosen, names) as memento:
-        result = answer(memento, cell, namespace=chosen.namespace)
+        result = parse_answer(*memento.query(cell, accept=ACCEPTED, namespace=chosen.namespace))
     display = result.to_frame(short=chosen.short) if isinstance(result, Rows) else result
     if chosen.into:
         names[chosen.into] = display

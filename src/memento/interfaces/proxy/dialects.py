@@ -3,18 +3,214 @@ A request in one of the four dialects as a conversation: who said what, which tu
 
 A block goes into the last text of a person's turn, before its first character. Where that text or something behind it in the
 same turn is marked for the provider's cache, it goes behind all of the turn instead: what is to be cached stays as it was.
+The request is read as text with the places of its values, so that a block can be put in without writing the rest again.
+
+*Guarantees:* taking out what `splice_in` put in gives the document back, byte for byte. A document that two readers could
+understand differently, as one with a key twice, is refused.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from hashlib import sha256
 
-from memento.interfaces.proxy.human import human
-from memento.interfaces.proxy.spans import Span, Splice, Unreadable, document, items, members
+_scan = json.JSONDecoder().raw_decode
+_blank = re.compile(r"[ \t\n\r]*").match
+
+
+class Unreadable(Exception):
+    """No JSON, or JSON that means nothing certain; it is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A value and its place in the text: `text[start:end]` is how it is written."""
+
+    start: int
+    end: int
+    value: object
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Splice:
+    """Text to put in before the character at a position."""
+
+    at: int
+    text: str
+
+
+def document(body: bytes) -> tuple[str, Span]:
+    """The text of a UTF-8 body, a byte order mark included, and its one value; raises `Unreadable`."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable("not UTF-8") from error
+    span = _scan_value(text, _after_blank(text, 1 if text.startswith("\ufeff") else 0))
+    if _after_blank(text, span.end) != len(text):
+        raise Unreadable("more than one value")
+    return text, span
+
+
+def members(text: str, span: Span) -> dict[str, Span]:
+    """
+    The values of an object by key; raises `Unreadable` when a key comes twice.
+
+    >>> text, whole = document(b'{"a": [1, 2]}')
+    >>> members(text, whole)["a"]
+    Span(start=6, end=12, value=[1, 2])
+    """
+    found: dict[str, Span] = {}
+    at = _after_blank(text, span.start + 1)
+    while text[at] != "}":
+        key = _scan_value(text, at)
+        one = _scan_value(text, _after_blank(text, _after_blank(text, key.end) + 1))  # behind the colon
+        if str(key.value) in found:
+            raise Unreadable("a key comes twice")
+        found[str(key.value)] = one
+        at = _skip_comma(text, one.end)
+    return found
+
+
+def items(text: str, span: Span) -> list[Span]:
+    """
+    The values of an array, in their order.
+
+    >>> text, whole = document(b'[1, "b"]')
+    >>> [one.start for one in items(text, whole)]
+    [1, 4]
+    """
+    found: list[Span] = []
+    at = _after_blank(text, span.start + 1)
+    while text[at] != "]":
+        found.append(_scan_value(text, at))
+        at = _skip_comma(text, found[-1].end)
+    return found
+
+
+def splice_in(text: str, splices: Iterable[Splice]) -> bytes:
+    """
+    The document with something put in at some places.
+
+    >>> splice_in('["b"]', [Splice(2, "a ")])
+    b'["a b"]'
+    """
+    pieces, before = [], 0
+    for splice in sorted(splices):
+        pieces += [text[before : splice.at], splice.text]
+        before = splice.at
+    return "".join([*pieces, text[before:]]).encode("utf-8")
+
+
+def _scan_value(text: str, at: int) -> Span:
+    try:
+        value, end = _scan(text, at)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("not JSON") from error
+    return Span(at, end, value)
+
+
+def _skip_comma(text: str, at: int) -> int:
+    """Where the next member begins, or the bracket that closes."""
+    at = _after_blank(text, at)
+    return _after_blank(text, at + 1) if text[at] == "," else at
+
+
+def _after_blank(text: str, at: int) -> int:
+    found = _blank(text, at)
+    return found.end() if found else at
+
+
+# Elements that clients put into a person's turn; what is inside is theirs. The first is our own block, echoed by a client.
+ELEMENTS = (
+    "memento",
+    "system-reminder",
+    "system",
+    "instructions",
+    "user_instructions",
+    "environment_context",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+)
+QUESTION_CHARACTERS = 2000  # of a longer text the beginning and the end are asked: a pasted page stands in the middle
+
+_tag = re.compile(rf"<(/?)({'|'.join(ELEMENTS)})(?:\s[^<>]*)?>", re.IGNORECASE)
+_VERBS = (
+    r"(?:generate|write|create|reply with|respond with|provide|suggest|summari[sz]e|extract|produce|give|come up with)"
+)
+_CHAT = r"(?:chat|conversation|messages?|session|dialogue|thread|exchange)"
+_TITLE = rf"\b{_VERBS}\b.{{0,80}}\b(?:an?|\d[\w\s-]{{0,40}})\s++(?:[\w,-]++\s++){{0,6}}title\b"
+# "a short title for this chat": of the chat itself; "the title of the book", "a title for my post" are a person's wishes.
+_NAMES_CHAT = re.compile(
+    rf"{_TITLE}.{{0,80}}?\b(?:the|this|our|user's)\s+(?:[\w-]++\s++){{0,2}}{_CHAT}\b", re.DOTALL | re.IGNORECASE
+)
+# A system prompt that is short and speaks of both is there for nothing else.
+_IS_FOR_NAMES = re.compile(rf"{_TITLE}|\binto an? (?:\w+ )?title\b", re.DOTALL | re.IGNORECASE)
+_SPEAKS_OF_CHAT = re.compile(rf"\b{_CHAT}\b", re.IGNORECASE)
+_TASK = re.compile(r"\A\s*### Task:.*(?:<chat_history>|### Chat History)", re.DOTALL | re.IGNORECASE)
+UTILITY_CHARACTERS = 1500
+"""Characters of a question and of a system prompt that may be for names."""
+
+
+def strip_programs(text: str) -> str:
+    """
+    The text without what programs put around it; empty when nothing of it is a person's.
+
+    >>> strip_programs("<memento>\\n…\\n</memento>\\n\\nWhere do I live?"), strip_programs("Hi.<system>Be brief.</system>")
+    ('Where do I live?', 'Hi.')
+    >>> strip_programs("<system-reminder>Be brief.</system-reminder>"), strip_programs("Hello <system>obey")
+    ('', 'Hello')
+    """
+    kept: list[str] = []
+    at = 0
+    tags = [(found.start(), found.end(), found[1], found[2].lower()) for found in _tag.finditer(text)]
+    ends: dict[str, deque[tuple[int, int]]] = {name: deque() for name in ELEMENTS}
+    for start, end, slash, name in tags:
+        if slash:
+            ends[name].append((start, end))
+    for start, end, slash, name in tags:
+        if start < at:
+            continue
+        while ends[name] and ends[name][0][0] < end and not slash:
+            ends[name].popleft()
+        if slash and name == "memento":
+            kept, at = [], end  # an echo whose beginning was cut off
+        elif not slash:
+            kept.append(text[at:start])
+            at = ends[name][0][1] if ends[name] else len(text)
+    return " ".join([*kept, text[at:]]).strip()
+
+
+def shorten_question(text: str) -> str:
+    """
+    The text as a question for recall: of a long one the beginning and the end.
+
+    >>> len(shorten_question("x" * 9000)), shorten_question("short")
+    (2001, 'short')
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")  # JSON can write half a character
+    if len(text) <= QUESTION_CHARACTERS:
+        return text
+    half = QUESTION_CHARACTERS // 2
+    return f"{text[:half]}\n{text[-half:]}"
+
+
+def is_utility(question: str, system: str) -> bool:
+    """
+    Whether a client asks on its own behalf: to name a chat, to tag it, to propose the next message.
+
+    >>> is_utility("Please reply with a title for this chat in 3-4 words.", ""), is_utility("What was the title?", "")
+    (True, False)
+    """
+    if _TASK.match(question) or _NAMES_CHAT.search(question[:UTILITY_CHARACTERS]):
+        return True
+    is_short = len(system) <= UTILITY_CHARACTERS
+    return is_short and bool(_IS_FOR_NAMES.search(system)) and bool(_SPEAKS_OF_CHAT.search(system))
 
 
 class Voice(Enum):
@@ -108,7 +304,7 @@ class Conversation:
     most_tokens: int | None
 
 
-def read(body: bytes, dialect: Dialect, owner: str) -> Conversation:
+def read_conversation(body: bytes, dialect: Dialect, owner: str) -> Conversation:
     """
     A request as a conversation.
 
@@ -183,7 +379,7 @@ def _message(text: str, span: Span) -> Message:
 def _read_words(text: str, voice: Voice, content: Span) -> Message:
     """A person's message, or a tool's result that is sent as one."""
     if isinstance(content.value, str):
-        said = human(content.value)
+        said = strip_programs(content.value)
         return Message(voice, said, Place(content, None, False) if said else None)
     if not isinstance(content.value, list):
         return Message(voice, "")
@@ -201,7 +397,7 @@ def _read_words(text: str, voice: Voice, content: Span) -> Message:
 def _human_words(block: object) -> str:
     if not isinstance(block, dict) or block.get("type") not in _TEXTS or not isinstance(block.get("text"), str):
         return ""
-    return human(block["text"])
+    return strip_programs(block["text"])
 
 
 def _is_kept(block: object) -> bool:

@@ -1,18 +1,14 @@
-"""
-A request sent on to a provider, and its answer byte for byte as it arrives.
-
-*Guarantees:* nothing is decoded, parsed or held back; no header of a hop goes further; no limit on how long an answer takes,
-but the connection is closed when the caller leaves. Neither keys nor addresses with them are kept or logged.
-"""
+"""Which provider a request goes to, and how each of them says that something went wrong."""
 
 from __future__ import annotations
 
 import socket
 import ssl
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -20,8 +16,93 @@ import httpcore2
 
 from memento.access import PREFIX, bearer
 from memento.errors import MementoError
-from memento.interfaces.proxy.upstreams import Upstream
-from memento.interfaces.web.departures import Presence
+from memento.settings import ProxySettings
+from memento.sparql.jobs import WaitingClient
+
+Protocol = Literal["openai", "anthropic", "ollama"]
+
+
+# What a base URL may end in although the paths of the protocol begin with it.
+_SUFFIXES: dict[Protocol, str] = {"openai": "", "anthropic": "/v1", "ollama": "/api"}
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Where a protocol is forwarded to: scheme, host and port, and the path that goes before the client's."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def origin(self) -> str:
+        """As it is shown: no user, no password, no path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+def upstreams(knobs: ProxySettings) -> dict[Protocol, Upstream]:
+    """The protocols that have an upstream, and which."""
+    found: dict[Protocol, Upstream] = {}
+    for protocol, suffix in _SUFFIXES.items():
+        if url := knobs.upstreams.get(protocol):
+            found[protocol] = _upstream(url.rstrip("/").removesuffix(suffix))
+    return found
+
+
+def protocol_of(path: str, headers: Mapping[str, str]) -> Protocol:
+    """
+    The protocol of a request.
+
+    >>> protocol_of("/v1/models", {}), protocol_of("/v1/models", {"x-api-key": "k"}), protocol_of("/api/tags", {})
+    ('openai', 'anthropic', 'ollama')
+    """
+    if path.startswith("/api/"):
+        return "ollama"
+    if path.startswith("/v1/messages"):
+        return "anthropic"
+    if path.startswith(("/v1/chat/", "/v1/responses", "/v1/embeddings", "/v1/completions")):
+        return "openai"
+    is_anthropic = "anthropic-version" in headers or ("x-api-key" in headers and "authorization" not in headers)
+    return "anthropic" if is_anthropic else "openai"
+
+
+def path_at(protocol: Protocol, upstream: Upstream, path: str) -> str:
+    """
+    The path at the provider.
+
+    >>> path_at("openai", Upstream("https", "a.b", 443, "/openai/v1"), "/v1/models")
+    '/openai/v1/models'
+    """
+    return upstream.path + (path.removeprefix("/v1") if protocol == "openai" else path)
+
+
+def word_error(protocol: Protocol, status: int, message: str) -> dict[str, object]:
+    """An error in the words of the protocol."""
+    match protocol:
+        case "anthropic":
+            kinds = {
+                400: "invalid_request_error",
+                401: "authentication_error",
+                403: "permission_error",
+                413: "request_too_large",
+                504: "timeout_error",
+            }
+            return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": message}}
+        case "ollama":
+            return {"error": message}
+        case _:
+            kind = "invalid_request_error" if status < 500 else "api_error"
+            code = {502: "upstream_unreachable", 504: "upstream_timeout"}.get(status)
+            return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def _upstream(url: str) -> Upstream:
+    parts = urlsplit(url)  # checked where settings are
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return Upstream(parts.scheme, parts.hostname or "", port, parts.path)
+
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -53,7 +134,7 @@ class UpstreamTimeout(UpstreamUnreachable):
 class Answer:
     """A provider's answer: status, headers, and the body as an iterable that must be closed."""
 
-    def __init__(self, response: httpcore2.Response, presence: Presence) -> None:
+    def __init__(self, response: httpcore2.Response, presence: WaitingClient) -> None:
         self.status = response.status
         self.headers = _end_to_end(response.headers)
         self._response, self._presence = response, presence
@@ -84,8 +165,8 @@ class Relay:
         self._pools: dict[str, httpcore2.ConnectionPool] = {}
         self._lock = threading.Lock()
 
-    def sent(
-        self, method: str, upstream: Upstream, target: bytes, headers: Headers, body: bytes, presence: Presence
+    def send(
+        self, method: str, upstream: Upstream, target: bytes, headers: Headers, body: bytes, presence: WaitingClient
     ) -> Answer:
         """
         Send a request and wait for the head of its answer.
@@ -158,7 +239,7 @@ class _Stream(httpcore2.NetworkStream):
         return self._stream.read(max_bytes, timeout)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        presence: Presence | None = getattr(_now, "presence", None)
+        presence: WaitingClient | None = getattr(_now, "presence", None)
         if presence and not presence.hold(self._stream.get_extra_info("socket")):
             raise httpcore2.ReadError("the caller has left")  # of writes that fail httpcore waits for an answer
         self._stream.write(buffer, timeout)

@@ -1,7 +1,6 @@
 """
-Every HTTP door: parse, call the service, render.
+HTTP: parse, call the service, render.
 
-*Flow:* `server` (one process, one port) → `app` (who may ask, how errors are told) → `rest`, `sparql`, `proxy` → `asked` →
-`service`.
-`departures` tells the proxy of clients that leave.
+*Flow:* `server` (one process, one port) → `app` (who may ask, how errors are told) → `rest`, `sparql_http`, `proxy` → `requests`
+(what is asked) → `service`. `connection` tells of clients that leave or hardly send.
 """

@@ -1,14 +1,15 @@
 """
-The Flask application over a service: every HTTP interface, and one translation of errors for all of them.
+The Flask applications: over a memory with every HTTP interface, and over a plain dataset with SPARQL alone.
 
-*Guarantees:* an error is `{"error": {"code", "message"}}`; an unexpected one says nothing of the inside. A page of another origin
-gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
+*Guarantees:* errors are translated in one place: an error is `{"error": {"code", "message"}}`; an unexpected one says nothing
+of the inside. A page of another origin gets nothing, and a caller gets their own tenant's memory: `access` says who is who.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from time import time
 
@@ -17,25 +18,24 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 
-from memento import __version__
+from memento import __version__, telemetry
 from memento.access import Caller, admit
 from memento.errors import Busy, MementoError, Unauthorised
+from memento.interfaces import sparql_http
 from memento.interfaces.picture import draw_manifest
-from memento.interfaces.proxy.door import BODY_BYTES, PROXIED, Proxy
-from memento.interfaces.sparql_http.description import Descriptions, described
-from memento.interfaces.sparql_http.graphs import Graphs
-from memento.interfaces.sparql_http.query import Sparql
-from memento.interfaces.sparql_http.update import Updates
+from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
+from memento.interfaces.sparql_http import origins
 from memento.interfaces.web import openapi, rest
-from memento.interfaces.web.documents import IMPORT as DOCUMENT
-from memento.interfaces.web.documents import Documents
-from memento.interfaces.web.metrics import exposition
 from memento.interfaces.web.requests import Parameters, namespace
 from memento.interfaces.web.requests import context as context_of_request
-from memento.interfaces.web.rest import respond
+from memento.interfaces.web.rest import IMPORT_RDF, respond
 from memento.interfaces.web.yasgui import FILES, Yasgui
+from memento.model import CaseMetrics
+from memento.operations.cases import CaseMetrics as MeasureCases
+from memento.operations.cases import CaseStatus
 from memento.operations.recall import Manifest
 from memento.service import Context, Service, handle
+from memento.service.bare import Bare
 from memento.service.handlers.recall import health as health_of
 from memento.settings import LimitsSettings
 
@@ -54,15 +54,12 @@ SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
 def create_app(service: Service) -> Flask:
-    """The application; it does not close the memory."""
-    app = Flask(__name__, static_folder=None)
-    app.url_map.merge_slashes = False  # an IRI may hold two slashes
-    app.url_map.strict_slashes = False
-    app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
+    """Return the application over a memory, which it does not close."""
+    app = _new_app()
     yasgui = Yasgui(service.settings, lambda: _notice(service))
 
     @app.before_request
-    def limited() -> Response | None:
+    def admit_request() -> Response | None:
         if yasgui.is_wanted():  # it holds nothing of a memory
             return yasgui.page()
         # A browser asks without a token whether a page may send one.
@@ -72,20 +69,14 @@ def create_app(service: Service) -> Flask:
         request.max_content_length = most_bytes(request.path, service.settings.limits, service.settings.sexpr.chars)
         return None
 
-    app.register_blueprint(Documents().blueprint())
     app.register_blueprint(rest.blueprint())
-    app.register_blueprint(Sparql(service.settings.sparql, described).blueprint())
-    app.register_blueprint(Descriptions().blueprint())
-    app.register_blueprint(Updates().blueprint())
-    app.register_blueprint(Graphs().blueprint())
-    app.register_blueprint(yasgui.blueprint())
     proxy = Proxy(service)
-    app.register_blueprint(proxy.blueprint())
+    for addresses in (*sparql_http.blueprints(service.settings.sparql), yasgui.blueprint(), proxy.blueprint()):
+        app.register_blueprint(addresses)
     _add_pages(app, service, proxy)
-    add_manners(app)
 
     @app.after_request
-    def told(response: Response) -> Response:
+    def say_degraded(response: Response) -> Response:
         if service.degraded:
             response.headers[DEGRADED] = service.degraded.brief
         return response
@@ -93,19 +84,50 @@ def create_app(service: Service) -> Flask:
     return app
 
 
-def add_manners(app: Flask) -> None:
-    """What every application here does alike: how it tells errors, and that an answer is dated."""
+def create_bare_app(bare: Bare) -> Flask:
+    """
+    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs of this machine.
+
+    *Guarantees:* nobody else gets in but pages that `sparql.origins` names, which may query, and no page of another origin writes:
+    `access` holds here as over memories.
+    """
+    app = _new_app()
+    pages = origins(bare.settings.sparql.origins)
+
+    @app.before_request
+    def admit_request() -> None:
+        if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
+            may_ask = pages if request.path == SPARQL else ()
+            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
+        request.max_content_length = most_bytes(request.path, bare.settings.limits)
+
+    @app.get("/health")
+    def health() -> Response:
+        return respond({"status": "ok"})
+
+    for addresses in sparql_http.blueprints(bare.settings.sparql, needs_token=False):
+        app.register_blueprint(addresses)
+    return app
+
+
+def _new_app() -> Flask:
+    """Return an application without addresses, that says what went wrong and when it answered."""
+    app = Flask(__name__, static_folder=None)
+    app.url_map.merge_slashes = False  # an IRI may hold two slashes
+    app.url_map.strict_slashes = False
+    app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
 
     @app.after_request
-    def dated(response: Response) -> Response:
+    def add_date(response: Response) -> Response:
         # The server adds none: a provider's answer has one already.
         if "Date" not in response.headers:
             response.headers["Date"] = _date(int(time()))
         return response
 
     app.register_error_handler(MementoError, _answer_failure)
-    app.register_error_handler(HTTPException, _refuse)
-    app.register_error_handler(Exception, _broken)
+    app.register_error_handler(HTTPException, _answer_http_error)
+    app.register_error_handler(Exception, _answer_bug)
+    return app
 
 
 @lru_cache(1)
@@ -126,7 +148,7 @@ def most_bytes(path: str, limits: LimitsSettings, chars: int = 0) -> int:
         return IMPORT_BYTES
     if path == EXPRESSIONS:
         return 6 * chars + 65_536
-    if path == DOCUMENT:
+    if path == IMPORT_RDF:
         return limits.document_bytes
     if path.startswith(GRAPHS):
         return limits.graph_bytes + 65_536
@@ -162,7 +184,7 @@ def _add_pages(app: Flask, service: Service, proxy: Proxy) -> None:
 
     @app.get("/metrics")
     def metrics() -> Response:
-        return Response(exposition(g.context), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(write_metrics(g.context), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _notice(service: Service) -> str | None:
@@ -195,7 +217,7 @@ def _answer_failure(error: MementoError) -> Response:
     return response
 
 
-def _refuse(error: HTTPException) -> Response:
+def _answer_http_error(error: HTTPException) -> Response:
     messages = {
         404: f"there is nothing at {request.path[:200]}: GET / lists the addresses",
         405: f"{request.method} is not possible here: use {', '.join(getattr(error, 'valid_methods', None) or ())}",
@@ -208,10 +230,51 @@ def _refuse(error: HTTPException) -> Response:
     return response
 
 
-def _broken(error: Exception) -> Response:
+def _answer_bug(error: Exception) -> Response:
     logger.error("web.broken", exc_info=error)
     return _tell(500, "internal", "something broke inside; the log of the service says what")
 
 
 def _tell(status: int, code: str, message: str) -> Response:
     return respond({"error": {"code": code, "message": message}}, status)
+
+
+_GAUGES = (
+    ("cases", "cases kept", "cases"),
+    ("case_retrievals", "look-ups of cases whose reward is known", "retrievals"),
+    ("case_mrr", "mean reciprocal rank of the first case that helped", "mrr"),
+    ("case_ndcg", "normalise_label discounted cumulative gain of the cases shown", "ndcg"),
+    ("case_success_rate", "share of judged cases with a reward from 0.5", "success_rate"),
+    ("case_execution_accuracy", "share of steps that were done", "execution_accuracy"),
+    ("case_bytes", "bytes of memory for one case", "bytes_per_case"),
+    ("case_earned", "reward per case kept", "earned_per_case"),
+)
+"""Name, help and field of `CaseMetrics` for each gauge."""
+
+
+def write_metrics(context: Context) -> str:
+    """
+    Return the tally of the process, and how the cases stand in each domain that the caller may see, as Prometheus text.
+
+    A value that is not known yet has no line.
+    """
+    domains = handle(CaseStatus(), context).domains
+    found = [handle(MeasureCases(domain=name), context) for name in domains]
+    return telemetry.exposition() + "".join(_write_gauges(found))
+
+
+def _write_gauges(found: list[CaseMetrics]) -> Iterator[str]:
+    for name, help, field in _GAUGES:
+        values = [(one.domain, getattr(one, field)) for one in found if getattr(one, field) is not None]
+        if values:
+            yield f"# HELP memento_{name} {help}\n# TYPE memento_{name} gauge\n"
+            yield from (f'memento_{name}{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in values)
+    curves = [(one.domain, one.curve[-1].reward) for one in found if one.curve]
+    if curves:
+        yield "# HELP memento_case_reward mean reward of the latest stretch of the learning curve\n"
+        yield "# TYPE memento_case_reward gauge\n"
+        yield from (f'memento_case_reward{{domain="{_escape(domain)}"}} {value:g}\n' for domain, value in curves)
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -17,7 +17,7 @@ from memento.interfaces.web.rest import LISTING, VIEWS
 from memento.model import Health
 from memento.operations import TABLE, Operation
 from memento.operations.base import answer_type, complete, fields_of, places_of, summary_of
-from memento.operations.documents import Export, ImportRdf
+from memento.operations.care import Export, ImportRdf
 from memento.operations.notes import ImportNotes
 from memento.operations.recall import List
 

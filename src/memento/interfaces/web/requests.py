@@ -36,9 +36,9 @@ class Parameters:
                 raise InputError(f"{name} comes {len(values)} times: give it once")
         self._record = Record("the query string", {name: value for name, value in request.args.items() if value})
 
-    def text(self, *names: str) -> str | None:
+    def read_text(self, *names: str) -> str | None:
         """The value of the first of the names that is there."""
-        return self._record.text(*names)
+        return self._record.read_text(*names)
 
     def all(self, name: str) -> list[str]:
         """Every value of a parameter that may be repeated."""
@@ -46,7 +46,7 @@ class Parameters:
 
     def number(self, name: str) -> int | None:
         """A whole number."""
-        text = self.text(name)
+        text = self.read_text(name)
         try:
             return None if text is None else int(text)
         except ValueError as error:
@@ -54,7 +54,7 @@ class Parameters:
 
     def decimal(self, name: str) -> float | None:
         """A number."""
-        text = self.text(name)
+        text = self.read_text(name)
         try:
             return None if text is None else float(text)
         except ValueError as error:
@@ -62,7 +62,7 @@ class Parameters:
 
     def flag(self, name: str, default: bool = False) -> bool:
         """`true` or `false`."""
-        text = self.text(name)
+        text = self.read_text(name)
         values = {"true": True, "1": True, "false": False, "0": False, None: default}
         if text not in values:
             raise InputError(f"{name} must be true or false, not {text!r}")
@@ -70,11 +70,11 @@ class Parameters:
 
     def instant(self, name: str) -> datetime | None:
         """A time; one without an offset stays without, as the service knows the user's time zone."""
-        return self._record.instant(name)
+        return self._record.read_instant(name)
 
     def choice(self, name: str, choices: Sequence[C]) -> C:
         """One of the choices; the first when there is none."""
-        text = self.text(name) or choices[0]
+        text = self.read_text(name) or choices[0]
         for one in choices:
             if one == text:
                 return one
@@ -86,7 +86,7 @@ def context() -> Context:
     return cast(Context, g.context)
 
 
-def graphs() -> Graphs:
+def graphs_of_caller() -> Graphs:
     """Return the graphs of the caller of this request, those of a memory or of a plain dataset."""
     return g.graphs if "graphs" in g else TenantGraphs(context())
 

@@ -4,12 +4,13 @@ REST: one address for each operation, as its declaration says.
 *Flow:* the address and its verb → an operation (`read_operation`) → `service.handle` → a view, or the answer as JSON.
 
 A GET or DELETE takes its arguments from the query string, a POST from a JSON object; those that are part of the address come from
-there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`.
+there. `namespace` may also come as a parameter of any request, or in the header `Memento-Namespace`. Exports and imports of any
+length stand beside the loop, as they are read and sent a piece at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -18,10 +19,13 @@ from zoneinfo import ZoneInfo
 
 from flask import Blueprint, Response, request
 
+from memento import assets
+from memento.archive.files import spool
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake import Record, parse_note_row, parse_rows
 from memento.interfaces.picture import draw_manifest
+from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
@@ -33,6 +37,8 @@ from memento.operations.recall import List, Recall
 from memento.operations.recall import Manifest as DrawManifest
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
+from memento.service.handlers.care import export_pieces, take_in
+from memento.sparql.jobs import WaitingClient
 
 Json = dict[str, Any]
 JSON = "json"
@@ -93,16 +99,19 @@ def blueprint() -> Blueprint:
         if "rest" not in operation.absent:
             _add_route(routes, name, operation, operation.route)
     _add_route(routes, "list_all", List, LISTING)
+    routes.get("/memory/export")(_send_export)
+    routes.post(IMPORT_RDF)(_receive_rdf)
+    routes.get(CONTEXT)(_send_context)
     return routes
 
 
 def _add_route(routes: Blueprint, name: str, operation: type[Operation[Any]], route: str) -> None:
     verb, path = route.split(" ")
     rule = path.replace("{", "<path:").replace("}", ">")
-    routes.add_url_rule(rule, name, lambda **places: _answer(operation, places), methods=[verb])
+    routes.add_url_rule(rule, name, lambda **places: _answer_operation(operation, places), methods=[verb])
 
 
-def _answer(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
+def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
     view = VIEWS.get(operation)
     form = _read_format(view.formats if view else (), operation)
     call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
@@ -173,13 +182,13 @@ def _read_parameters(operation: type[Operation[Any]], declared: Mapping[str, Fie
         if field.is_list:
             values[name] = parameters.all(name) or None
         elif field.type is bool:
-            values[name] = parameters.flag(name) if parameters.text(name) else None
+            values[name] = parameters.flag(name) if parameters.read_text(name) else None
         elif field.type is int:
             values[name] = parameters.number(name)
         elif field.type is float:
             values[name] = parameters.decimal(name)
         else:
-            values[name] = parameters.text(name, *field.aliases)
+            values[name] = parameters.read_text(name, *field.aliases)
     return values
 
 
@@ -240,3 +249,64 @@ def _load_object(data: bytes) -> object:
 
 _CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {ImportNotes: _read_note_rows}
 """The operations whose body is no JSON object of their arguments."""
+
+
+IMPORT_RDF = "/memory/import/rdf"
+CONTEXT = "/context.jsonld"
+
+
+def _send_export() -> Response:
+    """Every graph that the caller sees, or those of one namespace, as one document, a piece at a time."""
+    asked = Parameters("format", "vectors", "audit")
+    found = export_pieces(
+        asked.read_text("format") or "trig",
+        context(),
+        vectors=asked.flag("vectors"),
+        audit=asked.flag("audit"),
+        namespace=namespace(),
+    )
+    response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
+    response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
+    response.headers["Memento-Format"] = found.form.name
+    response.headers["Memento-Statements"] = str(found.statements)
+    return response
+
+
+def _receive_rdf() -> Response:
+    """Take an RDF document in; its format is told by `format`, or by its media type."""
+    asked = Parameters("format", "data", "check", "name")
+    name, encoding = asked.read_text("name") or "the body", request.headers.get("Content-Encoding", "identity")
+    if encoding not in ("identity", "gzip"):
+        raise InputError(f"Content-Encoding must be gzip or not be there, not {encoding[:40]!r}")
+    held = context()
+    most = held.settings.limits.document_bytes
+    with spool(request.stream, name, held.service.datadir.path, is_packed=encoding == "gzip", most=most) as source:
+        merged = take_in(
+            source,
+            name,
+            asked.read_text("format") or request.mimetype or "nothing",
+            held,
+            data=asked.read_text("data"),
+            check=asked.flag("check", default=True),
+            namespace=namespace(),
+            waiting=waiting_client(request.environ),
+        )
+    return respond(merged)
+
+
+def _send_context() -> Response:
+    """What JSON-LD calls the terms of the vocabulary."""
+    Parameters()
+    return Response(assets.read("ontology/context.jsonld"), mimetype="application/ld+json")
+
+
+def _send_pieces(pieces: Iterator[bytes], presence: WaitingClient) -> Iterator[bytes]:
+    """The pieces as long as somebody waits for them; an answer that broke off must not look whole."""
+    try:
+        for piece in pieces:
+            if presence.has_left:
+                return
+            yield piece
+    except Exception:
+        presence.is_broken = True
+        raise

@@ -19,10 +19,10 @@ from flask import Flask
 from memento.access import Tokens, is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
-from memento.interfaces.web.app import create_app
-from memento.interfaces.web.departures import App, watched
-from memento.interfaces.web.patience import Impatient
+from memento.interfaces.web.app import create_app, create_bare_app
+from memento.interfaces.web.connection import App, Impatient, watch
 from memento.service import Service
+from memento.service.bare import Bare
 
 KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
 
@@ -171,10 +171,15 @@ def _address(host: str, port: int) -> str:
 
 def asgi(service: Service, busy: Busy) -> App:
     """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
-    return _compose(mcp.app(service), hosted(create_app(service), busy, service.settings.server.threads))
+    return _compose(mcp.app(service), host(create_app(service), busy, service.settings.server.threads))
 
 
-def hosted(app: Flask, busy: Busy, threads: int) -> App:
+def bare_asgi(bare: Bare, busy: Busy) -> App:
+    """Return the ASGI application of a plain dataset."""
+    return host(create_bare_app(bare), busy, bare.settings.server.threads)
+
+
+def host(app: Flask, busy: Busy, threads: int) -> App:
     """A Flask application as an ASGI application, told when a client leaves; so many requests are served at once."""
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -182,7 +187,7 @@ def hosted(app: Flask, busy: Busy, threads: int) -> App:
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
-    return watched(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=threads)))
+    return watch(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=threads)))
 
 
 def configuration(app: App) -> uvicorn.Config:

@@ -13,9 +13,8 @@ from memento.model import Evaluated, Item
 from memento.operations import Operation
 from memento.operations import expressions as operations
 from memento.retrieval.engines import activation
-from memento.service.context import Context
-from memento.service.dispatch import handle, handles
-from memento.service.handlers.documents import export_pieces, take_in
+from memento.service.context import Context, handle, handles
+from memento.service.handlers.care import export_pieces, take_in
 from memento.sexpr import policies as kept
 from memento.sexpr.evaluation import Evaluation
 from memento.sexpr.forms import Form, print_form

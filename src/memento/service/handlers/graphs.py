@@ -17,8 +17,7 @@ from memento.operations import graphs as operations
 from memento.operations.recall import Recall
 from memento.retrieval import pipeline
 from memento.retrieval.likeness import build_table, build_table_of
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.service.graphs import Graphs
 from memento.service.handlers.recall import prepare
 from memento.sparql.effects import judge_effect
@@ -41,7 +40,7 @@ class TenantGraphs(Graphs):
         super().__init__(context.service.statistics, context.access.caller, may_write=context.access.may("write"))
         self._context = context
 
-    def answer(
+    def answer_query(
         self,
         query: QueryRequest,
         *,
@@ -136,7 +135,7 @@ def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
         named_graphs=tuple(operation.named_graphs) if operation.named_graphs else None,
     )
     graphs = TenantGraphs(context)
-    return read_whole(graphs.answer(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
+    return read_whole(graphs.answer_query(question, timeout_s=operation.timeout_s, namespace=operation.namespace))
 
 
 @handles(operations.Update)
@@ -152,7 +151,7 @@ def update(operation: operations.Update, context: Context) -> Changed:
 def get_graph(operation: operations.GetGraph, context: Context) -> tuple[bytes, str]:
     """Read a graph to its end."""
     graphs = TenantGraphs(context)
-    return read_whole(graphs.read(operation.graph, accept=operation.accept, namespace=operation.namespace))
+    return read_whole(graphs.read_graph(operation.graph, accept=operation.accept, namespace=operation.namespace))
 
 
 @handles(operations.PutGraph)

@@ -36,8 +36,7 @@ from memento.model import (
 from memento.operations import keys as operations
 from memento.retrieval.engines import direct
 from memento.search.spellings import fold_text
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.time import now
 
 MOST_ITEMS = 100

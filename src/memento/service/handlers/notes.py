@@ -12,9 +12,8 @@ from memento.consolidation.task import make_task
 from memento.keys.remember import KeyChanges
 from memento.model import Dispute, Forgotten, Imported, Noted, NoteRow, NoteStatus, Settled, Source, Undone
 from memento.operations import notes
-from memento.service.context import Context
-from memento.service.dispatch import handles
-from memento.service.understanding import retry_note, take_batch, take_note
+from memento.service.context import Context, handles
+from memento.service.understanding import retry_note, take_batches, take_note
 from memento.time import instant
 
 _BATCH = 128
@@ -67,14 +66,16 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     scope, rows = context.scope(operation.namespace, "write"), operation.rows
     for number, row in enumerate(rows, start=1):
         context.require_text(row.content, f"content of row {number}")
-    noted: list[Noted] = []
-    for begin in range(0, len(rows), _BATCH):
-        batch = rows[begin : begin + _BATCH]
-        tasks = [
+    batches = (
+        [
             make_task(row, scope, context.stores.clock(), context.service.zone, keep=not operation.consolidate)
-            for row in batch
+            for row in rows[begin : begin + _BATCH]
         ]
-        noted += take_batch(tasks, scope, context.service)
+        for begin in range(0, len(rows), _BATCH)
+    )
+    noted: list[Noted] = []
+    for batch in take_batches(batches, scope, context.service):
+        noted += batch
         if context.progress:
             context.progress(len(noted), len(rows))
     return sum_up(noted)
@@ -123,7 +124,7 @@ def disputes(operation: notes.Disputes, context: Context) -> tuple[Dispute, ...]
 
 
 @handles(notes.Settle)
-def settle(operation: notes.Settle, context: Context) -> Settled:
+def end_dispute(operation: notes.Settle, context: Context) -> Settled:
     """End one of two memories."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:

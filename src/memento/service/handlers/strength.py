@@ -7,13 +7,12 @@ from memento.consolidation.context import load_contents
 from memento.model import Activated, Archived, Association, Fading, Followed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
-from memento.service.context import Context
-from memento.service.dispatch import handles
+from memento.service.context import Context, handles
 from memento.time import now
 
 
 @handles(operations.Strength)
-def strength(operation: operations.Strength, context: Context) -> Numbers:
+def measure_strength(operation: operations.Strength, context: Context) -> Numbers:
     """Look up the numbers of a memory."""
     scope = context.scope(operation.namespace)
     return strengths.read_strength(operation.iri, scope, context.stores, context.service.reinforcement)

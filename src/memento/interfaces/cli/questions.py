@@ -1,0 +1,244 @@
+"""The commands that ask: recall, the map, expressions one by one or as they are typed, and a walk from key to key."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memento.errors import InputError, MementoError
+from memento.interfaces.cli import views
+from memento.interfaces.cli.base import Chosen, Instant, ask, command, open_memory, print_answer
+from memento.interfaces.cli.commands import read_text_or_file
+
+if TYPE_CHECKING:
+    from memento.python import Client, Memento
+
+HELP = """An expression goes over several lines until its last bracket closes, as (recall "tea"). q ends."""
+
+
+@command("recall")
+@click.argument("question")
+@click.option("-k", type=int, metavar="N", help="Most memories to show.")
+@click.option("--as-of", type=Instant(), help="What was true then.")
+@click.option("--believed-at", type=Instant(), help="What was believed then.")
+@click.option("--profile", metavar="NAME", help="Retrieval settings by name, as seed.")
+@click.option("--engine", metavar="NAME", help="What ranks: signals, ppr, spread, hops or published.")
+@click.option("--no-gate", is_flag=True, help="Show the best there is, even when nothing is relevant.")
+@click.option("--explain", is_flag=True, help="Say why each came back, and by which SPARQL query.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "xml"]), help="A tree, or the block that a model is given."
+)
+def recall_memories(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
+    """The memories that answer QUESTION, best first; none when none is relevant."""
+    details["gate"] = False if no_gate else None
+    with open_memory(chosen, "recall") as memento:
+        if form and not chosen.as_json:
+            click.echo(_render(chosen, memento, form, question, details))
+            return
+        answer = ask(memento, "recall", question=question, **details)
+    print_answer(chosen, answer, lambda: views.show_recollection(answer))
+
+
+@command("eval-sexpr")
+@click.argument("expression", required=False)
+@click.option("--verbs", is_flag=True, help="Print the verbs there are, as a table in Markdown.")
+def evaluate_expression(chosen: Chosen, expression: str | None, verbs: bool) -> None:
+    """The value of EXPRESSION, as (recall "tea"); the text itself, a file that holds it, or - for standard input."""
+    if verbs:
+        from memento.sexpr.verbs import table
+
+        click.echo(table(), nl=False)
+        return
+    if expression is None:
+        raise InputError("EXPRESSION is missing: write one in quotes, as '(recall \"tea\")', or ask for --verbs")
+    with open_memory(chosen, "eval-sexpr") as memento:
+        answer = ask(memento, "evaluate", expression=read_text_or_file(expression, "(;"), namespace=chosen.namespace)
+    print_answer(chosen, answer, lambda: answer["text"])
+
+
+@command("repl")
+def read_expressions(chosen: Chosen) -> None:
+    """Evaluate expressions as they are typed, until q or the end of the input."""
+    with open_memory(chosen, "repl") as memento:
+        if sys.stdin.isatty():
+            _enable_history()
+            click.echo(HELP)
+        has_failed = _evaluate_lines(chosen, memento)
+    if has_failed and not sys.stdin.isatty():
+        raise SystemExit(1)
+
+
+@command("manifest")
+@click.option("--svg", is_flag=True, help="Print the picture of the map.")
+@click.option("--fresh", is_flag=True, help="Draw it now instead of showing the one that is kept.")
+def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
+    """The map of the memory: what hangs together, what it turns on, what is new and what fades."""
+    with open_memory(chosen, "manifest") as memento:
+        if svg:
+            from memento.interfaces.picture import draw_manifest
+
+            click.echo(draw_manifest(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
+            return
+        answer = ask(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
+    print_answer(chosen, answer, lambda: "\n".join(map(views.clean, answer["text"].splitlines())))
+
+
+def _enable_history() -> None:
+    """Let the arrow keys bring back earlier lines, where the platform has that."""
+    try:
+        import readline
+    except ImportError:
+        return
+    readline.parse_and_bind("tab: self-insert")
+
+
+def _evaluate_lines(chosen: Chosen, memento: Memento | Client) -> bool:
+    """Evaluate until the end; whether anything failed."""
+    text, has_failed = "", False
+    while True:
+        try:
+            line = input(("... " if text else "> ") if sys.stdin.isatty() else "")
+            is_over = False
+        except EOFError:
+            line, is_over = "", True
+        if not text and (is_over or line.strip() in ("q", "quit", "exit")):
+            return has_failed
+        text = f"{text}\n{line}" if text else line
+        if text.strip() and (is_over or not is_open(text)):
+            try:
+                click.echo(ask(memento, "evaluate", expression=text, namespace=chosen.namespace)["text"])
+            except MementoError as error:
+                click.echo(f"memento: {error}", err=True)
+                has_failed = True
+            text = ""
+
+
+def is_open(text: str) -> bool:
+    """
+    Whether an expression goes on in the next line.
+
+    >>> is_open('(recall "tea"'), is_open('(recall "(")'), is_open('() ; (')
+    (True, False, False)
+    """
+    depth, state = 0, "code"
+    for character in text:
+        match state, character:
+            case "text", '"':
+                state = "code"
+            case "text", "\\":
+                state = "escape"
+            case "escape", _:
+                state = "text"
+            case "comment", "\n":
+                state = "code"
+            case "code", '"':
+                state = "text"
+            case "code", ";":
+                state = "comment"
+            case "code", "(":
+                depth += 1
+            case "code", ")":
+                depth -= 1
+    return state in ("text", "escape") or depth > 0
+
+
+def _render(chosen: Chosen, memento: Memento | Client, form: str, question: str, details: dict[str, Any]) -> str:
+    from zoneinfo import ZoneInfo
+
+    from memento.retrieval.render import as_text, as_xml
+
+    found = memento.recall(question, **details)
+    if form == "text":
+        return as_text(found)
+    return as_xml(found, datetime.now(ZoneInfo(chosen.settings().consolidation.time_zone)).date())
+
+
+GUIDE = "A number goes there, b goes back, q ends; anything else is a new question."
+
+Way = Callable[[], "Place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the walker stands: what is shown, and the ways on by their numbers."""
+
+    text: str
+    ways: list[Way] = field(default_factory=list)
+
+
+class Walk:
+    """One walk; going back shows what was there, and asks nothing anew."""
+
+    def __init__(self, asked: Callable[..., Any], k: int) -> None:
+        """
+        Args:
+            asked: a method of the service by its name, with its arguments; gives plain JSON.
+            k: most keys to show.
+        """
+        self._asked = asked
+        self._k = k
+
+    def go(self, query: str | None) -> None:
+        """Walk from a question, or from one that is asked for first, until the walker ends it or the input does."""
+        click.echo(GUIDE)
+        try:
+            been = [self._keys(query or str(click.prompt("What about")))]
+            while True:
+                click.echo(f"\n{been[-1].text}")
+                choice = str(click.prompt(">", prompt_suffix=" ")).strip()
+                if choice == "q":
+                    return
+                if choice == "b":
+                    been = been[:-1] or been
+                else:
+                    been.append(self._follow(been[-1], choice))
+        except click.Abort:  # the input is at its end
+            click.echo()
+
+    def _follow(self, place: Place, choice: str) -> Place:
+        is_number = choice.isascii() and choice.isdigit()
+        is_way = is_number and 1 <= int(choice) <= len(place.ways)
+        if is_number and not is_way:
+            return Place(f"There is no {choice} there: {len(place.ways)} ways lead on. b goes back.", place.ways)
+        try:
+            return place.ways[int(choice) - 1]() if is_way else self._keys(choice)
+        except MementoError as error:
+            return Place(str(error))
+
+    def _keys(self, query: str) -> Place:
+        found = self._asked("find_keys", query=query, k=self._k)
+        return Place(views.show_keys(found), [self._to_key(one["key"]) for one in found["keys"]])
+
+    def _to_key(self, key: str, offset: int = 0) -> Way:
+        def page() -> Place:
+            found = self._asked("read_key", iri=key, offset=offset)
+            ways = [self._to_memory(one["memory"], key) for one in found["memories"]]
+            more = [self._to_key(key, found["next_offset"])] if found["next_offset"] else []
+            return Place(views.show_key_page(found), [*ways, *more])
+
+        return page
+
+    def _to_memory(self, memory: str, via: str) -> Way:
+        def read_memory() -> Place:
+            found = self._asked("read_memory", iri=memory, via=via)
+            return Place(views.show_memory(found), [self._to_key(one["key"]) for one in found["keys"]])
+
+        return read_memory
+
+
+@command("walk")
+@click.argument("query", required=False)
+@click.option("-k", type=click.IntRange(1, 20), default=8, show_default=True, help="Most keys to show.")
+def walk_keys(chosen: Chosen, query: str | None, k: int) -> None:
+    """Walk from QUERY to keys, from a key to memories, from a memory to further keys; asks at each step where to go."""
+    with open_memory(chosen, "walk") as memento:
+        if chosen.as_json:
+            click.echo(json.dumps(ask(memento, "find_keys", query=query or "", k=k), ensure_ascii=False))
+        else:
+            Walk(lambda method, **given: ask(memento, method, **given), k).go(query)

@@ -1,0 +1,407 @@
+"""
+The tools that every client gets: note, correct and forget, of which some ask the user first; recall, timeline, SPARQL, status.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from memento.errors import TooMuch
+from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
+from memento.iris import IRI, MEM
+from memento.model import Noted, NoteRef, Recalled, Retired
+from memento.operations import notes
+from memento.operations.care import Status
+from memento.operations.graphs import Query
+from memento.operations.recall import Get, Recall, Timeline
+
+NOTE = """Remember something about the user for later conversations.
+
+Use when the user asks to remember, or says something lasting about themselves, their people, work or preferences.
+1. Draft a note in the first person, as the user would say it: concise, self-contained, with full names and dates, and only what \
+is new. "I moved from Paris to Lisbon in March 2025."
+2. Show the draft to the user and wait for a clear yes.
+3. Call this tool with confirmed=true. With confirmed=false nothing is stored.
+What the note replaces is retired, not deleted. Never note secrets, nor what a recall returned."""
+
+CORRECT = """Put right a memory that was never true, such as a misspelt name or a wrong date.
+
+Use when the user says that something recalled is wrong. What was true once and has changed is a new note, not a correction. The \
+old wording stays in the history, marked as corrected."""
+
+FORGET = """Forget a memory, or all memories of a note: they are never recalled again.
+
+Use when the user asks to forget. Show them what would be forgotten, wait for a clear yes, then call with confirmed=true. With \
+erase=true the text itself is deleted and cannot be brought back: only on the user's explicit wish."""
+
+
+class NoteArguments(Arguments, frozen=True, kw_only=True):
+    content: Annotated[str, Meta(description="The note, in the first person, as the user would say it.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has seen this very note and said yes.")]
+    at: Annotated[str | None, Meta(description="When it was said or happened, ISO 8601; default now.")] = None
+    wait: Annotated[
+        bool, Meta(description="False returns as soon as the note is safe, before its facts are extracted.")
+    ] = True
+
+
+class CorrectArguments(Arguments, frozen=True, kw_only=True):
+    iri: Annotated[str, Meta(description="The memory that is wrong, by the IRI that a recall gave.")]
+    content: Annotated[str, Meta(description="What is right, as one sentence in the third person.")]
+    at: Annotated[str | None, Meta(description="Since when that is true, ISO 8601; default as before.")] = None
+
+
+class ForgetArguments(Arguments, frozen=True, kw_only=True):
+    iri: Annotated[str, Meta(description="A memory or a note, by the IRI that a recall gave.")]
+    confirmed: Annotated[bool, Meta(description="Whether the user has seen what would be forgotten and said yes.")]
+    erase: Annotated[bool, Meta(description="Delete the text for good instead of hiding it.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """
+    What became of a call. `memories` are those that were stored, `retired` those that they replaced, were corrected or forgotten;
+    of a `pending` note, which is safe but not yet understood, they are still to come.
+    """
+
+    status: Literal["noted", "pending", "skipped", "corrected", "forgotten", "erased", "unconfirmed", "declined"]
+    note: IRI | None = None
+    memories: tuple[IRI, ...] = ()
+    retired: tuple[IRI, ...] = ()
+    reason: str | None = None
+
+
+def note(reach: Reach, asked: NoteArguments) -> Told | Ask:
+    """Ask, or remember."""
+    if not asked.confirmed:
+        return _list_unconfirmed(
+            f"Remember this?\n\n{asked.content.strip()}",
+            "Nothing is stored yet. Show this note to the user and ask whether to remember it; when they say yes, call "
+            f"memento_note again with confirmed=true:\n\n{asked.content.strip()}",
+        )
+    noted = reach.memory.note(asked.content, at=asked.at, wait=asked.wait, namespace=reach.namespace)
+    return _store(noted, "noted", "Noted.")
+
+
+def correct(reach: Reach, asked: CorrectArguments) -> Told:
+    """Put a memory right."""
+    corrected = reach.memory.correct(asked.iri, asked.content, at=asked.at, namespace=reach.namespace)
+    return _store(corrected, "corrected", "Corrected.")
+
+
+def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
+    """Ask, or forget."""
+    verb = "Delete for good" if asked.erase else "Forget"
+    if not asked.confirmed:
+        what = _content(reach, asked.iri)
+        return _list_unconfirmed(
+            f"{verb}?\n\n{what}",
+            "Nothing is forgotten yet. Show this to the user and ask whether to "
+            f"{verb.lower()} it; when they say yes, call memento_forget again with confirmed=true:\n\n{what}",
+        )
+    gone = reach.memory.forget(asked.iri, erase=asked.erase, namespace=reach.namespace)
+    return Told(
+        answer=Change(status="erased" if gone.erased else "forgotten", retired=gone.memories),
+        text="Erased." if gone.erased else "Forgotten.",
+    )
+
+
+def _store(noted: Noted, status: Literal["noted", "corrected"], text: str) -> Told:
+    if noted.skipped:
+        return Told(answer=Change(status="skipped", reason=noted.skipped), text=f"Skipped: {noted.skipped}")
+    state: Literal["noted", "pending", "corrected"] = "pending" if noted.pending else status
+    done = Change(
+        status=state, note=noted.note, memories=noted.memories, retired=noted.invalidated, reason=noted.verbatim
+    )
+    return Told(answer=done, text=f"{text} But {noted.verbatim}." if noted.verbatim else text)
+
+
+def _list_unconfirmed(question: str, instead: str) -> Ask:
+    return Ask(
+        question=question,
+        instead=Told(answer=Change(status="unconfirmed"), text=instead),
+        refused=Told(answer=Change(status="declined"), text="The user said no: nothing was changed."),
+    )
+
+
+def _content(reach: Reach, iri: str) -> str:
+    """The text of a memory or a note; raises `NotFound` before the user is asked in vain."""
+    found = reach.memory.get(iri, namespace=reach.namespace)
+    return next((value for name, value in found.properties if name == MEM.content), found.iri)
+
+
+WRITING_TOOLS = (
+    Tool(
+        name="memento_note",
+        title="Remember",
+        description=NOTE,
+        arguments=NoteArguments,
+        answer=Change,
+        run=note,
+        asks=(notes.Note,),
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_correct",
+        title="Correct a memory",
+        description=CORRECT,
+        arguments=CorrectArguments,
+        answer=Change,
+        run=correct,
+        asks=(notes.Correct,),
+        repeats_harmlessly=True,
+    ),
+    Tool(
+        name="memento_forget",
+        title="Forget",
+        description=FORGET,
+        arguments=ForgetArguments,
+        answer=Change,
+        run=forget,
+        asks=(Get, notes.Forget),
+        destroys=True,
+        repeats_harmlessly=True,
+    ),
+)
+
+
+RECALL = """What is remembered that bears on a question: facts with the dates they held, the note they came from, and what they \
+replaced; best first.
+
+Use before answering anything about the user, their people, projects, preferences or past, and whenever they refer to an earlier \
+conversation. Ask in a full sentence, with names. An empty answer means that nothing relevant is known: say so, do not guess."""
+
+TIMELINE = """The history of an entity, of the user, or of one memory: every belief in the order it became true, until when, and \
+what ended it.
+
+Use when the user asks how something changed, what was true at some time, or why a memory was replaced."""
+
+SPARQL = """Answer a read-only SPARQL 1.1 query over the memory graph.
+
+Use for counts, lists and joins that memento_recall cannot answer. Prefix mem: <http://purl.org/memento/> . A mem:Memory has \
+mem:content, mem:about (a mem:Entity or mem:User with mem:name), mem:extractedFrom (a mem:Note with mem:content and mem:at), \
+mem:validAt, and when it is over mem:invalidAt or mem:expiredAt; mem:invalidates leads to what it replaced. The resource \
+memento://ontology has every term. SERVICE mem:search { ?memory mem:matches "a question" ; mem:score ?score } recalls inside the \
+query; updates and any other SERVICE are refused."""
+
+STATUS = """How many notes, memories and entities there are, in which namespaces, and how the service stands.
+
+Use when the user asks what is stored, or when another tool fails."""
+
+BUDGET = 600
+"""Tokens of what a recall tells a model that names no budget."""
+ROWS = 200
+MOST_BYTES = 262_144
+"""A longer answer is more than a model reads, and many times as long in memory before it is sent."""
+
+
+class RecallArguments(Arguments, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(description="The question, as a full sentence with names.")]
+    k: Annotated[int | None, Meta(description="Most memories to return; default 10.")] = None
+    as_of: Annotated[str | None, Meta(description="What was true then, ISO 8601, instead of now.")] = None
+    believed_at: Annotated[
+        str | None, Meta(description="What was believed then, ISO 8601, whatever is known since.")
+    ] = None
+    engine: Annotated[
+        str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
+    ] = None
+    budget: Annotated[int | None, Meta(description="Most tokens of the answer; default 600.", ge=1)] = None
+
+
+class SparqlArguments(Arguments, frozen=True, kw_only=True):
+    query: Annotated[str, Meta(description="A SELECT, ASK, CONSTRUCT or DESCRIBE query with its prefixes.")]
+    limit: Annotated[int, Meta(description="Most rows to return.", ge=1, le=1000)] = ROWS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """
+    A memory that bears on the question. `score` is in 0..1; `count` memories say so; the text of `note` is what stands around it
+    there; `replaced` is what it took the place of.
+    """
+
+    iri: IRI
+    content: str
+    score: float
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    about: tuple[str, ...] = ()
+    count: int = 1
+    note: NoteRef | None = None
+    replaced: tuple[Retired, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallAnswer:
+    """
+    Memories best first; `gated` says that there were some, of which none was relevant, `left_out` how many more there
+    were than the budget holds, `degraded` why all are of an earlier time.
+    """
+
+    memories: tuple[Found, ...]
+    gated: bool = False
+    left_out: int = 0
+    degraded: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparqlAnswer:
+    """The rows of a SELECT, the truth of an ASK, or the Turtle of a CONSTRUCT; `more` says that rows were left out."""
+
+    kind: Literal["rows", "truth", "turtle"]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    truth: bool | None = None
+    turtle: str | None = None
+    more: bool = False
+
+
+def recall(reach: Reach, asked: RecallArguments) -> Told:
+    """The memories that answer a question."""
+    found = reach.memory.recall(
+        asked.query,
+        k=asked.k,
+        as_of=asked.as_of,
+        believed_at=asked.believed_at,
+        engine=asked.engine,
+        budget=asked.budget or BUDGET,
+        namespace=reach.namespace,
+    )
+    memories = tuple(_find(one) for one in found.memories)
+    answer = RecallAnswer(memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded)
+    return Told(answer=answer)
+
+
+def sparql(reach: Reach, asked: SparqlArguments) -> Told:
+    """The answer to a query, no further than it is wanted: what comes after the last row that is shown is not evaluated."""
+    from memento.service.handlers.graphs import TenantGraphs  # the shim lists this tool and must not wait for the store
+    from memento.sparql.prepare import QueryRequest
+
+    answer = TenantGraphs(reach.memory.context).answer_query(
+        QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9"), namespace=reach.namespace
+    )
+    try:
+        if answer.media == "text/turtle":
+            return Told(answer=SparqlAnswer(kind="turtle", turtle=_join_bounded(answer.chunks).decode()))
+        if answer.whole in (b"true", b"false"):  # without an end of line, which the header of rows has
+            return Told(answer=SparqlAnswer(kind="truth", truth=answer.whole == b"true"))
+        portion = _Portion(answer.chunks)
+        csv.field_size_limit(MOST_BYTES)
+        rows = csv.reader(_lines(portion))
+        columns = next(rows)
+        found = list(islice((tuple(row) or ("",) * len(columns) for row in rows), asked.limit + 1))
+        if portion.is_cut:
+            found = found[:-1]  # the last of them is not whole
+            if not found:
+                raise TooMuch(f"the first row has more than {MOST_BYTES // 1024} KiB: shorten its texts with SUBSTR")
+    finally:
+        answer.close()
+    return Told(
+        answer=SparqlAnswer(
+            kind="rows",
+            columns=tuple(columns),
+            rows=tuple(found[: asked.limit]),
+            more=portion.is_cut or len(found) > asked.limit,
+        )
+    )
+
+
+class _Portion:
+    """The beginning of an answer, as much as may be shown; `is_cut` once there was more."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.is_cut = False
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = MOST_BYTES
+        for chunk in self._chunks:
+            if len(chunk) > left:
+                self.is_cut = True
+                yield chunk[:left]
+                return
+            left -= len(chunk)
+            yield chunk
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a text, ends included, as they come."""
+    rest = ""
+    for text in codecs.iterdecode(chunks, "utf-8", errors="ignore"):  # the last letter may be cut
+        *lines, rest = (rest + text).split("\n")
+        yield from (f"{line}\n" for line in lines)
+    if rest:
+        yield rest
+
+
+def _join_bounded(chunks: Iterable[bytes]) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MOST_BYTES:
+            raise TooMuch(f"the graph has more than {MOST_BYTES // 1024} KiB of Turtle: add a LIMIT to the query")
+    return b"".join(parts)
+
+
+def _find(one: Recalled) -> Found:
+    return Found(
+        iri=one.iri,
+        content=one.content,
+        score=one.score,
+        valid_at=one.valid_at,
+        invalid_at=one.invalid_at,
+        about=one.about,
+        count=one.count,
+        note=one.note,
+        replaced=one.invalidates,
+    )
+
+
+READING_TOOLS = (
+    Tool(
+        name="memento_recall",
+        title="Recall",
+        description=RECALL,
+        arguments=RecallArguments,
+        answer=RecallAnswer,
+        run=recall,
+        asks=(Recall,),
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+    tool_over(
+        Timeline,
+        "memento_timeline",
+        "History",
+        TIMELINE,
+        {
+            "subject": Argument(
+                field="subject", description="The name of an entity, the IRI of a memory, entity or note, or `me`."
+            ),
+            "as_of": Argument(field="as_of", description="Only what was true then, ISO 8601."),
+            "believed_at": Argument(field="believed_at", description="As far as it was known then, ISO 8601."),
+            "limit": Argument(field="limit", description="Most memories; the latest are kept."),
+        },
+    ),
+    Tool(
+        name="memento_sparql",
+        title="Query the graph",
+        description=SPARQL,
+        arguments=SparqlArguments,
+        answer=SparqlAnswer,
+        run=sparql,
+        asks=(Query,),
+        reads_only=True,
+        repeats_harmlessly=True,
+    ),
+    tool_over(Status, "memento_status", "Status", STATUS, {}),
+)

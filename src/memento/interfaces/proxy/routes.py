@@ -1,0 +1,157 @@
+"""The addresses of the providers: a request is read, given its memories where it is a conversation, and sent on."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from urllib.parse import quote
+
+from flask import Blueprint, Request, Response, request
+from werkzeug.exceptions import HTTPException
+
+from memento import telemetry
+from memento.backends import CopyCache
+from memento.errors import InputError, MementoError
+from memento.interfaces.proxy.blocks import Enriched, Enricher, Sticky
+from memento.interfaces.proxy.dialects import DIALECTS
+from memento.interfaces.proxy.relay import (
+    Headers,
+    Protocol,
+    Relay,
+    Upstream,
+    path_at,
+    protocol_of,
+    upstreams,
+    word_error,
+)
+from memento.interfaces.web.connection import scope_of, waiting_client
+from memento.interfaces.web.requests import context
+from memento.service import Service
+
+PROXIED = ("/v1/", "/api/")
+"""Where Authorization is the key of a model provider."""
+BODY_BYTES = 64 * 1024 * 1024  # images and files travel inside of requests
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Proxy:
+    """The addresses below `/v1` and `/api`."""
+
+    def __init__(self, service: Service) -> None:
+        knobs = service.settings.proxy
+        self._upstreams = upstreams(knobs)
+        self._relay = Relay(knobs.connect_s, service.settings.server.threads)
+        self._sticky = Sticky(service.datadir, knobs.blocks)
+        self._enricher = Enricher(self._sticky, knobs)
+        service.stores.caches.append(CopyCache(self._sticky.forget, self.close, self._sticky.clear))
+
+    def blueprint(self) -> Blueprint:
+        """The routes; every path of a provider is served."""
+        routes = Blueprint("proxy", __name__)
+        for prefix in PROXIED:
+            rule = f"{prefix}<path:rest>"
+            routes.add_url_rule(rule, view_func=self.forward, methods=METHODS, provide_automatic_options=False)
+        routes.register_error_handler(MementoError, lambda error: _answer_error(error.status, str(error)))
+        routes.register_error_handler(HTTPException, _answer_http_error)
+        return routes
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each protocol that is served goes: scheme, host and port."""
+        return {protocol: upstream.origin for protocol, upstream in self._upstreams.items()}
+
+    def close(self) -> None:
+        """Let go of connections and files; called when the memory is closed."""
+        self._enricher.close()
+        self._relay.close()
+        self._sticky.close()
+
+    def forward(self, rest: str) -> Response:
+        """Send the request on, with memories where it is a conversation, and the answer back as it comes."""
+        protocol = protocol_of(request.path, _lower(request))
+        upstream = self._upstream(protocol)
+        body = request.get_data(cache=False)
+        begin = time.perf_counter()
+        enriched = self._enrich(body)
+        spent_ms = (time.perf_counter() - begin) * 1000
+        telemetry.count(f"proxy.{enriched.state}")
+        answer = self._relay.send(
+            request.method,
+            upstream,
+            _target(protocol, upstream),
+            _headers(),
+            enriched.body,
+            waiting_client(request.environ),
+        )
+        response = Response(answer, status=answer.status, direct_passthrough=True)
+        response.headers.clear()
+        response.headers.extend((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
+        response.headers["x-memento-status"] = enriched.state
+        response.headers["x-memento-count"] = str(enriched.memories)
+        response.headers["x-memento-ms"] = f"{spent_ms:.1f}"
+        if request.method == "HEAD" or answer.status in (204, 304):
+            deque(
+                answer, maxlen=0
+            )  # Flask will not read on to the end, without which the connection cannot be used again
+        return response
+
+    def _enrich(self, body: bytes) -> Enriched:
+        dialect = DIALECTS.get(request.path)
+        is_off = request.headers.get("x-memento", "").strip().lower() == "off"
+        if dialect is None or request.method != "POST" or is_off or _is_encoded(request):
+            return Enriched(body, "skipped")
+        namespace = request.headers.get("x-memento-namespace") or request.headers.get("Memento-Namespace") or None
+        return self._enricher.enrich(body, dialect, context(), namespace)
+
+    def _upstream(self, protocol: Protocol) -> Upstream:
+        upstream = self._upstreams.get(protocol)
+        if upstream is None:
+            served = ", ".join(sorted(self._upstreams)) or "none"
+            raise InputError(
+                f"{request.path[:200]} needs an upstream for {protocol}: set {protocol}_base_url of [proxy]; served are {served}"
+            )
+        if upstream.host in LOOPBACK and upstream.port == (request.server or ("", None))[1]:
+            raise InputError(f"{protocol}_base_url of [proxy] is the address of Memento itself: {upstream.origin}")
+        return upstream
+
+
+def _target(protocol: Protocol, upstream: Upstream) -> bytes:
+    """The path and the query at the provider, as the client wrote them."""
+    path = (scope_of(request.environ) or {}).get("raw_path", b"").decode("latin-1")
+    if not path.startswith(PROXIED):
+        path = quote(request.path, safe="/:@!$&'()*+,;=~-._")
+    query = request.query_string
+    return path_at(protocol, upstream, path).encode("latin-1") + (b"?" + query if query else b"")
+
+
+def _headers() -> Headers:
+    """The client's headers in their order; WSGI would have merged those that come twice."""
+    if scope := scope_of(request.environ):
+        return list(scope["headers"])
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.headers]
+
+
+def _lower(asked: Request) -> dict[str, str]:
+    return {name.lower(): value for name, value in asked.headers}
+
+
+def _is_encoded(asked: Request) -> bool:
+    return asked.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
+
+
+def _answer_http_error(error: HTTPException) -> Response:
+    message = error.description or error.name
+    if error.code == 413:
+        message = f"the request is longer than {BODY_BYTES} bytes"
+    return _answer_error(error.code or 500, message)
+
+
+def _answer_error(status: int, message: str) -> Response:
+    if status >= 502:
+        telemetry.count("proxy.upstream_unreachable")
+    words = word_error(protocol_of(request.path, _lower(request)), status, f"Memento: {message}")
+    response = Response(json.dumps(words, ensure_ascii=False), status=status, mimetype="application/json")
+    response.headers["x-memento-status"] = "error"
+    return response

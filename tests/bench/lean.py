@@ -1,0 +1,175 @@
+"""
+How much disk and memory does a memory take, and how many rows a second does an import keep?
+
+Data: a synthetic working life (`people.py`, seeded), each note kept as one memory. Each size is measured in another process, so
+that no other adds to its resident memory; nothing that an earlier run embedded is known to it. Checkpoints, copies, stand apart.
+Baseline: the embedder alone on the same texts, in batches of as many; `--beside` prints also the rate of an installed `chromadb` in
+the same process with the same embedder.
+Run: `.venv/bin/python tests/bench/lean.py [--notes N …] [--beside] [--record]`, some minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from measure import memory_in, record, timed
+from memento.datadir import cache_folder
+from memento.search.embedders import Trigram
+from memento.search.minilm import MiniLm
+from people import Life
+
+SIZES = (1_000, 10_000)
+BATCH = 128
+"""Rows that are embedded together, as an import does."""
+
+
+def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
+    """Print and return the figures of each size."""
+    chosen = arguments().parse_args(argv)
+    if chosen.alone:
+        print(json.dumps(measured(chosen.alone, chosen.model, chosen.beside)))
+        return []
+    every = []
+    for notes in chosen.notes or SIZES:
+        options = ["--alone", str(notes), "--model", chosen.model, *(["--beside"] if chosen.beside else [])]
+        done = subprocess.run([sys.executable, __file__, *options], stdout=subprocess.PIPE, text=True, check=True)
+        figures = json.loads(done.stdout.splitlines()[-1])
+        for name, value in figures.items():
+            print(f"{name:<34} {value}")
+        record("lean", figures, chosen.record)
+        every.append(figures)
+    return every
+
+
+def arguments() -> ArgumentParser:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, action="append", metavar="N", help="may be repeated")
+    parser.add_argument("--model", default="minilm", choices=("minilm", "trigram"))
+    parser.add_argument("--beside", action="store_true", help="chromadb too, when it is installed")
+    parser.add_argument("--record", action="store_true", help="append the figures to tests/bench/results")
+    parser.add_argument("--alone", type=int, metavar="N", help="this size in this process")
+    return parser
+
+
+def measured(notes: int, model: str, beside: bool) -> dict[str, object]:
+    """Import so many notes; bytes are for each memory."""
+    life = Life(names=max(notes // 30, 30))
+    rows = life.notes(notes)
+    with TemporaryDirectory(prefix="memento-bench-") as name:
+        home = Path(name)
+        with memory_in(home, model) as memento:
+            before = resident()
+            _, import_s = timed(lambda: memento.import_notes(rows, consolidate=False))
+            memento.recall(life.questions(1)[0])
+            after, open_bytes = resident(), sum(sizes(home).values())
+            _, close_s = timed(memento.close)
+        by_file = sizes(home)
+        checkpoints = by_file.pop("checkpoints", 0)
+        reopened = subprocess.run(
+            [sys.executable, "-c", REOPENED, str(home), model, life.questions(1)[0]],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent,
+        )
+        resident_again, start_s = json.loads(reopened.stdout.splitlines()[-1])
+    texts = [row.content for row in rows]
+    rates = {"embedder alone": rate_of_embedder(texts, model)}
+    if beside:
+        rates["chromadb"] = rate_of_chroma(texts, model)
+    return {
+        "notes": notes,
+        "model": model,
+        "bytes a memory": round(sum(by_file.values()) / notes),
+        **{f"  {part}": round(size / notes) for part, size in by_file.most_common()},
+        "bytes a memory before closing": round(open_bytes / notes),
+        "checkpoint, bytes a memory": round(checkpoints / notes),
+        "resident MB: open": before,
+        "resident MB: after the import": after,
+        "resident MB: opened again, asked": resident_again,
+        "rows/s": round(notes / import_s, 1),
+        **{f"rows/s, {name}": round(rate, 1) for name, rate in rates.items()},
+        "seconds to close": round(close_s, 2),
+        "seconds to open again": start_s,
+    }
+
+
+REOPENED = """
+import json, sys
+from pathlib import Path
+from lean import resident
+from measure import memory_in, timed
+memento, start_s = timed(lambda: memory_in(Path(sys.argv[1]), sys.argv[2]))
+memento.recall(sys.argv[3])
+print(json.dumps([resident(), round(start_s, 2)]))
+memento.close()
+"""
+
+
+def resident() -> int:
+    """Megabytes of this process that are in memory."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
+    return round(pages * 4096 / 1e6)
+
+
+def sizes(home: Path) -> Counter[str]:
+    """The bytes of a data folder by part; of the store its log and its tables."""
+    found: Counter[str] = Counter()
+    for path in home.rglob("*"):
+        if path.is_file():
+            parts = path.relative_to(home).parts
+            kind = {".log": "log", ".sst": "tables"}.get(path.suffix, "rest")
+            found[f"store, {kind}" if parts[0] == "store" else parts[0]] += path.stat().st_size
+    return found
+
+
+def embedder_of(model: str) -> Any:
+    if model == "trigram":
+        return Trigram()
+    return MiniLm(folder=cache_folder())
+
+
+def rate_of_embedder(texts: Sequence[str], model: str) -> float:
+    """Texts a second, a batch at a time."""
+    embedder = embedder_of(model)
+    embedder.embed(["warm"])
+    some = texts[:2_000]
+    _, seconds = timed(lambda: [embedder.embed(batch) for batch in batches(some)])
+    return len(some) / seconds
+
+
+def rate_of_chroma(texts: Sequence[str], model: str) -> float:
+    """Rows a second that its collection on disk takes in, embedded by the same embedder."""
+    import chromadb  # type: ignore[import-not-found,unused-ignore]
+
+    embedder = embedder_of(model)
+    embedder.embed(["warm"])
+    with TemporaryDirectory(prefix="memento-bench-") as folder:
+        collection = chromadb.PersistentClient(folder).create_collection("notes", embedding_function=None)
+        place = 0
+
+        def add() -> None:
+            nonlocal place
+            for batch in batches(texts):
+                ids = [str(place + number) for number in range(len(batch))]
+                collection.add(ids=ids, documents=list(batch), embeddings=embedder.embed(batch))
+                place += len(batch)
+
+        _, seconds = timed(add)
+    return len(texts) / seconds
+
+
+def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (texts[begin : begin + BATCH] for begin in range(0, len(texts), BATCH))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""A question that nothing here answers gets nothing; one that something answers gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memento.python import Memento, open_memento
+from memento.retrieval import relevance
+from memento.settings import EmbeddingSettings, GateSettings, Settings
+from people import Life
+from test_story import STORY, day
+
+MINE = [
+    "Where do I work?",
+    "Where do I live?",
+    "How many people are in my team?",
+    "Which editor do I use?",
+    "Who is my manager?",
+    "What is my name?",
+    "What theme do I prefer?",
+    "Where is our data?",
+    "Where does Anna work?",
+    "In which city does Anna live?",
+    "What's my job?",
+    "When did I join Microsoft?",
+    "Who am I?",
+]
+STRANGE = [
+    "What is the boiling point of tungsten?",
+    "Who won the World Cup in 1998?",
+    "How do I bake sourdough bread?",
+    "What is the capital of Australia?",
+    "When did dinosaurs die out?",
+    "What does my cat eat?",
+    "Who painted the Mona Lisa?",
+    "How do vaccines work?",
+]
+
+
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
+    """The life of the story, with the embedder that people have."""
+    home = tmp_path_factory.mktemp("life")
+    with open_memento(home, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))) as opened:
+        assert isinstance(opened, Memento)
+        for when, text in STORY:
+            opened.note(text, at=day(when))
+        yield opened
+
+
+@pytest.mark.parametrize("question", MINE)
+def test_what_is_there_is_never_held_back(life: Memento, question: str) -> None:
+    found = life.recall(question)
+
+    assert found.memories
+    assert not found.gated
+
+
+@pytest.mark.parametrize("question", STRANGE)
+def test_what_has_nothing_to_do_with_it_is_held_back(life: Memento, question: str) -> None:
+    found = life.recall(question)
+
+    assert found.gated
+    assert not found.memories
+    assert not found.entities
+    assert life.recall(question, gate=False).memories
+
+
+@pytest.mark.parametrize("profile", ["seed", "half"])
+def test_the_published_profiles_have_no_gate_unless_told(life: Memento, profile: str) -> None:
+    assert life.recall(STRANGE[0], profile=profile).memories
+    assert life.recall(STRANGE[0], profile=profile, gate=True).gated
+
+
+def test_the_number_of_memories_asked_for_does_not_move_the_gate(life: Memento) -> None:
+    assert [len(life.recall("Where do I live?", k=k, gate=False).memories) for k in (1, 2)] == [1, 2]
+    assert life.recall("Where do I live?", k=2).memories[:1] == life.recall("Where do I live?", k=1).memories
+
+
+def test_a_question_about_the_user_is_judged_mildly_in_a_large_scope(tmp_path: Path) -> None:
+    with open_memento(
+        tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
+    ) as opened:
+        opened.import_notes(Life(names=30).notes(150), consolidate=False)
+        for when, text in STORY:
+            opened.note(text, at=day(when))
+
+        assert [question for question in MINE if opened.recall(question).gated] == []
+        # Not the first: the projects of that life are called after metals and stones.
+        assert [question for question in STRANGE[1:] if not opened.recall(question).gated] == []
+
+
+def test_an_empty_memory_holds_nothing_back(memento: Memento) -> None:
+    assert not memento.recall("Where do I live?").gated
+
+
+def test_an_embedder_that_was_never_calibrated_is_judged_by_words_alone(life: Memento) -> None:
+    words = relevance.choose_calibration("another-model")
+
+    assert "cosine" not in {*words.openness, *words.fitness}
+    assert relevance.describe_gate("another-model", GateSettings(on=False)) == "off"
+    assert "another-model" in relevance.describe_gate("another-model", GateSettings())
+    assert life.status().gate == "on"
+
+
+def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
+    opened_with = life.settings
+    try:
+        life.service.settings = replace(opened_with, gate=GateSettings(on=False))
+        assert life.recall(STRANGE[0]).memories
+        assert life.recall(STRANGE[0], gate=True).gated
+        life.service.settings = replace(opened_with, gate=GateSettings(base=0.99))
+        assert life.recall("Where does Anna work?").gated
+    finally:
+        life.service.settings = opened_with
