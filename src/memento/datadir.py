@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -167,7 +168,16 @@ class DataFolder:
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
             ) from error
+        self._close_to_others()
         self.publish(Owner(pid=os.getpid(), command=command))
+
+    def _close_to_others(self) -> None:
+        """Take from others what an earlier version, a copy or a restore let them read: the folder, and what is in it."""
+        for path in (self.path, *self.path.iterdir()):
+            with contextlib.suppress(OSError):  # a file that is another user's stays as it is
+                mode = path.stat().st_mode
+                if mode & 0o077 and not (mode & stat.S_ISVTX or path.is_symlink()):
+                    path.chmod(mode & ~0o077)
 
     def publish(self, owner: Owner) -> None:
         """Let others know who owns the folder and where the service answers; readable by this user alone."""

@@ -148,7 +148,7 @@ def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: 
         one = queue.pop()
         if one in going or not _is_named(one, scope, parts):
             continue
-        pointing = {quad[0] for quad in _match(parts, value=one)} - going
+        pointing = {quad[0] for quad in _match(parts, value=one) if not _is_look_up(quad, parts)} - going
         # The key of an entity is no reason for the entity: it goes with it, unless it leads somewhere.
         keys = {iri for iri in pointing if any(True for _ in parts.graph.match(iri, MEM.denotes, one, scope.graph))}
         leading = {quad[0] for key in keys for quad in _match(parts, value=key)}
@@ -163,6 +163,11 @@ def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: 
 def _is_named(node: IRI, scope: Scope, parts: Backends) -> bool:
     types = {quad[2] for quad in _match(parts, subject=node, predicate=TYPE, graph=scope.graph)}
     return bool(types & _NAMED)
+
+
+def _is_look_up(quad: Quad, parts: Backends) -> bool:
+    """Tell whether it is a look-up of cases that says so, which goes with the name."""
+    return any(True for _ in parts.graph.match(quad[0], TYPE, MEM.CaseRetrieval, quad[3]))
 
 
 def _match(parts: Backends, **pattern: str) -> list[Quad]:
