@@ -125,7 +125,7 @@ def test_names_are_normalised(name: str, normalised: str) -> None:
         ('Play "Cyberpunk 2077".', {"Cyberpunk 2077": "Concept"}),
     ],
 )
-def test_headings_code_constants_pronouns_and_shouting_name_nothing(text: str, found: dict[str, str]) -> None:
+def test_headings_code_constants_pronouns_verbs_and_shouting_name_nothing(text: str, found: dict[str, str]) -> None:
     assert kinds(text) == found
 
 

@@ -47,6 +47,9 @@ _NO_DAMAGE = (
 MANY = 10_000
 """Lines of what can be derived again from which on they are written as files."""
 
+HELD = 50_000
+"""Quads from which on what is written goes to the tables: until then the engine holds it in memory, half a kilobyte for each."""
+
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
 
@@ -67,6 +70,7 @@ class Oxigraph:
         self.is_on_disk = folder is not None
         """Whether it has files."""
         self._one_writer = _WriteTurn()
+        self._held = 0  # quads written since the last flush
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
@@ -104,6 +108,10 @@ class Oxigraph:
             else:  # as atomic, in less time: nothing is to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
+            self._held += len(change.adds) + len(change.removes)
+            if self._held >= HELD and self.is_on_disk:
+                self._store.flush()
+                self._held = 0
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 

@@ -27,7 +27,7 @@ _NAME = r"(?-i:[A-Z\u00c0-\u00de][\w-]*(?:\s[A-Z\u00c0-\u00de][\w-]*)?)"
 _WORD = re.compile(rf"\b{PATTERN}\b", re.IGNORECASE)
 _CHAIN = re.compile(
     rf"\b(?:(?P<last>{PATTERN})\s+of\s+)?(?P<first>my|our|{_NAME}['’]s?)\s+(?:[\w-]+\s)?"
-    rf"(?P<chain>{PATTERN}\b(?:['’]s?\s+{PATTERN}\b){{0,3}})",
+    rf"(?P<chain>{PATTERN}\b(?:['’]s?\s+{PATTERN}\b){{0,3}})|\b(?P<kin>{PATTERN})\s+of\s+(?P<whom>{_NAME})",
     re.IGNORECASE,
 )
 
@@ -68,26 +68,23 @@ def name_kin(question: str, graph: Store, scope: Scope, indexes: Indexes, asked:
     chains = list(_CHAIN.finditer(question)) if is_readable(question) else []
     if not chains:
         return question
-    words = [match["last"] for match in chains if match["last"]] + _WORD.findall(
-        " ".join(match["chain"] for match in chains)
-    )
+    words = [word for match in chains for word in _WORD.findall(match.group())]
     steps = {name for word in words for way in derive_kin(kin_name(word)) for name, _ in way}
     ties = Ties(graph.select("retrieval/kin", scope.readable, relation=sorted(steps)), asked)
     for match in reversed(chains):
-        question = _name_chain(question, match, ties, _find_first(match["first"], scope, indexes))
+        question = _name_chain(question, match, ties, _find_first(match["first"] or match["whom"], scope, indexes))
     return question
 
 
 def _name_chain(question: str, match: re.Match[str], ties: Ties, people: list[IRI]) -> str:
     """Return the question with the names of whom one phrase means, as far as it can be followed."""
     at, named = 0, people
-    for word in _WORD.finditer(match["chain"]):
+    for word in _WORD.finditer(match["chain"] or ""):
         people = ties.follow(people, kin_name(word.group()))
         if people:
             at, named = match.start("chain") + word.end(), people
-    if people and match["last"]:
-        named = ties.follow(people, kin_name(match["last"])) or named
-        at = match.end()
+    if people and (last := match["last"] or match["kin"]):
+        at, named = match.end(), ties.follow(people, kin_name(last)) or named
     names = [ties.names[one] for one in named if one in ties.names and ties.names[one].lower() not in question.lower()]
     return f"{question[:at]} {' '.join(names)}{question[at:]}" if at and names else question
 

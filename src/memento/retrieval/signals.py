@@ -303,19 +303,23 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
 
 @signal(
     0.35,
-    "BM25 on title and content, or on the turn before and this one without the speakers' names",
+    "BM25 on title and content, or on the end of the turn before and this one without the speakers' names",
     channel=True,
     seed=True,
     kinds=("words",),
 )
 def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
-    """Return the BM25 of each memory read together with its title or with the turn before it."""
+    """Return the BM25 of each memory read together with its title or with the end of the turn before it."""
     return spread(*bm25_scores(stripped, [p.context for p in view.passages()], bm25.k1, bm25.b), view)
 
 
-@signal(0.25, "BM25 on neighbouring stems over the window", kinds=("words", "conversation"))
+@signal(
+    0.25,
+    "BM25 on neighbouring stems, over a turn with the end of the one before and the beginning of the next",
+    kinds=("words", "conversation"),
+)
 def score_pairs(stripped: str, view: View) -> Signal:
-    """Return the BM25 over pairs of neighbouring stems, in the window of three turns."""
+    """Return the BM25 over pairs of neighbouring stems, the nearest of the turns beside it among them."""
     # Pairs are rare: lengths matter less than for single words.
     return spread(*bm25_of_terms(pairs_of(tokens(stripped)), [p.pairs for p in view.passages()], 1.2, 0.5), view)
 

@@ -52,6 +52,9 @@ CLOSE = 0.65
 NEAR = 0.4
 """The least share of a memory's score that a later one must have to make it step back."""
 
+NEAR_RIVAL = 0.25
+"""The same of a rival."""
+
 STEP = 0.7
 """How much of its score a memory loses to a later one that is all like it."""
 
@@ -194,7 +197,8 @@ def order_by_time(
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
-    order = _past_rivals(order, places, chosen, asked)
+    if likeness or point:  # why something came about is no matter of which is the later
+        order = _past_rivals(order, places, chosen, asked)
     if likeness:
         order = _by_newness(order, places, chosen, likeness, asked)
     if looks_back(question):
@@ -211,7 +215,7 @@ def _by_newness(
 
         kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
 
-    near, covered and named are how much of what i has j has too, at most 1.
+    near, covered and named are how much of what i has j has too, at most 1. A likely rival is as newer as can be.
 
     What fills a slot steps back for nothing that fills another, and nothing does for what is only said, wished or planned.
     """
@@ -219,7 +223,10 @@ def _by_newness(
     scores[list(order)] = [one.score for one in chosen]
     began = np.array([place.valid_at.timestamp() for place in places])
     later = (began[None, :] >= began[:, None] + APART.total_seconds()) & (began[None, :] <= asked.timestamp())
-    later &= scores[None, :] > NEAR * scores[:, None]
+    least = np.full(later.shape, NEAR)
+    for at, place in enumerate(places):
+        least[at, sorted(place.rivals)] = NEAR_RIVAL
+    later &= scores[None, :] > least * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
     later &= np.array([not place.is_said for place in places])[None, :]
     for at, place in enumerate(places):
@@ -229,6 +236,8 @@ def _by_newness(
         later[at, unlike] = False
     alike = 0.3 + 0.7 * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
+    for at, place in enumerate(places):
+        alike[at, sorted(place.rivals)] = ALIKE[1]
     newer = np.where(later, np.clip((alike - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0), 0.0).max(axis=1)
     kept = scores * (1.0 - STEP * newer)
     return sorted(order, key=lambda at: -kept[at])

@@ -10,6 +10,7 @@ checked, so that no interface can forget it.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
+
+from msgspec import structs
 
 from memento.access import OWNER, Access, Right, Tokens
 from memento.backends import Backends
@@ -33,6 +36,7 @@ from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Scope
 from memento.operations import Operation, check
+from memento.operations.base import list_iri_fields
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -107,6 +111,10 @@ class Service:
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
         """Return the memory as a caller may use it: their tenant, their namespaces, their rights."""
         return Context(self, access, progress)
+
+
+_END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
+"""The end of an IRI that we minted: five letters at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +313,27 @@ def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callabl
     return add_handler
 
 
+def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
+    """
+    Return an operation with the IRIs in full that it names by their ends.
+
+    Raises:
+        InputError: several nodes have that end; lists them.
+    """
+    whole: dict[str, str] = {}
+    for name in list_iri_fields(type(operation)):
+        end = getattr(operation, name)
+        if not isinstance(end, str) or not _END.fullmatch(end):
+            continue
+        readable = context.scope(operation.namespace).readable
+        found = [str(row["node"]) for row in context.stores.graph.select("retrieval/ending", readable, end=[end])]
+        if len(found) > 1:
+            raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
+        if found:
+            whole[name] = found[0]
+    return structs.replace(operation, **whole) if whole else operation
+
+
 def handle(operation: Operation[A], context: Context) -> A:
     """
     Answer an operation for a caller.
@@ -314,5 +343,6 @@ def handle(operation: Operation[A], context: Context) -> A:
         MementoError: as the operation says.
     """
     check(operation)
+    operation = spell_out(operation, context)
     answer: A = HANDLERS[type(operation)](operation, context)
     return answer
