@@ -29,6 +29,7 @@ import stat
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from shutil import disk_usage
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,10 @@ from memento.errors import FolderInUse, SettingsError
 
 if TYPE_CHECKING:
     from filelock import FileLock
+
+
+_ROOM_TRIED, _ROOM_LEFT = 1024 * 1024, 4 * 1024 * 1024
+"""Bytes that are written to see whether there is room, and that must be left beside them."""
 
 
 def default_home() -> Path:
@@ -178,6 +183,18 @@ class DataFolder:
                 mode = path.stat().st_mode
                 if mode & 0o077 and not (mode & stat.S_ISVTX or path.is_symlink()):
                     path.chmod(mode & ~0o077)
+
+    def has_room(self) -> bool:
+        """Tell whether a few files can be written here."""
+        probe = self.path / "room.new"
+        try:
+            probe.write_bytes(bytes(_ROOM_TRIED))
+            return disk_usage(self.path).free >= _ROOM_LEFT
+        except OSError:
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink(missing_ok=True)
 
     def publish(self, owner: Owner) -> None:
         """Let others know who owns the folder and where the service answers; readable by this user alone."""
