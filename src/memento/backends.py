@@ -28,6 +28,7 @@ from memento.model import Change, Degraded, Scope
 from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
+from memento.search.mentions import find_mentions
 from memento.search.vectors import open_vector_file
 from memento.settings import Settings
 from memento.time import now
@@ -84,7 +85,8 @@ class Backends:
 
     def commit(self, change: Change, scope: Scope) -> None:
         """
-        Write a change, then let the indexes follow: when this returns, the next recall sees it.
+        Write a change, then let the indexes follow: when this returns, the next recall sees it. The memories that it makes get
+        their edges to what their texts name.
 
         Should the process die between the two, start-up mends the indexes from the graph.
 
@@ -92,6 +94,7 @@ class Backends:
             EmbeddingError: what the change adds cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
+        change += find_mentions(change, self.indexes)
         made = self.indexes.find_made(change, scope.readable)
         self.indexes.anticipate(change)
         self.apply(change)

@@ -190,6 +190,11 @@ def session_iri(graph: str, name: str) -> IRI:
     return IRI(f"urn:memento:session:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
+def name_iri(graph: str, label: str) -> IRI:
+    """Return the IRI of what goes by a name in a graph, where nothing else is known of it; one name is one IRI."""
+    return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")
+
+
 def policy_iri(graph: str, name: str) -> IRI:
     """Return the IRI of the policy of that name in a graph."""
     return IRI(f"urn:memento:policy:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")

@@ -18,6 +18,8 @@ from memento.retrieval.question import named_entities
 from memento.retrieval.signals import with_weights
 from memento.search.indexes import View
 from memento.search.labels import Labels
+from memento.search.links import Joined
+from memento.search.neighbourhood import EdgeWeights, look_around
 from memento.settings import ExpandSettings
 from memento.time import now
 
@@ -113,22 +115,23 @@ def test_the_user_anchors_where_the_question_is_about_the_user(memento: Memento)
 
 def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(films: Memento) -> None:
     view = View.at(films.service.stores.indexes, Scope().memory_graphs, now(), None, None)
+    joined = Joined(view.links())
     nodes = np.flatnonzero(view.visible)[:2].astype(np.int32)
-    find = view.indexes.nodes.find
-    entities = [iri for iri in view.indexes.nodes.iris() if find(iri) not in set(np.flatnonzero(view.visible).tolist())]
-    anchors = tuple(Anchor(iri=iri, name="", weight=0.1 * n, named=True) for n, iri in enumerate(entities[:3], 1))
+    known = view.indexes.links.anchors
+    ed, tim = (known.iri(known.find(name)[0].tolist()[0]) for name in ("ed wood", "tim burton"))
+    anchors = tuple(Anchor(iri=iri, name="", weight=weight, named=True) for iri, weight in ((ed, 0.1), (tim, 0.2)))
     seeds = nodes, np.array([1.0, 0.5], dtype=np.float32)
-    restart = np.zeros(len(view.visible))
-    restart[nodes] = [0.5, 0.5 * 0.25]
-    for one in anchors:
-        restart[find(one.iri)] = one.weight
-    exact = ppr(view.matrix().rare, restart, 0.75, 300, tolerance=0.0, weighted=True)
+    around = look_around(nodes, [known.number(ed), known.number(tim)], view, joined, EdgeWeights())
+    restart = np.zeros(len(around.csr))
+    restart[around.find(nodes)] = [0.5, 0.5 * 0.25]
+    restart[[around.places[known.number(iri)] for iri in (ed, tim)]] = [0.1, 0.2]
+    exact = ppr(around.csr, restart, 0.75, 300, tolerance=0.0, weighted=True)
 
-    found = rank_by_pagerank(seeds, anchors, view, ExpandSettings(epsilon=1e-9))
+    found = rank_by_pagerank(seeds, anchors, view, joined, ExpandSettings(epsilon=1e-9))
 
-    assert found == pytest.approx(np.where(view.visible, exact, 0.0), abs=1e-6)
+    assert found[around.memories] == pytest.approx(exact[: len(around.memories)], abs=1e-6)
     assert (found > 0).sum() > 2
-    nothing = rank_by_pagerank((nodes[:0], seeds[1][:0]), (), view, ExpandSettings())
+    nothing = rank_by_pagerank((nodes[:0], seeds[1][:0]), (), view, joined, ExpandSettings())
     assert nothing.sum() == 0
 
 
@@ -145,12 +148,13 @@ def test_the_walk_alone_ranks_and_reaches_what_no_word_leads_to(films: Memento) 
     assert found.total_candidates >= len(texts)
 
 
-def test_the_walk_takes_part_where_it_weighs_something(films: Memento) -> None:
+def test_the_walk_takes_part_unless_it_weighs_nothing(films: Memento) -> None:
     question = "Where was the director of Ed Wood born?"
-    assert all("walk" not in one.why for one in films.recall(question, explain=True, gate=False).memories)
-    films.service.settings = with_weights(films.settings, walk=0.4)
     found = films.recall(question, explain=True, gate=False)
+    films.service.settings = with_weights(films.settings, walk=0.0)
+    without = films.recall(question, explain=True, gate=False)
 
+    assert all("walk" not in one.why for one in without.memories)
     assert found.memories[0].why["walk"] > 0
     for memory in found.memories:
         assert sum(memory.why.values()) == pytest.approx(memory.score, abs=2e-5)

@@ -66,7 +66,8 @@ def _erase_memories(
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph])]
     keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
-    cases = _erase_nodes([*memories, *notes, *keys], texts, scope, parts, shorter)
+    names = _find_idle_names(memories, scope, parts)
+    cases = _erase_nodes([*memories, *notes, *keys, *names], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
 
@@ -78,6 +79,19 @@ def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
         keys = dict.fromkeys(key for node in gone for key in indexes.keys.links(node))
         own = (key for key in keys if indexes.nodes.kind(key) == "key")
         return [indexes.nodes.iri(key) for key in own if np.isin(indexes.keys.led_to(key)[0], gone).all()]
+
+
+def _find_idle_names(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[IRI]:
+    """Find the names that stand in nothing but some memories: what is a name in their texts alone goes with these."""
+    indexes = parts.indexes
+    with indexes.lock:
+        if scope.graph not in indexes.links:
+            return []
+        links = indexes.links[scope.graph]
+        gone = np.array([node for iri in memories if (node := indexes.nodes.find(iri)) is not None], dtype=np.int32)
+        numbers = np.unique(links.gather(gone)[1]).tolist()
+        idle = (links.anchors.iri(number) for number in numbers if np.isin(links.mentioning(number), gone).all())
+        return [iri for iri in idle if iri.startswith("urn:memento:name:")]
 
 
 def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:

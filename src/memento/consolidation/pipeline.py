@@ -48,6 +48,8 @@ from memento.consolidation.task import (
 from memento.consolidation.write import Understanding, cut_description
 from memento.iris import IRI, agent_iri
 from memento.model import Agent, Memory, Scope, Scored, User
+from memento.search.mentions import is_fragment
+from memento.search.names import read_names
 from memento.search.nodes import text_of_anchor, text_of_memory
 from memento.settings import ConsolidationSettings
 from memento.telemetry import Stopwatch
@@ -119,7 +121,7 @@ def _understand_parts(
     with Branches(side_by_side=agents.kind == "model" and not task.keep) as branches:
         context = branches.start(_find_context, task, means)
         with watch.phase("extract"):
-            extraction = extraction or agents.extract_entities(task.note, user, biography=not task.keep)
+            extraction = extraction or _extract_entities(task, user, agents)
             mentions = add_context_mentions(drop_user(extraction.mentions, user), task, user)
         drafts_of = branches.start(_extract_drafts, task, mentions, user, agents, watch)
         with watch.phase("embed"):
@@ -158,12 +160,21 @@ def warm_embeddings(texts: Sequence[str], parts: Backends) -> None:
 def foresee(task: Task, user: User, agents: Agents) -> tuple[Extraction | None, list[str]]:
     """Read ahead by rules: what the note names, if they can say, and every text that understanding it will embed."""
     try:
-        extraction = agents.extract_entities(task.note, user, biography=not task.keep)
+        extraction = _extract_entities(task, user, agents)
         mentions = add_context_mentions(extraction.mentions, task, user)
         drafts = _extract_drafts(task, mentions, user, agents, Stopwatch("anticipate"))
         return extraction, _collect_texts(drafts, mentions, task, user)
     except NotUnderstood:
         return None, []
+
+
+def _extract_entities(task: Task, user: User, agents: Agents) -> Extraction:
+    """Extract what a note names; of a text that stays as it is, without parts of longer names, which nobody looked at closely."""
+    extraction = agents.extract_entities(task.note, user, biography=not task.keep)
+    if not task.keep:
+        return extraction
+    read = read_names(task.note.content)
+    return replace(extraction, mentions=tuple(one for one in extraction.mentions if not is_fragment(one.name, read)))
 
 
 def _keep_verbatim(

@@ -24,7 +24,8 @@ from memento.iris import IRI, key_iri, phrase_iri, phrase_of
 from memento.model import KeyType, Scope
 from memento.rank import laws as dynamics
 from memento.search.indexes import Indexes
-from memento.search.links import Joined, label_of, read_names
+from memento.search.links import Joined
+from memento.search.names import label_of, read_names
 from memento.search.nodes import Ids, Mask
 from memento.search.subjects import aliases
 from memento.search.words import Postings, tokens

@@ -51,7 +51,11 @@ def find_anchors(
     """
     view = question.view
     nodes, goods = seeds[0][: settings.seeds].tolist(), seeds[1][: settings.seeds].tolist()
-    named = view.iris(named_entities(question.text, view.indexes.labels, view.graphs))
+    named = list(
+        dict.fromkeys(
+            [*view.iris(named_entities(question.text, view.indexes.labels, view.graphs)), *_find_names(question)]
+        )
+    )
     if is_first_person(question.text) or find_named(question.text, [view.indexes.name(scope.user)]):
         named.append(scope.user)
     if not nodes and not named:
@@ -66,14 +70,24 @@ def find_anchors(
             share = 1.0 if row["part"] == "named" else settings.seed_share * good[cast(IRI, row["memory"])]
             shares[iri] = max(shares.get(iri, 0.0), share)
             names[iri] = str(row.get("name", "USER" if iri == scope.user else iri))
-    there = [(iri, node) for iri in shares if (node := view.indexes.nodes.find(iri)) is not None]
-    degrees = np.array([view.indexes.adjacency.degree(node) for _, node in there], dtype=np.int64)
-    rare = rarity(np.maximum(degrees, 1), int(np.count_nonzero(view.visible)))
+    known, links = view.indexes.links.anchors, view.links()
+    degrees = [sum(graph.frequency(known.number(iri)) for graph in links) for iri in shares]
+    if scope.user in shares and (me := view.indexes.nodes.find(scope.user)) is not None:
+        degrees[[*shares].index(scope.user)] = view.indexes.adjacency.degree(me)
+    rare = rarity(np.maximum(np.array(degrees, dtype=np.int64), 1), int(np.count_nonzero(view.visible)))
     anchors = [
         Anchor(iri=iri, name=names[iri], weight=round(shares[iri] * float(how_rare), 6), named=iri in named)
-        for (iri, _), how_rare in zip(there, rare, strict=True)
+        for iri, how_rare in zip(shares, rare, strict=True)
     ]
     return tuple(sorted(anchors, key=lambda one: (-one.weight, one.iri)))
+
+
+def _find_names(question: Question) -> list[IRI]:
+    """Return what goes by the names in a question, as far as the reader's memories mention it."""
+    links = question.view.links()
+    known = question.view.indexes.links.anchors
+    numbers = [number for name in question.joined.find_names(question.text) for number in known.find(name)[0].tolist()]
+    return [known.iri(number) for number in numbers if any(graph.frequency(number) for graph in links)]
 
 
 def best_seeds(evidence: Evidence, view: View, count: int) -> Seeds:

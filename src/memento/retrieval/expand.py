@@ -18,6 +18,8 @@ from memento.rank.walks import push
 from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
 from memento.search.indexes import View
+from memento.search.links import Joined
+from memento.search.neighbourhood import EdgeWeights, look_around
 from memento.settings import ExpandSettings
 
 _DAY_S = 86_400.0
@@ -35,27 +37,43 @@ def expand(question: Question, evidence: Evidence, settings: ExpandSettings, law
     return evidence.extend(measure_signals("expand", sources | ({"law": law} if law else {})), question.view)
 
 
-def rank_by_pagerank(seeds: Seeds, anchors: Sequence[Anchor], view: View, settings: ExpandSettings) -> Signal:
+def rank_by_pagerank(
+    seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
+) -> Signal:
     """
-    Return the personalised PageRank of the memories: a walk along who is about what, which often starts again.
+    Return the personalised PageRank of the memories: a walk along who is about and mentions what, over successions, turns and
+    associations, which often starts again.
 
     It starts at the anchors by their weights and at the seeds by the square of how good they are, and prefers rare neighbours. What
     is retired carries it on, but has no rank itself.
 
     Source: Gutiérrez, Shu, Gu, Yasunaga and Su 2025, "From RAG to Memory" (HippoRAG 2): entities and passages in the restart.
     """
-    places, weights = _locate(anchors, view)
+    known = view.indexes.links.anchors
+    numbers = {known.number(one.iri): one.weight for one in anchors}
+    around = look_around(seeds[0], [*numbers], view, joined, EdgeWeights())
+    there = [(around.places[number], weight) for number, weight in numbers.items() if number in around.places]
+    sources = np.concatenate([np.array([place for place, _ in there], dtype=np.int64), around.find(seeds[0])])
+    mass = np.concatenate(
+        [np.array([weight for _, weight in there]), settings.passages * seeds[1].astype(np.float64) ** 2]
+    )
+    if not sources.size or not mass.sum():
+        return spread(seeds[0][:0], seeds[1][:0], view)
+    places, start = np.unique(sources, return_inverse=True)
     nodes, ranks = push(
-        view.matrix().rare,
-        np.concatenate([places, seeds[0]]),
-        np.concatenate([weights, settings.passages * seeds[1].astype(np.float64) ** 2]),
+        around.csr,
+        places,
+        np.bincount(start.reshape(-1), weights=mass).astype(np.float64),
         settings.damping,
         settings.epsilon,
     )
-    return _keep_visible(nodes, ranks, view)
+    memories = nodes < len(around.memories)
+    return _keep_visible(around.memories[nodes[memories]].astype(np.int64), ranks[memories], view)
 
 
-def rank_by_activation(seeds: Seeds, anchors: Sequence[Anchor], view: View, settings: ExpandSettings) -> Signal:
+def rank_by_activation(
+    seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
+) -> Signal:
     """
     Return the rank of each memory that activation reaches from the anchors and the seeds, over names and over associations: mostly
     how active it is, and some of it how lately it was used and how important it is.
@@ -83,7 +101,9 @@ def rank_by_activation(seeds: Seeds, anchors: Sequence[Anchor], view: View, sett
     return _keep_visible(nodes, laws.score_activation(active, days, important), view)
 
 
-def rank_by_hops(seeds: Seeds, anchors: Sequence[Anchor], view: View, settings: ExpandSettings) -> Signal:
+def rank_by_hops(
+    seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, settings: ExpandSettings
+) -> Signal:
     """Return what each memory is given as a seed, and by those that share an anchor with it, the less the more memories do."""
     csr = view.matrix()
     degrees = np.diff(csr.indptr)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from memento.iris import IRI
 from memento.search.labels import Labels
-from memento.search.links import LONGEST, Joined, is_telling
+from memento.search.links import Joined
+from memento.search.names import LONGEST, is_telling
 from memento.search.words import STOP_WORDS, tokens
 from memento.text.dates import is_date_word
 from memento.text.spelling import list_edits

@@ -61,7 +61,7 @@ Signal = NDArray[np.float32]
 Seeds = tuple[NDArray[np.int32], Signal]
 """(s,) memories, best first, and how good each is in 0..1."""
 
-Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, ExpandSettings], Signal]"
+Law: TypeAlias = "Callable[[Seeds, Sequence[Anchor], View, Joined, ExpandSettings], Signal]"
 """How a walk from seeds and anchors ranks memories."""
 
 Phase = Literal["land", "anchor", "expand"]
@@ -515,10 +515,17 @@ def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
     return spread(*tie_signal(seeds, joined, view.visible), view)
 
 
-@signal(0.0, "the rank on a walk from the anchors; 0 leaves the walk out", phase="expand", channel=True)
-def score_walk(law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, walking: ExpandSettings) -> Signal:
+@signal(
+    0.4,
+    "the rank on a walk from the anchors and from the best twenty; 0 leaves the walk out",
+    phase="expand",
+    channel=True,
+)
+def score_walk(
+    law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, walking: ExpandSettings
+) -> Signal:
     """Return the rank of each memory on a walk from the best memories and from the anchors."""
-    return law(seeds, anchors, view, walking)
+    return law(seeds, anchors, view, joined, walking)
 
 
 @signal(

@@ -168,6 +168,62 @@ def _in_both_directions(arcs: Iterable[tuple[int, int]]) -> list[tuple[int, int]
     return sorted([*links, *((b, a) for a, b in links)])
 
 
+@register
+class Successions(Index):
+    """Which memory ended which: `mem:invalidates`, in both directions, by IRI, as either end may come first."""
+
+    name = "successions"
+    reads = frozenset({MEM.invalidates})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self._ended: dict[IRI, tuple[IRI, ...]] = {}
+        self._ending: dict[IRI, set[IRI]] = defaultdict(set)
+
+    def apply(self, update: Update) -> None:
+        for _, record in update.nodes:
+            if record.kind == "memory":
+                said = record.statements.get(MEM.invalidates, ())
+                self._put(record.iri, tuple(value for value in said if isinstance(value, IRI)))
+
+    def _put(self, memory: IRI, ended: tuple[IRI, ...]) -> None:
+        for old in self._ended.pop(memory, ()):
+            self._ending[old].discard(memory)
+        if ended:
+            self._ended[memory] = ended
+            for old in ended:
+                self._ending[old].add(memory)
+
+    def drop(self, node: int) -> None:
+        self._put(self.context.nodes.iri(node), ())
+
+    def __len__(self) -> int:
+        """Count the memories that ended another."""
+        return len(self._ended)
+
+    def beside(self, memory: int) -> list[int]:
+        """Return the memories that one ended, and those that ended it, as far as they are placed."""
+        iri = self.context.nodes.iri(memory)
+        others = (*self._ended.get(iri, ()), *sorted(self._ending.get(iri, ())))
+        return [node for other in others if (node := self.context.nodes.find(other)) is not None]
+
+    def arrays(self) -> Arrays:
+        return nest_arrays(
+            {
+                "from": pack_strings([new for new, ended in self._ended.items() for _ in ended]),
+                "to": pack_strings([old for ended in self._ended.values() for old in ended]),
+            }
+        )
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        grouped: dict[IRI, list[IRI]] = defaultdict(list)
+        ends = (unpack_strings(select_part(arrays, name)) for name in ("from", "to"))
+        for new, old in zip(*ends, strict=True):
+            grouped[IRI(new)].append(IRI(old))
+        for memory, ended in grouped.items():
+            self._put(memory, tuple(ended))
+
+
 class Arc(NamedTuple):
     """One association: `weight` in 0..1 as it was at `at`, in seconds since 1970."""
 

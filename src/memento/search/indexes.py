@@ -30,7 +30,7 @@ from memento.model import Change, Difference, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
 from memento.rank.laws import decay_associations
 from memento.rank.walks import Csr
-from memento.search.adjacency import Adjacency, Associations
+from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Slots
 from memento.search.index import FLAT, Context, Everything, I, Placed, Update, find_predicates, find_types
 from memento.search.keygraph import KeyGraph
@@ -69,6 +69,7 @@ class Indexes(Context):
     numbers = _Shortcut(Numbers)
     passages = _Shortcut(GraphPassages)
     slots = _Shortcut(Slots)
+    successions = _Shortcut(Successions)
     vectors = _Shortcut(KindVectors)
 
     def __init__(self, graph: Store, embedder: Embedder, file: VectorFile, flat: int = FLAT) -> None:
@@ -173,7 +174,9 @@ class Indexes(Context):
         self.read_edges(sorted(_find_linked(records) - unlinked), graphs)
 
     def _is_known(self, iri: IRI) -> bool:
-        return iri in self.names or iri in self.turn_places or self.file.find_id(iri) is not None
+        if iri in self.names or iri in self.turn_places or iri in self.links.anchors:
+            return True
+        return not iri.startswith("urn:memento:name:") and self.file.find_id(iri) is not None
 
     def recount(self, memories: Sequence[IRI], graphs: Sequence[IRI]) -> None:
         """Set what use changes of some memories, and the links to them, as the graph has them now; nothing else has changed."""

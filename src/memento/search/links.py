@@ -1,24 +1,26 @@
 """
 Which memories are about what others mention: the links that lead from a good memory to the one that answers.
 
-*Flow:* `read_names` (words, spans) and `find_longest` (known labels) → `Links` (one named graph, as memories come and go) →
-`Joined` (several graphs as one, for one question) → the signals:
+*Flow:* `mem:about` and `mem:mentions` of each memory, and what each anchor is called → `Links` (one named graph, as memories come
+and go) and `Anchors` (all of them) → `Joined` (several graphs as one, for one question) → the signals:
 
     subject(m) = max over names e of the question: idf(e) · w(e, m) / W(e)
     link(m)    = max over seeds s: g(s)² · Σ over e mentioned by s: idf(e) · w(e, m) / W(e)
     shared(m)  = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m: idf(e)²) · left(s, m)
     tie(m)     = max over seeds s: g(s)² · min(1, Σ over e mentioned by s and m and ten others at most: idf(e)²)
 
-w(e, m) is how surely e is the subject of m, W(e) the sum of it over all memories, at least 1; left(s, m) is the share, by
-idf, of the question's words which s does not have that m has. A seed earns nothing from itself.
+A name e is a label: whatever goes by it, in whichever graph, is the same name. w(e, m) is how surely m is about what goes by e: 1
+where that is what it is about before all (`mem:subject`, or nothing else stands beside it), less for another name of that; what
+else it is about it mentions (`read_edges`). W(e) is the sum over all memories, at least 1; left(s, m) is the share, by idf, of the
+question's words which s does not have that m has. A seed earns nothing from itself. A turn of a conversation takes no part in
+these four: its edges are walked alone (`neighbourhood`).
 
-*Guarantees:* what is known depends only on the memories that are there, not on their order: a name that becomes somebody's
-subject is found in the memories that came before. Signals come back by ascending id, for visible nodes, positive and unscaled;
-what no reader sees carries no value, but still counts where names are weighed.
+*Guarantees:* triples alone decide, whoever wrote them: an edge that is added, moved or taken away by an update counts at once, and
+`mem:subject` or a statement restores none. What is known depends only on the memories that are there, not on their order. Signals
+come back by ascending id, for visible nodes, positive and unscaled; what no reader sees carries no value, but still counts where
+names are weighed.
 
-*But:* names are seen by their capitals; a script without them has names only where a known label begins. A frequent word that
-becomes a name, or ceases to be one, costs 20 µs for every memory that has it. Not for several threads at once: whoever owns
-the links holds a lock.
+*But:* being about the user makes no name: most memories are. Not for several threads at once: whoever owns the links holds a lock.
 
 *Because:* on three sets of questions over passages a seed that leads to itself costs 3 to 8 points of recall@5, and names
 that more than 3 % mention add nothing to `shared`.
@@ -26,235 +28,169 @@ that more than 3 % mention add nothing to `shared`.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import fsum, log, log1p
-from typing import Any, NamedTuple, Self
-from zlib import crc32
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memento.iris import IRI, MEM
-from memento.search.arrays import Arrays, Log, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Everything, GraphTables, Update, register
+from memento.iris import IRI, MEM, TYPE
+from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
+from memento.search.index import Context, Everything, GraphTables, Update, register
+from memento.search.names import LONGEST, NameWords, find_longest, is_telling, label_of, read_names, strip_remark
 from memento.search.nodes import Mask, Record
 from memento.search.postings import Postings, Segment, Vocabulary, tokens
-from memento.search.subjects import JOINTS, OPENERS, UNSURE, aliases
-
-LONGEST = 8
-"""Words of a label; longer ones are headlines."""
-
-# As in `labels.normalise_label`, and hyphens and slashes part words too: "Sackville-West" is also written "Sackville West".
-_WORD = re.compile(r"[^\s\"'“”‘’`«»,;:!?()\[\]{}\-‐‑–—/|]+")
-
-
-@dataclass(frozen=True, slots=True)
-class NameWords:
-    """The words of a text as they are compared, and where a name may begin."""
-
-    words: tuple[str, ...]
-    starts: tuple[int, ...]  # ascending: places of words without a small first letter
-    spans: frozenset[str]  # its own capitalised spans and four-digit numbers, as labels
-
-
-def label_of(name: str) -> str:
-    """
-    Return a name as labels are compared here: its words, case folded, without punctuation around them; empty if none is left.
-
-    >>> label_of("The Sackville-Wests, Jr."), label_of("Node.js"), label_of("…")
-    ('the sackville wests jr', 'node.js', '')
-    """
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return " ".join(word for found in _WORD.findall(folded) if (word := found.strip(".…")))
-
-
-def is_telling(label: str) -> bool:
-    """
-    Return whether a label can name something: not too long, and no single idle word.
-
-    >>> is_telling("the who"), is_telling("the"), is_telling("paris"), is_telling("")
-    (True, False, True, False)
-    """
-    words = label.split()
-    return 1 < len(words) <= LONGEST or (len(words) == 1 and label not in OPENERS)
-
-
-def read_names(text: str) -> NameWords:
-    """
-    Return the words of a text and its names.
-
-    >>> found = read_names("In 1990 Anna Smith of Faro met Bob. He left.")
-    >>> sorted(found.spans), [found.words[start] for start in found.starts]
-    (['1990', 'anna smith of faro', 'bob'], ['in', '1990', 'anna', 'smith', 'faro', 'bob', 'he'])
-    """
-    text = unicodedata.normalize("NFKC", text)
-    words: list[str] = []
-    starts: list[int] = []
-    spans: set[str] = set()
-    run: list[str] = []
-    end = 0
-    for found in _WORD.finditer(text):
-        raw = found[0]
-        word = raw.strip(".…")
-        if not word:
-            continue
-        if run and not _is_joint(text[end : found.start()]):
-            _close(run, spans)
-        end = found.end()
-        large = not word[0].islower()
-        if large:
-            starts.append(len(words))
-        word = word.casefold()
-        if word in JOINTS if run and not large else large and not word[0].isdigit():
-            run.append(word)
-        else:
-            _close(run, spans)
-            if len(word) == 4 and word.isdecimal():
-                spans.add(word)
-        words.append(word)
-        if raw[-1] in ".…" and len(word) > 2:  # a full stop, unless it shortens: "J. R.", "Dr."
-            _close(run, spans)
-    _close(run, spans)
-    return NameWords(tuple(words), tuple(starts), frozenset(spans))
-
-
-def _is_joint(between: str) -> bool:
-    return between in (" ", "-", "- ", "'", "’", "–")
-
-
-def _close(run: list[str], spans: set[str]) -> None:
-    """Turn a run of capitalised words into a span, freed of the idle words it begins with and the joints it ends with."""
-    first = 0
-    while first < len(run) and (run[first] in OPENERS or run[first] in JOINTS):
-        first += 1
-    while len(run) > first and run[-1] in JOINTS:
-        run.pop()
-    label = run[first:]
-    run.clear()
-    if label and is_telling(" ".join(label)):
-        spans.add(" ".join(label))
-
-
-def find_longest(
-    words: Sequence[str], starts: Sequence[int], limits: Mapping[str, int], is_known: Callable[[str], bool]
-) -> set[str]:
-    """
-    Return the known labels found from left to right, each as long as can be; a word belongs to one of them at most.
-
-    Args:
-        starts: places where a label may begin, ascending.
-        limits: by the first word of a label, how many words the longest one has.
-
-    >>> known = {"new york", "york", "new york city"}
-    >>> find_longest(("new", "york", "city", "hall"), [0, 1, 2], {"new": 3, "york": 1}, known.__contains__)
-    {'new york city'}
-    """
-    labels: set[str] = set()
-    free = 0
-    for start in starts:
-        if start < free:
-            continue
-        for n in range(min(limits.get(words[start], 0), len(words) - start), 0, -1):
-            label = " ".join(words[start : start + n])
-            if is_known(label):
-                labels.add(label)
-                free = start + n
-                break
-    return labels
-
+from memento.search.subjects import OPENERS
 
 UNIT = 10_000
 """What a weight of 1 is kept as: whole numbers, so that sums do not depend on their order."""
-_SLOTS = 1 << 16
-"""Lists that the first words of names are spread over: short enough at a million memories, few enough at ten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A memory as `Links.fill` takes it; `extra` are the names of the entities that the graph says it is about."""
-
-    node: int
-    content: str
-    title: str | None
-    extra: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What is kept of a memory: its words as one text between spaces, and the names that are always its own."""
-
-    node: int
-    text: bytes
-    starts: Sequence[int]
-    own: frozenset[str]  # its spans and subjects
-    subjects: Mapping[str, int]  # label → weight
-    slots: frozenset[int]
-
-    @classmethod
-    def of(cls, text: Text) -> Self:
-        subjects = _find_subjects(text.content, text.title, text.extra)
-        words = read_names(f"{text.title}. {text.content}" if text.title else text.content)
-        return cls(
-            node=text.node,
-            text=f" {' '.join(words.words)} ".encode("utf-8", errors="surrogatepass"),
-            starts=words.starts,
-            own=words.spans | {label for label, _ in subjects},
-            subjects={label: max(round(weight * UNIT), 1) for label, weight in subjects},
-            slots=_slots_of(words.words, words.starts),
-        )
-
-
-def _find_subjects(content: str, title: str | None, extra: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Return a memory's labels as its subjects, each once with its largest weight."""
-    best: dict[str, float] = {}
-    for name, weight in (*aliases(content, title), *((name, UNSURE) for name in extra)):
-        label = label_of(name)
-        if is_telling(label):
-            best[label] = max(best.get(label, 0.0), weight)
-    return tuple(best.items())
-
-
-def _slots_of(words: Sequence[str], starts: Sequence[int]) -> frozenset[int]:
-    """Return where a memory is listed: under each word that may begin a name, alone and with the next."""
-    return frozenset(_slot_of(words[start : start + n]) for start in starts for n in (1, 2))
-
-
-def _slot_of(words: Sequence[str]) -> int:
-    """Return the list for names that begin with these words, by the first two of them."""
-    return crc32(" ".join(words[:2]).encode("utf-8", errors="surrogatepass")) & (_SLOTS - 1)
-
+OTHERWISE, PARTLY = 0.8, 0.5
+"""How surely it is about what goes by another name of its subject; and by a part of that name, or by any other where a title says
+what the subject is."""
 
 Nodes = NDArray[np.int32]
 Weights = NDArray[np.float32]
+Values = tuple[Nodes, Weights]
+"""Nodes and a value for each: (m,) both."""
 
-_OWN, _MATCHED = 1, 2  # how a memory came to a name: by its spelling or as its subject, or because others are about it
+_USER, _NAME = "urn:memento:user:", "urn:memento:name:"
+
+
+class Anchors:
+    """
+    What everything goes by that a memory may be about or mention, in all graphs.
+
+    >>> anchors = Anchors()
+    >>> anchors.put(IRI("urn:a"), {"ed wood": 1.0})
+    >>> anchors.find("ed wood"), anchors.labels(0)
+    ((array([0], dtype=int32), array([1.], dtype=float32)), {'ed wood': 1.0})
+    """
+
+    def __init__(self) -> None:
+        self._iris = Vocabulary()
+        self._labels = Vocabulary()
+        self._names = Postings(self._labels)  # of each anchor by its number; how often is how surely
+        self._limits: dict[str, int] | None = None
+
+    def __contains__(self, iri: IRI) -> bool:
+        """Return whether something is called anything."""
+        number = self._iris.number(iri)
+        return number is not None and number in self._names
+
+    def has_names(self) -> bool:
+        """Return whether anything is known by its name alone."""
+        return any(iri.startswith(_NAME) for iri in self._iris.words())
+
+    def number(self, iri: IRI) -> int:
+        """Return the number of an anchor, described or not."""
+        return self._iris.whole(iri)
+
+    def iri(self, number: int) -> IRI:
+        """Return the anchor of a number."""
+        return IRI(self._iris.words()[number])
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """How many words the longest label has, by its first; those that are no more only cost time."""
+        if self._limits is None:
+            self._limits = {}
+            self._widen(self._labels.words())
+        return self._limits
+
+    def _widen(self, labels: Iterable[str]) -> None:
+        if self._limits is not None:
+            for label in labels:
+                first, *rest = label.split()
+                self._limits[first] = max(self._limits.get(first, 0), 1 + len(rest))
+
+    def put(self, iri: IRI, labels: Mapping[str, float]) -> None:
+        """Name an anchor, in place of what it was named before: each label with how surely it means this."""
+        counts = {self._labels.whole(label): max(round(weight * UNIT), 1) for label, weight in labels.items()}
+        number = self._iris.whole(iri)
+        if self._names.counts(number) != counts or number not in self._names:
+            self._names.add_counts(number, counts, 0)
+            self._widen(labels)
+
+    def drop(self, iri: IRI) -> None:
+        """Forget what an anchor is called; harmless when it is not there."""
+        number = self._iris.number(iri)
+        if number is not None:
+            self._names.remove(number)
+
+    def labels(self, number: int) -> dict[str, float]:
+        """Return what an anchor is called."""
+        words = self._labels.words()
+        return {words[key]: times / UNIT for key, times in self._names.counts(number).items()}
+
+    def label_keys(self, number: int) -> Sequence[int]:
+        """Return the numbers of what an anchor is called."""
+        return self._names.keys(number)
+
+    def label(self, key: int) -> str:
+        """Return the label of a number."""
+        return self._labels.words()[key]
+
+    def find(self, label: str) -> Values:
+        """Return the numbers of the anchors that go by a label, and how surely each does."""
+        key = self._labels.number(label)
+        return self.find_key(-1 if key is None else key)
+
+    def find_key(self, key: int) -> Values:
+        """Return the same for a label by its number."""
+        having = self._names.having(key)
+        if having is None:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+        return having[0], having[1] / np.float32(UNIT)
+
+    def arrays(self) -> Arrays:
+        """Return what is to be kept."""
+        parts = {"names": self._names.settle()}
+        return nest_arrays(
+            {**parts, "iris": pack_strings(self._iris.words()), "labels": pack_strings(self._labels.words())}
+        )
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take what `arrays` gave, where nothing is known."""
+        self._iris, self._labels = (
+            Vocabulary(unpack_strings(select_part(arrays, name))) for name in ("iris", "labels")
+        )
+        self._names = Postings(self._labels, Segment.from_arrays(select_part(arrays, "names")))
 
 
 class Entity:
-    """A name: the nodes that mention it, and those whose subject it is. To be let go of before the next write."""
+    """
+    A name in one graph: the nodes that mention what goes by it, and those that are about that.
 
-    def __init__(self, label: str, key: int, df: int, mentions: Postings, subjects: Postings) -> None:
-        self.label = label
-        self.df = df
+    To be let go of before the next write.
+    """
+
+    def __init__(self, anchors: Values, mentions: Postings, about: Postings) -> None:
+        self._anchors = list(zip(anchors[0].tolist(), anchors[1].tolist(), strict=True))
+        self._mentions_of, self._about_of = mentions, about
+
+    @cached_property
+    def df(self) -> int:
         """Nodes that mention it."""
-        self._key, self._mentions, self._subjects = key, mentions, subjects
+        if len(self._anchors) == 1:
+            return self._mentions_of.frequency(self._anchors[0][0])
+        return len(self.mentions())
 
     @cached_property
     def about(self) -> int:
-        """Nodes whose subject it is."""
-        return self._subjects.frequency(self._key)
+        """Nodes that are about it."""
+        if len(self._anchors) == 1:
+            return self._about_of.frequency(self._anchors[0][0])
+        return len(self._about[0])
 
     def mentions(self) -> Nodes:
         """Return (df,) in no order."""
-        having = self._mentions.having(self._key)
-        return np.zeros(0, dtype=np.int32) if having is None else having[0]
+        parts = [self._mentions_of.nodes(anchor) for anchor, _ in self._anchors]
+        return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *parts]))
 
-    def subjects(self) -> tuple[Nodes, Weights]:
-        """Return the nodes whose subject it is, and how surely: (about,) each, in no order."""
+    def subjects(self) -> Values:
+        """Return the nodes that are about it, and how surely: (about,) each, in no order."""
         return self._about
 
     @cached_property
@@ -266,39 +202,38 @@ class Entity:
 
     @cached_property
     def weight(self) -> float:
-        """Sum of the weights of the nodes whose subject it is."""
+        """Sum of the weights of the nodes that are about it."""
         return round(float(self._about[1].sum(dtype=np.float64)) * UNIT) / UNIT
 
     @cached_property
-    def _about(self) -> tuple[Nodes, Weights]:
-        having = self._subjects.having(self._key)
-        if having is None:
-            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
-        return having[0], having[1] / np.float32(UNIT)
+    def _about(self) -> Values:
+        parts: list[Values] = []
+        for anchor, sure in self._anchors:
+            if having := self._about_of.having(anchor):
+                parts.append((having[0], having[1] * np.float32(sure / UNIT)))
+        return _concatenate(parts) if len(parts) < 2 else _best(*_concatenate(parts))
 
 
 class Links:
     """
-    The names of one named graph.
+    What the memories of one named graph are about and mention.
 
-    >>> links = Links()
-    >>> links.put(1, "Anna moved to Faro.", None)
-    >>> links.put(2, "Faro is a town in Algarve, Portugal.", None)
-    >>> sorted(links.mentions(1)), links.entity("faro portugal").subject_of
-    (['anna', 'faro'], {2: 0.8})
+    >>> anchors = Anchors()
+    >>> anchors.put(IRI("urn:anna"), {"anna": 1.0}); anchors.put(IRI("urn:faro"), {"faro": 1.0})
+    >>> links = Links(anchors)
+    >>> links.put(1, {IRI("urn:anna"): 1.0}, [IRI("urn:faro")])
+    >>> sorted(links.mentions(1)), links.entity("anna").subject_of
+    (['anna', 'faro'], {1: 1.0})
     """
 
-    def __init__(self) -> None:
-        self._labels = Vocabulary()
-        self._mentions = Postings(self._labels)
-        self._subjects = Postings(self._labels)
-        self._slots = Postings()
-        self._texts = Log(np.uint8)  # words between spaces
-        self._starts = Log(np.int32)  # places of words without a small first letter
-        self._limits: dict[str, int] | None = None
+    def __init__(self, anchors: Anchors) -> None:
+        self.anchors = anchors
+        self._mentions = Postings()  # an anchor is a term of the memories that mention it, or are about it
+        self._about = Postings()  # how often is how surely
+        self._turns = Postings()  # the anchors of turns
 
     def __len__(self) -> int:
-        """Count the memories that take part."""
+        """Count the memories."""
         return len(self._mentions)
 
     def __contains__(self, node: int) -> bool:
@@ -306,156 +241,111 @@ class Links:
 
     def entity(self, label: str) -> Entity | None:
         """Return what is known of a name, given as `label_of` writes it."""
-        key = self._labels.number(label)
-        df = 0 if key is None else self._mentions.frequency(key)
-        return Entity(label, key, df, self._mentions, self._subjects) if key is not None and df else None
-
-    def is_subject(self, label: str) -> bool:
-        """Return whether some memory is about what goes by this name."""
-        key = self._labels.number(label)
-        return key is not None and self._subjects.frequency(key) > 0
-
-    def entities(self) -> Iterator[Entity]:
-        """Return every name that a memory has, in no order."""
-        return (entity for label in self._labels.words() if (entity := self.entity(label)))
+        anchors = self.anchors.find(label)
+        if not anchors[0].size:
+            return None
+        entity = Entity(anchors, self._mentions, self._about)
+        return entity if entity.df else None
 
     def mentions(self, node: int) -> set[str]:
-        """Return the labels that a memory mentions; none when it takes no part."""
-        return set(self._mentions.terms(node))
+        """Return the labels that a memory mentions; none for one that is not there."""
+        keys = {key for anchor in self._mentions.keys(node) for key in self.anchors.label_keys(anchor)}
+        return {self.anchors.label(key) for key in keys}
 
-    def put(
-        self, node: int, content: str, title: str | None, extra: Sequence[str] = (), *, is_turn: bool = False
-    ) -> None:
-        """
-        Take in a memory, or replace what is known of it.
+    def gather(self, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return (m,) which of some memories mention or are about which anchors, by number: turns are among them."""
+        owners, anchors = zip(*((postings.gather(nodes)) for postings in (self._mentions, self._turns)), strict=True)
+        rows = [np.repeat(np.arange(len(nodes)), counts) for counts in owners]
+        return np.concatenate(rows), np.concatenate(anchors)
 
-        Args:
-            extra: names of the entities that the graph says it is about.
-            is_turn: a turn of a conversation: its first words are no subject, so it takes no part.
-        """
-        self.drop(node)
+    def mentioning(self, anchor: int) -> Nodes:
+        """Return the memories that mention an anchor or are about it, turns among them, in no order."""
+        return np.concatenate([self._mentions.nodes(anchor), self._turns.nodes(anchor)])
+
+    def frequency(self, anchor: int) -> int:
+        """Return how many memories mention an anchor or are about it, turns among them."""
+        return self._mentions.frequency(anchor) + self._turns.frequency(anchor)
+
+    def find_subjects(self, names: NameWords) -> set[str]:
+        """Return the labels in a text that some memory's subject goes by, each as long as can be."""
+        return find_longest(names.words, names.starts, self.anchors.limits, self._is_subject)
+
+    def _is_subject(self, label: str) -> bool:
+        entity = self.entity(label)
+        return entity is not None and entity.about > 0
+
+    def put(self, node: int, about: Mapping[IRI, float], mentions: Iterable[IRI], *, is_turn: bool = False) -> None:
+        """Take in a memory, or replace what is known of it: what it is about, how surely, and what else it mentions."""
+        of_about, of_mentions = self._count(about, mentions)
+        if is_turn or node in self._turns:
+            self.drop(node)
         if is_turn:
+            self._turns.add_counts(node, of_mentions, 0)
             return
-        kept = Reading.of(Text(node, content, title, extra))
-        number = self._labels.whole
-        new = [label for label in kept.subjects if not self.is_subject(label)]
-        self._texts.put(node, np.frombuffer(kept.text, dtype=np.uint8))
-        self._starts.put(node, kept.starts)
-        self._slots.add_counts(node, dict.fromkeys(kept.slots, 1), 0)
-        self._subjects.add_counts(node, {number(label): weight for label, weight in kept.subjects.items()}, 0)
-        self._widen(kept.subjects)
-        self._match(node, {number(label) for label in kept.own})
-        for label in new:
-            self._match_again(label)
+        if (
+            node in self._mentions
+            and self._about.counts(node) == of_about
+            and self._mentions.counts(node) == of_mentions
+        ):
+            return
+        self._about.add_counts(node, of_about, 0)
+        self._mentions.add_counts(node, of_mentions, 0)
 
     def drop(self, node: int) -> None:
         """Let a memory go; harmless when it is not there."""
-        if node not in self._mentions:
-            return
-        subjects = self._subjects.terms(node)
-        for postings in (self._mentions, self._subjects, self._slots):
+        for postings in (self._mentions, self._about, self._turns):
             postings.remove(node)
-        self._texts.put(node, np.zeros(0, dtype=np.uint8))
-        self._starts.put(node, [])
-        for label in subjects:
-            if not self.is_subject(label):
-                self._match_again(label)
 
-    def fill(self, texts: Iterable[Text]) -> None:
+    def fill(self, memories: Iterable[tuple[int, Mapping[IRI, float], Iterable[IRI], bool]]) -> None:
         """Take in many memories where there are none: the same as `put` for each, in a fraction of the time."""
-        readings = [Reading.of(text) for text in sorted(texts, key=lambda text: text.node)]
-        known = {label for reading in readings for label in reading.subjects}
-        self._widen(known)
-        assert self._limits is not None
-        nodes = np.array([reading.node for reading in readings], dtype=np.int32)
-        number, limits = self._labels.whole, self._limits
-        mentions, subjects, slots = _Flat(), _Flat(), _Flat()
-        for reading in readings:
-            matched = (
-                find_longest(reading.text.decode().split(), reading.starts, limits, known.__contains__) - reading.own
-            )
-            counts = {number(label): _OWN for label in sorted(reading.own)}
-            mentions.add(counts | {number(label): _MATCHED for label in sorted(matched)})
-            subjects.add({number(label): weight for label, weight in reading.subjects.items()})
-            slots.add(dict.fromkeys(reading.slots, 1))
-        self._mentions = Postings(self._labels, mentions.segment(nodes))
-        self._subjects = Postings(self._labels, subjects.segment(nodes))
-        self._slots = Postings(segment=slots.segment(nodes))
-        sizes = np.array([len(reading.text) for reading in readings], dtype=np.int32)
-        self._texts = Log.of(
-            nodes, sizes, np.frombuffer(b"".join(reading.text for reading in readings), dtype=np.uint8)
+        mentions, subjects, turns = _Flat(), _Flat(), _Flat()
+        for node, about, mentioned, is_turn in sorted(memories, key=lambda memory: memory[0]):
+            of_about, of_mentions = self._count(about, mentioned)
+            if is_turn:
+                turns.add(node, of_mentions)
+            else:
+                subjects.add(node, of_about)
+                mentions.add(node, of_mentions)
+        self._mentions, self._about, self._turns = (
+            Postings(segment=flat.segment()) for flat in (mentions, subjects, turns)
         )
-        sizes = np.array([len(reading.starts) for reading in readings], dtype=np.int32)
-        starts = np.array([start for reading in readings for start in reading.starts], dtype=np.int32)
-        self._starts = Log.of(nodes, sizes, starts)
 
     def arrays(self) -> Arrays:
-        """Return what is to be kept."""
-        parts = {
-            "mentions": self._mentions.settle(),
-            "subjects": self._subjects.settle(),
-            "slots": self._slots.settle(),
-            "labels": pack_strings(self._labels.words()),
-            "texts": self._texts.arrays(),
-            "starts": self._starts.arrays(),
-        }
-        return nest_arrays(parts)
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Return what `arrays` gave."""
-        links = cls()
-        links._labels = Vocabulary(unpack_strings(select_part(arrays, "labels")))
-        links._mentions, links._subjects, links._slots = (
-            Postings(links._labels, Segment.from_arrays(select_part(arrays, name)))
-            for name in ("mentions", "subjects", "slots")
+        """Return what is to be kept, but for the anchors."""
+        return nest_arrays(
+            {"mentions": self._mentions.settle(), "about": self._about.settle(), "turns": self._turns.settle()}
         )
-        links._texts, links._starts = (Log.from_arrays(select_part(arrays, name)) for name in ("texts", "starts"))
-        return links
 
-    def _match_again(self, label: str) -> None:
-        """Match the memories again whose words have a label that became known, or is no more."""
-        between = f" {label} ".encode()
-        having = self._slots.having(_slot_of(label.split()))
-        for node in [] if having is None else having[0].tolist():
-            if between in self._texts.get(node).tobytes():
-                self._match(node, {key for key, how in self._mentions.counts(node).items() if how == _OWN})
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> Links:
+        """Take what `arrays` gave, where nothing is known."""
+        self._mentions, self._about, self._turns = (
+            Postings(segment=Segment.from_arrays(select_part(arrays, name))) for name in ("mentions", "about", "turns")
+        )
+        return self
 
-    def _match(self, node: int, own: set[int]) -> None:
-        """Set what a memory mentions: its own names, and the known ones in its words."""
-        if self._limits is None:
-            self._limits = {}
-            self._widen([label for label in self._labels.words() if self.is_subject(label)])
-        words = self._texts.get(node).tobytes().decode().split()
-        labels = find_longest(words, self._starts.get(node).tolist(), self._limits, self.is_subject)
-        matched = {self._labels.whole(label) for label in labels} - own
-        self._mentions.add_counts(node, {**dict.fromkeys(own, _OWN), **dict.fromkeys(matched, _MATCHED)}, 0)
-
-    def _widen(self, labels: Iterable[str]) -> None:
-        """Say which names there may be; those that are no more only cost time."""
-        if self._limits is None:
-            if len(self._labels):
-                return  # they are all looked at when they are needed
-            self._limits = {}
-        for label in labels:
-            first, *rest = label.split()
-            self._limits[first] = max(self._limits.get(first, 0), 1 + len(rest))
+    def _count(self, about: Mapping[IRI, float], mentions: Iterable[IRI]) -> tuple[dict[int, int], dict[int, int]]:
+        number = self.anchors.number
+        of_about = {number(iri): max(round(weight * UNIT), 1) for iri, weight in about.items()}
+        return of_about, {**dict.fromkeys(map(number, mentions), 1), **dict.fromkeys(of_about, 1)}
 
 
 class _Flat:
     """The terms of many nodes, one after the other."""
 
     def __init__(self) -> None:
+        self._nodes: list[int] = []
         self._counts: list[int] = []
         self._keys: list[int] = []
         self._times: list[int] = []
 
-    def add(self, counts: Mapping[int, int]) -> None:
+    def add(self, node: int, counts: Mapping[int, int]) -> None:
+        self._nodes.append(node)
         self._counts.append(len(counts))
         self._keys += counts.keys()
         self._times += counts.values()
 
-    def segment(self, nodes: Nodes) -> Segment:
+    def segment(self) -> Segment:
+        nodes = np.array(self._nodes, dtype=np.int32)
         keys, times = (np.array(column, dtype=np.int64) for column in (self._keys, self._times))
         return Segment.of(
             nodes, np.zeros(len(nodes), dtype=np.int32), np.array(self._counts, dtype=np.int64), keys, times
@@ -501,10 +391,6 @@ class Joined:
             self._mentions[node] = known
         return known
 
-    def is_subject(self, label: str) -> bool:
-        """Return whether some memory is about what goes by this name."""
-        return any(links.is_subject(label) for links in self._links)
-
     def is_tie(self, label: str) -> bool:
         """Return whether two memories that mention a name have something in common: few others mention it."""
         name = self.name(label)
@@ -538,10 +424,13 @@ class Joined:
         """
         Return the names in a question, from left to right, each as long as can be; single small words only if there is no other.
 
-        >>> links = Links()
-        >>> links.put(1, "Ed Wood is a film.", None); links.put(2, "The film was long.", None)
-        >>> Joined([links]).find_names("Who was in the film Ed Wood?"), Joined([links]).find_names("who saw that film?")
-        (['the film', 'ed wood'], ['film'])
+        >>> anchors = Anchors()
+        >>> for name in ("ed wood", "the film"):
+        ...     anchors.put(IRI(f"urn:{name}"), {name: 1.0})
+        >>> links = Links(anchors)
+        >>> links.put(1, {IRI("urn:ed wood"): 1.0}, []); links.put(2, {IRI("urn:the film"): 1.0}, [])
+        >>> Joined([links]).find_names("Who was in the film Ed Wood?")
+        ['the film', 'ed wood']
         """
         read = read_names(question)
         words, large = read.words, set(read.starts)
@@ -564,9 +453,6 @@ class Joined:
         return next((n for n in lengths if self.name(" ".join(words[place : place + n])).idf > 0), 0)
 
 
-Values = tuple[Nodes, Weights]
-"""Nodes and a value for each: (m,) both."""
-
 CROWD = 1000
 """A name that is the subject of more memories than this tells a seed's reader nothing about any one of them."""
 RARE = 12
@@ -583,10 +469,11 @@ def subject_signal(names: Iterable[str], joined: Joined, visible: Mask) -> Value
         names: labels as `Joined.find_names` gives them.
         visible: (ids,) the memories that may have a value.
 
-    >>> from memento.search.links import Links
-    >>> links = Links()
-    >>> for node, text in enumerate(["Ed Wood is a film.", "Faro is a town.", "Bela Lugosi likes tea."]):
-    ...     links.put(node, text, None)
+    >>> anchors, faro = Anchors(), IRI("urn:faro")
+    >>> anchors.put(faro, {"faro": 1.0})
+    >>> links = Links(anchors)
+    >>> for node in range(3):
+    ...     links.put(node, {faro: 1.0} if node == 1 else {}, [])
     >>> nodes, values = subject_signal(["faro"], Joined([links]), np.ones(3, dtype=np.bool_))
     >>> nodes.tolist(), values.tolist()  # ln(4 / 2) / ln 4 · 1 / 1
     ([1], [0.5])
@@ -744,33 +631,86 @@ def _best(nodes: Nodes, values: Weights) -> Values:
 
 @register
 class GraphLinks(GraphTables[Links]):
-    """The names in the memories of each named graph."""
+    """What the memories of each named graph are about and mention."""
 
     name = "links"
-    reads = frozenset({MEM.subject})
+    version = 2
+    reads = frozenset({MEM.about, MEM.mentions, MEM.subject})
+    learns_from = frozenset({MEM.Name})
+
+    def __init__(self, context: Context | None = None) -> None:
+        super().__init__(context)
+        self.anchors = Anchors()
 
     def apply(self, update: Update) -> None:
-        for node, record in update.fresh:
+        for record in (*(record for _, record in update.nodes), *update.others):
+            self._learn(record)
+        for node, record in update.nodes:
             if record.kind == "memory":
-                text, is_turn = self._text_of(node, record), self.context.turn_place(record) is not None
-                self.need(record.graph, Links).put(node, text.content, text.title, text.extra, is_turn=is_turn)
+                links, is_turn = self.need(record.graph, self._create), self.context.turn_place(record) is not None
+                links.put(node, *self.read_edges(record), is_turn=is_turn)
 
     def fill(self, everything: Everything) -> None:
+        for record in (*(record for _, record in everything.nodes), *everything.others):
+            self._learn(record)
         for graph, memories in everything.by_graph("memory").items():
-            apart = [placed for placed in memories if self.context.turn_place(placed[1]) is None]
-            self.need(graph, Links).fill(self._text_of(node, record) for node, record in apart)
+            rows = ((node, *self.read_edges(one), self.context.turn_place(one) is not None) for node, one in memories)
+            self.need(graph, self._create).fill(rows)
 
-    def _text_of(self, node: int, record: Record) -> Text:
-        """Return a memory with the name of its subject. It mentions much that it is not about in the sense of a link."""
-        name = self.context.name(IRI(record.first(MEM.subject)))
-        return Text(node, record.first(MEM.content), record.first(MEM.title) or None, (name,) if name else ())
+    def _create(self) -> Links:
+        return Links(self.anchors)
+
+    def _learn(self, record: Record) -> None:
+        if record.kind in ("anchor", "key") or MEM.Name in record.statements.get(TYPE, ()):
+            self.anchors.put(record.iri, read_labels(record))
+
+    def read_edges(self, record: Record) -> tuple[dict[IRI, float], list[IRI]]:
+        """
+        Return what a memory is about before all, how surely, and what else it mentions or is about; the user is left out.
+
+        That is its `mem:subject`, as long as it is about that, or the only thing it is about, and the names beside it.
+        """
+        said = [value for value in record.statements.get(MEM.about, ()) if isinstance(value, IRI)]
+        about = [iri for iri in said if not iri.startswith(_USER)]
+        subject = record.first(MEM.subject)
+        chief = subject if subject in about else about[0] if len(said) == 1 and about else None
+        sure: dict[IRI, float] = {}
+        if chief is not None:
+            words = {word for label in self._labels_of(chief) for word in label.split()}
+            for iri in about:
+                if iri.startswith(_NAME):
+                    is_part = any(words.issuperset(label.split()) for label in self._labels_of(iri))
+                    sure[iri] = PARTLY if is_part or MEM.title in record.statements else OTHERWISE
+            sure[IRI(chief)] = 1.0
+        mentions = [value for value in record.statements.get(MEM.mentions, ()) if isinstance(value, IRI)]
+        return sure, [*(iri for iri in about if iri not in sure), *mentions]
+
+    def _labels_of(self, iri: str) -> dict[str, float]:
+        return self.anchors.labels(self.anchors.number(IRI(iri)))
 
     def drop(self, node: int) -> None:
+        if self.context.nodes.kind(node) != "memory":
+            self.anchors.drop(self.context.nodes.iri(node))
         for links in self.among([self.context.nodes.graph(node)]):
             links.drop(node)
 
+    def forget(self, iri: IRI) -> None:
+        self.anchors.drop(iri)
+
     def arrays(self) -> Arrays:
-        return self.pack_tables(Links.arrays)
+        return nest_arrays({"anchors": self.anchors.arrays(), "graphs": self.pack_tables(Links.arrays)})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.unpack_tables(arrays, Links.from_arrays)
+        self.anchors.restore(select_part(arrays, "anchors"))
+        self.unpack_tables(select_part(arrays, "graphs"), lambda table: self._create().restore(table))
+
+
+def read_labels(record: Record) -> dict[str, float]:
+    """
+    Return every label of an anchor, and how surely it means the anchor; a remark in parentheses at the end of a name may go.
+
+    >>> read_labels(Record(IRI("urn:a"), IRI("urn:g"), {MEM.name: ["Ed Wood (film)"]}))
+    {'ed wood film': 1.0, 'ed wood': 1.0}
+    """
+    names = [form for name in record.labels for form in (name, strip_remark(name))]
+    return {label: 1.0 for name in names if is_telling(label := label_of(name))}

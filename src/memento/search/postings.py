@@ -468,6 +468,30 @@ class Postings:
             return self._terms[node]
         return self._segment.keys_of(node) if self._segment is not None else ()
 
+    def gather(self, nodes: Nodes) -> tuple[NDArray[np.int64], Keys]:
+        """Return (n,) how many terms each of some nodes has, and the number of each, node after node."""
+        counts = np.zeros(len(nodes), dtype=np.int64)
+        parts: list[Keys | Sequence[int]] = [()] * len(nodes)
+        for place, node in enumerate(nodes.tolist()):
+            if (own := self._terms.get(node)) is not None:
+                parts[place], counts[place] = own, len(own)
+        if self._segment is None:
+            return counts, np.array([key for part in parts for key in part], dtype=np.int64)
+        segment = self._segment
+        places = np.minimum(segment.members.searchsorted(nodes), max(len(segment.members) - 1, 0))
+        here = np.zeros(len(nodes), dtype=np.bool_)
+        if segment.members.size:
+            here = (segment.members[places] == nodes) & segment.here[places] & (counts == 0)
+        rows = places[here].astype(np.int64)
+        counts[here] = np.diff(segment.firsts)[rows]
+        keys = np.zeros(int(counts.sum()), dtype=np.int64)
+        ends = np.cumsum(counts)
+        owner = np.repeat(here, counts)
+        keys[owner] = segment.keys[segment.terms[places_of(segment.firsts, rows)]]
+        for place in np.flatnonzero((counts > 0) & ~here).tolist():
+            keys[ends[place] - counts[place] : ends[place]] = parts[place]
+        return counts, keys
+
     def counts(self, node: int) -> dict[int, int]:
         """Return the number of each term of a node, and how often it has it; none when it is not there."""
         if node in self._terms:

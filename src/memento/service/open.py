@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.consolidation.agents import Agents
 from memento.consolidation.rule_process import PROCESSES
 from memento.datadir import DataFolder, Owner
-from memento.errors import BackendError, NotFound
+from memento.errors import BackendError, Damaged, InputError, NotFound
 from memento.graph import backups
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.service import understanding
 from memento.service.context import Service
-from memento.service.handlers.care import make_due_checkpoint, reopen_store
+from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
 from memento.settings import Settings
 from memento.time import now
+
+logger = logging.getLogger(__name__)
 
 _STOP_S = 2.0
 """How long the end waits for a note that is being understood; it stays pending and is taken up by the next process."""
@@ -40,7 +44,7 @@ def open_service(
         MementoError: the folder cannot be opened; it is released.
     """
     try:
-        return Service(
+        service = Service(
             datadir,
             open_backends(datadir, settings),
             scope,
@@ -50,9 +54,29 @@ def open_service(
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
         )
+        _upgrade(service)
     except BaseException:
         datadir.release()
         raise
+    return service
+
+
+def _upgrade(service: Service) -> None:
+    """Write what a folder of an earlier version lacks, after a backup; where none can be made, it stays as it is."""
+    if service.degraded:
+        return
+
+    def prepare(memories: int) -> None:
+        made = back_up(service.datadir.backups, None, service)
+        logger.warning("folder.upgrade", extra={"memories": memories, "backup": made.folder})
+
+    def show(done: int, total: int) -> None:
+        logger.warning("folder.upgraded", extra={"memories": done, "of": total})
+
+    try:
+        write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
+    except (InputError, Damaged) as error:
+        logger.warning("folder.not-upgraded", extra={"error": str(error)})
 
 
 def warm_up(service: Service) -> None:

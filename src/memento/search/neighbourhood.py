@@ -1,0 +1,192 @@
+"""
+What is around some memories in the graph, as a small graph of its own to walk over: one bounded look, however much there is in all.
+
+    memories ── mem:about, mem:mentions ── anchors ── memories ── …
+        └── successions, neighbouring turns, associations ── memories
+
+*Guarantees:* every edge is one of the graph as it is now. Two anchors that go by one name are one place, whoever described them. Of
+the user, whom most is about, there is none.
+
+*But:* it reaches two memories far. An anchor that more than 3 % of the memories mention leads nowhere, and of all others the rarest
+first, up to `MOST` mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.rank.walks import Csr, rarity
+from memento.search.arrays import distinct
+from memento.search.indexes import View
+from memento.search.links import COMMON, Joined
+from memento.search.nodes import Ids
+
+MOST = 6_000
+"""Mentions that are followed."""
+FEW = 12
+"""Memories that may mention an anchor in however small a scope."""
+
+Places = NDArray[np.int64]
+Edges = tuple[Ids, Ids, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeWeights:
+    """What an edge of each kind weighs beside one of `mem:about`; an edge to an anchor also as much as that is rare."""
+
+    mention: float = 1.0
+    succession: float = 1.0
+    turn: float = 1.0
+    association: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbourhood:
+    """A graph over places: those of `memories` come first, then those of anchors."""
+
+    memories: Ids  # (m,) ascending
+    places: dict[int, int]  # number of an anchor → its place
+    csr: Csr
+
+    def find(self, memories: Ids) -> Places:
+        """Return the places of some of its memories."""
+        return np.searchsorted(self.memories, memories).astype(np.int64)
+
+
+def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: EdgeWeights) -> Neighbourhood:
+    """
+    Return what is around some memories and some anchors.
+
+    Args:
+        seeds: distinct memories.
+        anchors: by number.
+    """
+    links = view.links()
+    beside = _beside(seeds, view, weights)
+    near = distinct(np.concatenate([seeds, beside[1]]).astype(np.int32))
+    leading = dict.fromkeys(anchors)
+    for graph in links:
+        leading |= dict.fromkeys(graph.gather(near)[1].tolist())
+    groups = _join_anchors(leading, view)
+    found: list[tuple[int, int, list[Ids]]] = []
+    common = max(COMMON * joined.n, FEW)
+    for place, some in enumerate(groups):
+        parts = [nodes for graph in links for one in some if (nodes := graph.mentioning(one)).size]
+        found.append((sum(map(len, parts)), place, parts))
+    reached, followed = [near], 0
+    for df, _, parts in sorted(found, key=lambda one: one[:2]):
+        followed += df
+        if df > common or followed > MOST:
+            break
+        reached += parts
+    reached_by_anchors = distinct(np.concatenate(reached))
+    successions = _follow_successions(reached_by_anchors, view, weights)
+    memories = distinct(np.concatenate([reached_by_anchors, successions[1]]).astype(np.int32))
+    memories = memories[view.indexes.nodes.among(memories, view.graphs, "memory")]
+    first, second = (np.concatenate([beside[end], successions[end]]) for end in (0, 1))
+    edges = first, second, np.concatenate([beside[2], successions[2]])
+    return _build(memories, groups, edges, view, joined, weights)
+
+
+def _beside(seeds: Ids, view: View, weights: EdgeWeights) -> Edges:
+    """Return the turns beside some seeds and what they are associated with: (e,) from, to and weight."""
+    indexes = view.indexes
+    edges: list[tuple[int, int, float]] = []
+    for seed in seeds.tolist():
+        for _, arc in indexes.associations.of(seed):
+            other = arc.target if arc.source == seed else arc.source
+            edges.append((seed, other, weights.association * arc.weight))
+    if weights.turn:
+        for passages in view.passages():
+            turns = seeds[passages.session_of(seeds) >= 0]
+            for row, turn in zip(passages.neighbours(turns), turns.tolist(), strict=True):
+                edges += [(turn, int(other), weights.turn) for other in row.tolist() if other >= 0]
+    return _to_columns(edges)
+
+
+def _follow_successions(memories: Ids, view: View, weights: EdgeWeights) -> Edges:
+    """Return the successions that begin or end at some memories: (e,) from, to and weight."""
+    successions = view.indexes.successions
+    if not len(successions):
+        return _to_columns([])
+    pairs = {(min(one, other), max(one, other)) for one in memories.tolist() for other in successions.beside(one)}
+    return _to_columns([(*pair, weights.succession) for pair in sorted(pairs)])
+
+
+def _to_columns(edges: Iterable[tuple[int, int, float]]) -> Edges:
+    kept = [edge for edge in edges if edge[2] > 0]
+    columns = np.array([edge[:2] for edge in kept], dtype=np.int32).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1], np.array([edge[2] for edge in kept], dtype=np.float64)
+
+
+def _join_anchors(anchors: dict[int, None], view: View) -> list[list[int]]:
+    """Return the anchors by what they go by: two that share a label are together."""
+    known = view.indexes.links.anchors
+    group_of: dict[int, int] = {}
+    groups: list[list[int]] = []
+    for anchor in anchors:
+        keys = known.label_keys(anchor)
+        place = next((group_of[key] for key in keys if key in group_of), len(groups))
+        if place == len(groups):
+            groups.append([])
+        groups[place].append(anchor)
+        for key in keys:
+            group_of.setdefault(key, place)
+    for key, place in group_of.items():
+        for other in known.find_key(key)[0].tolist():
+            if other not in groups[place]:
+                groups[place].append(other)
+    return groups
+
+
+def _build(
+    memories: Ids,
+    groups: list[list[int]],
+    beside: Edges,
+    view: View,
+    joined: Joined,
+    weights: EdgeWeights,
+) -> Neighbourhood:
+    """Return the graph of some memories: the anchors that lead to them, and those that two of them share."""
+    m = len(memories)
+    place_of = {anchor: place for place, some in enumerate(groups) for anchor in some}
+    arcs = [
+        (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
+        *(graph.gather(memories) for graph in view.links()),
+    ]
+    rows, columns = (np.concatenate(column) for column in zip(*arcs, strict=True))
+    numbers, inverse, times = np.unique(columns, return_inverse=True, return_counts=True)
+    local = np.full(len(numbers), -1, dtype=np.int64)
+    for at, number in enumerate(numbers.tolist()):
+        place = place_of.get(number)
+        if place is None and times[at] > 1:
+            place = place_of[number] = len(groups) + at
+        if place is not None:
+            local[at] = place
+    places, compact = np.unique(local, return_inverse=True)
+    shift = int(places.size > 0 and places[0] < 0)
+    target = m + compact[inverse].reshape(-1) - shift
+    kept = local[inverse].reshape(-1) >= 0
+    rows, target = rows[kept], target[kept]
+    of_place = {int(place): m + at - shift for at, place in enumerate(places.tolist()) if place >= 0}
+    n = m + len(places) - shift
+    degree = np.bincount(target, minlength=n)
+    for place, some in enumerate(groups):
+        if place in of_place:  # how many memories mention it in all
+            degree[of_place[place]] = sum(graph.frequency(one) for graph in view.links() for one in some)
+    rare = rarity(np.maximum(degree, 1), max(joined.n, 1))
+    strength = weights.mention * rare[target]
+    source, other, weight = beside
+    inside = np.isin(other, memories) & np.isin(source, memories)
+    first, second = (np.searchsorted(memories, ends[inside]).astype(np.int64) for ends in (source, other))
+    csr = Csr.of(
+        n,
+        np.concatenate([rows, first]),
+        np.concatenate([target, second]),
+        np.maximum(np.concatenate([strength, weight[inside]]), 1e-9),
+    )
+    return Neighbourhood(memories, {a: of_place[p] for a, p in place_of.items() if p in of_place}, csr)
