@@ -446,6 +446,19 @@ class ServerSettings:
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
     token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
     threads: Positive = knob(256, "requests served at once")
+    connections: Annotated[int, Meta(ge=1, le=1_000_000)] = knob(
+        2_000,
+        "connections held at once, fewer where the system allows fewer files; one more closes the one longest idle",
+    )
+    head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the head of a request, from its first byte; of a new connection from its beginning"
+    )
+    body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the body of a request, beside those that it takes at 4096 bytes a second"
+    )
+    idle_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        75.0, "seconds for which a connection is kept between two requests: longer than clients keep theirs"
+    )
     lock_wait_s: Amount = knob(10.0, "seconds a command waits for another command to let go of the data folder")
 
 
