@@ -17,6 +17,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -124,7 +125,7 @@ def ask_without_edges(trial: Trial, plain: Settings) -> dict[str, Round]:
     with patch("memento.retrieval.anchor.find_anchors", lambda *_: ()):
         rounds = {"rows of ANCHOR": values_of(trial.ask_all(configured=plain))}
     for name, weights in WITHOUT.items():
-        fewer = replace(plain, expand=replace(plain.expand, **weights))
+        fewer = replace(plain, expand=replace(plain.expand, **dict[str, Any](weights)))
         rounds[name] = values_of(trial.ask_all(configured=fewer))
     return rounds
 
