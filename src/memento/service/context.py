@@ -22,12 +22,13 @@ from zoneinfo import ZoneInfo
 from msgspec import structs
 
 from memento.access import OWNER, Access, Right, Tokens
+from memento.archive.check import explain_failure
 from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
-from memento.errors import Forbidden, InputError, ReadOnly, TooLong
+from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
@@ -63,12 +64,13 @@ class Service:
         *,
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
+        mend: Callable[[Service], float | None],
         agents: Callable[[], Agents] | None = None,
     ) -> None:
         """
         Args:
             scope: where notes go and recalls look when a call names no namespace.
-            consolidate, checkpoint: the background work; each says after how many seconds it wants to be called again.
+            consolidate, checkpoint, mend: the background work; each says after how many seconds it wants to be called again.
             agents: makes who understands one note; default as the settings say.
         """
         self.datadir = datadir
@@ -102,6 +104,8 @@ class Service:
         """How many writes the last checkpoint holds."""
         self.consolidator = Worker(lambda: consolidate(self), "consolidation")
         self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
+        self.mender = Worker(lambda: mend(self), "mending")
+        stores.graph.on_failure = self.mender.wake
 
     @property
     def degraded(self) -> Degraded | None:
@@ -148,15 +152,22 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, check_namespace(chosen), with_main=self.access.sees("main"))
+        scope = Scope(
+            self.access.tenant,
+            check_namespace(chosen),
+            with_main=self.access.sees("main"),
+            with_self=not self.access.namespaces,
+        )
         if right != "read":
             self.service.maps.count_write(scope)
         return scope
 
     def require_writable(self) -> None:
-        """Raise `ReadOnly` while a backup stands in for the store."""
+        """Raise `ReadOnly` while a backup stands in for the store, and `GraphError` while it can write no files."""
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
+        if self.stores.graph.failure:
+            raise GraphError(explain_failure(self.stores.graph.failure))
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""

@@ -104,6 +104,11 @@ class ExpandSettings:
     epsilon: Annotated[float, Meta(gt=0)] = knob(
         3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower"
     )
+    successions: Amount = knob(
+        1.0, "weight of an edge to what a memory ended, when one to a rare name weighs 1; 0 for none"
+    )
+    turns: Amount = knob(1.0, "the same for an edge to the turns beside one of a conversation")
+    associations: Amount = knob(1.0, "the same for an association, times its own weight")
     active: Share = knob(0.3, "engine spread: activation of the best memory at the start; with more all end at 1")
     steps: Natural = knob(3, "engine spread: how often activation is passed on")
     decay: Share = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")
@@ -467,6 +472,19 @@ class ServerSettings:
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
     token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
     threads: Positive = knob(256, "requests served at once")
+    connections: Annotated[int, Meta(ge=1, le=1_000_000)] = knob(
+        2_000,
+        "connections held at once, fewer where the system allows fewer files; one more closes the one longest idle",
+    )
+    head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the head of a request, from its first byte; of a new connection from its beginning"
+    )
+    body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the body of a request, beside those that it takes at 4096 bytes a second"
+    )
+    idle_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        75.0, "seconds for which a connection is kept between two requests: longer than clients keep theirs"
+    )
     lock_wait_s: Amount = knob(10.0, "seconds a command waits for another command to let go of the data folder")
 
 
