@@ -101,8 +101,8 @@ class Tool:
         given = {self.also.get(name, name) if name not in fields else name: value for name, value in given.items()}
         for name in given.keys() - fields.keys():
             raise InputError(f"{self.name} has no argument {name[:80]!r}: it takes {', '.join(fields) or 'none'}")
-        for name, field in fields.items():
-            if field.required and name not in given:
+        for name, declared in fields.items():
+            if declared.required and name not in given:
                 raise InputError(f"{self.name} needs the argument {name}: {describe_argument(self.arguments, name)}")
         return decode(self.arguments, dict(given), lax=True)
 
