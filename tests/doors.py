@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
-from memento.interfaces.web.server import Busy, asgi, configuration, listening
+from memento.interfaces.web.server import Busy, Server, asgi, configuration, listening
 from memento.python import Memento
 
 
@@ -21,7 +20,7 @@ from memento.python import Memento
 def serving(memento: Memento) -> Iterator[str]:
     """The address of a memory that answers until the end of the block; other processes find it in its folder."""
     with listening("127.0.0.1", 0, has_tokens=False) as listener:
-        server = uvicorn.Server(configuration(asgi(memento.service, Busy())))
+        server = Server(configuration(asgi(memento.service, Busy()), memento.settings.server))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -133,6 +133,14 @@ def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -
     assert admit(one, tokens, required=False) == OWNER
 
 
+ODD_HOSTS = (
+    *("evil.example@localhost", "localhost/evil", "localhost#evil", "localhost?evil", "localhost\\evil", "[localhost]"),
+    *("localhost:", "localhost:port", "localhost:99999", "localhost:-1", " localhost", "localhost ", "local\thost"),
+    *("[127.0.0.1", "[::1", "::1", "[::1]evil", "[fe80::1%lo]", "localhost.", "localhost,evil.example", "127.1"),
+)
+"""Of most of them a parser of addresses makes this machine."""
+
+
 @pytest.mark.parametrize(
     ("one", "error"),
     [
@@ -143,6 +151,8 @@ def test_a_program_of_this_machine_needs_no_token(one: Caller, tokens: Tokens) -
         (caller(host="evil.example"), Forbidden),
         (caller(host="127.0.0.1.evil.example"), Forbidden),
         (caller(host=""), Forbidden),
+        *((caller(host=host), Forbidden) for host in ODD_HOSTS),
+        *((caller(method="POST", origin=f"http://{host}"), Forbidden) for host in ODD_HOSTS),
         (caller(method="POST", origin="https://evil.example"), Forbidden),
         (caller(method="DELETE", origin="null"), Forbidden),
         (caller(sec_fetch_site="cross-site", sec_fetch_dest="empty"), Forbidden),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +24,6 @@ from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from typing import Literal, get_args
-from urllib.parse import urlsplit
 
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, Unauthorised
 
@@ -254,11 +254,15 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
     if required or is_forwarded or not is_loopback(caller.address):
         raise Unauthorised("this takes a token: send `Authorization: Bearer mem_…`, made by `memento token create`")
     host, origin = caller.headers.get("host", ""), caller.headers.get("origin")
-    if not is_loopback(_host_of(f"//{host}")):
+    if not names_loopback(host):
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
     if origin and ("*" in pages or origin in pages):
         return OWNER
-    if origin and caller.method not in _READS and not is_loopback(_host_of(origin)):
+    if (
+        origin
+        and caller.method not in _READS
+        and not names_loopback(origin.removeprefix("http://").removeprefix("https://"))
+    ):
         raise Forbidden(f"a page from {origin[:80]!r} may not write here")
     if caller.method != "OPTIONS" and _is_behind_the_back(caller.headers):
         raise Forbidden("a page of another site may not ask here without a token of its own")
@@ -279,13 +283,24 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9A-Za-z.-]{1,253}))(?::([0-9]{1,5}))?")
+
+
+def names_loopback(host: str) -> bool:
+    """
+    Tell whether a Host header, or an Origin behind its scheme, names this machine and is nothing but a name with a port.
+
+    >>> [names_loopback(host) for host in ("localhost", "127.0.0.1:6366", "[::1]:80", "LocalHost:80")]
+    [True, True, True, True]
+    >>> [names_loopback(host) for host in ("", "[localhost]", "me@localhost", "localhost:", "localhost/x", "localhost:99999")]
+    [False, False, False, False, False, False]
+    """
+    found = _HOST.fullmatch(host)
+    if found is None or int(found[3] or 0) > 65535:
+        return False
+    return (":" in found[1] and is_loopback(found[1])) if found[1] else is_loopback(found[2].lower())
+
+
 def _is_behind_the_back(headers: Mapping[str, str]) -> bool:
     """Tell whether a browser says that a page of another site asks, and not the user by following a link."""
     return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-dest") != "document"
-
-
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

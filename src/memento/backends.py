@@ -274,6 +274,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
         wait_until_released(parts.datadir.store, wait_s=_AT_MOST_S)  # without a store nothing goes on
         graph, parts.indexes, parts.inferences, parts.aside = _open_store(parts.datadir, settings, parts.embedder)
         graph.count_from(writes + 1)
+        graph.on_failure = parts.graph.on_failure
         parts.graph = graph
         parts.snapshots.switch_to(graph)
         for listener in parts.change_listeners:

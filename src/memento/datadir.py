@@ -25,9 +25,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from shutil import disk_usage
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,10 @@ from memento.errors import FolderInUse, SettingsError
 
 if TYPE_CHECKING:
     from filelock import FileLock
+
+
+_ROOM_TRIED, _ROOM_LEFT = 1024 * 1024, 4 * 1024 * 1024
+"""Bytes that are written to see whether there is room, and that must be left beside them."""
 
 
 def default_home() -> Path:
@@ -167,7 +173,28 @@ class DataFolder:
             raise SettingsError(
                 f"{self.path} cannot be written: {error.strerror}; choose another with --home"
             ) from error
+        self._close_to_others()
         self.publish(Owner(pid=os.getpid(), command=command))
+
+    def _close_to_others(self) -> None:
+        """Take from others what an earlier version, a copy or a restore let them read: the folder, and what is in it."""
+        for path in (self.path, *self.path.iterdir()):
+            with contextlib.suppress(OSError):  # a file that is another user's stays as it is
+                mode = path.stat().st_mode
+                if mode & 0o077 and not (mode & stat.S_ISVTX or path.is_symlink()):
+                    path.chmod(mode & ~0o077)
+
+    def has_room(self) -> bool:
+        """Tell whether a few files can be written here."""
+        probe = self.path / "room.new"
+        try:
+            probe.write_bytes(bytes(_ROOM_TRIED))
+            return disk_usage(self.path).free >= _ROOM_LEFT
+        except OSError:
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink(missing_ok=True)
 
     def publish(self, owner: Owner) -> None:
         """Let others know who owns the folder and where the service answers; readable by this user alone."""

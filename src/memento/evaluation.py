@@ -3,13 +3,15 @@ How well Memento recalls, on any set of documents, questions and judgements: the
 asked once or several times, and reported.
 
     corpus.jsonl   {"id", "text", optional "title", "speaker", "timestamp", "session", "turn", "scope"}
-    queries.jsonl  {"id", "text", optional "scope", "type"}
+    queries.jsonl  {"id", "text", optional "scope", "type", "as_of"}
     qrels.jsonl    {"query", "doc", optional "rel": above 0 is relevant, default 1}
+    unanswerable.jsonl, where it is: questions as in queries.jsonl that no document answers
 
 A question with a scope is asked of the documents of that scope and of those without one. Unknown fields are ignored.
 
 A ranking is a sequence of ids without repetitions, best first. Every metric of one question is a fraction in 0..1; ranks count from
-1 in the formulas.
+1 in the formulas. What ranks is asked with the gate off; the same questions are asked once more as a user asks them: what is cut,
+what is held back, and whether what nobody said is answered, are figures by themselves.
 
 *Flow:* `read_set` → `Trial` imports the corpus, a namespace for each scope → `Trial.ask_all` recalls every question → `Report`.
 
@@ -62,17 +64,22 @@ class Question:
     text: str
     scope: str | None = None
     type: str | None = None
+    as_of: str | None = None
     grades: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSet:
-    """What a folder holds; `skipped` questions were taken but have no document that answers them."""
+    """
+    What a folder holds; `skipped` questions were taken but have no document that answers them, `unanswerable` ones are said to have
+    none.
+    """
 
     name: str
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
     skipped: int = 0
+    unanswerable: tuple[Question, ...] = ()
 
     @property
     def scopes(self) -> tuple[str | None, ...]:
@@ -95,7 +102,7 @@ def read_set(folder: Path, *, limit: int | None = None, exclude_types: Collectio
         raise InputError(f"limit must be at least 1, not {limit}")
     folder = folder.absolute()
     documents = {document.id: document for document in _read_documents(folder)}
-    questions = {question.id: question for question in _read_questions(folder)}
+    questions = {question.id: question for question in _read_questions(folder / "queries.jsonl")}
     grades = _read_grades(folder, questions, documents)
     wanted = [question for question in questions.values() if question.type not in exclude_types][:limit]
     judged = tuple(replace(question, grades=grades[question.id]) for question in wanted if grades.get(question.id))
@@ -106,6 +113,9 @@ def read_set(folder: Path, *, limit: int | None = None, exclude_types: Collectio
         documents=tuple(documents.values()),
         questions=judged,
         skipped=len(wanted) - len(judged),
+        unanswerable=tuple(_read_questions(unsaid))[:limit]
+        if (unsaid := folder / "unanswerable.jsonl").exists()
+        else (),
     )
 
 
@@ -115,9 +125,15 @@ def _read_documents(folder: Path) -> Iterator[Document]:
         yield Document(id=id, scope=record.label("scope"), row=row)
 
 
-def _read_questions(folder: Path) -> Iterator[Question]:
-    for id, record in _check_unique(folder / "queries.jsonl"):
-        yield Question(id=id, text=record.required("text"), scope=record.label("scope"), type=record.label("type"))
+def _read_questions(file: Path) -> Iterator[Question]:
+    for id, record in _check_unique(file):
+        yield Question(
+            id=id,
+            text=record.required("text"),
+            scope=record.label("scope"),
+            type=record.label("type"),
+            as_of=record.label("as_of"),
+        )
 
 
 def _read_grades(
@@ -198,6 +214,16 @@ def all_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     return float(set(gold) <= set(ranked[:k]))
 
 
+def any_found(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """
+    1.0 when some of the gold stands among the first `k`, else 0.0.
+
+    >>> any_found(["a", "b"], {"b", "c"}, k=2), any_found(["a", "b"], {"b", "c"}, k=1)
+    (1.0, 0.0)
+    """
+    return float(not set(ranked[:k]).isdisjoint(gold))
+
+
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
     1 / the rank of the first gold one among the first `k`, or 0.0.
@@ -274,7 +300,14 @@ METRICS: Mapping[str, Callable[[Sequence[str], Mapping[str, float]], float]] = {
     "all@10": lambda ranked, gold: all_found(ranked, gold, 10),
     "mrr@10": lambda ranked, gold: reciprocal_rank(ranked, gold, 10),
     "ndcg@10": lambda ranked, gold: ndcg(ranked, gold, 10),
+    "any@5": lambda ranked, gold: any_found(ranked, gold, 5),
+    "any@10": lambda ranked, gold: any_found(ranked, gold, 10),
 }
+
+BY_SESSION = {"session@5": 5, "session@10": 10}
+"""How many documents are looked at for the share of the sessions with gold in them: what others publish of conversations."""
+
+FIGURES = (*METRICS, *BY_SESSION)
 
 COMPARED = ("recall@5", "recall@10")
 """Metrics whose difference to another profile is shown."""
@@ -282,21 +315,34 @@ COMPARED = ("recall@5", "recall@10")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuestion:
-    """What became of one question: documents best first, milliseconds in all and by phase."""
+    """
+    What became of one question: documents best first, milliseconds in all and by phase.
+
+    `sessions` has the session of each document in it; a document without one is a session by itself.
+    """
 
     question: Question
     ranked: tuple[str, ...]
     latency_ms: float
     phases_ms: Mapping[str, float]
+    sessions: Mapping[str, str] = field(default_factory=dict)
 
     def measure(self, metric: str) -> float:
-        """One of `METRICS`, 0..1."""
-        return METRICS[metric](self.ranked, self.question.grades)
+        """One of `FIGURES`, 0..1."""
+        if metric in METRICS:
+            return METRICS[metric](self.ranked, self.question.grades)
+        gold = {self.sessions.get(document, document) for document in self.question.grades}
+        found = [self.sessions.get(document, document) for document in self.ranked[: BY_SESSION[metric]]]
+        return len(gold & set(found)) / len(gold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The answers to a set, and what there is to say about them; `others` are those of other profiles to the same questions."""
+    """
+    The answers to a set, and what there is to say about them; `others` are those of other profiles to the same questions.
+
+    `answered` is the same as a user gets it, the gate on: `unanswered` has what came back for what nobody said.
+    """
 
     dataset: str
     profile: str | None
@@ -306,6 +352,23 @@ class Report:
     skipped: int
     answers: tuple[AnsweredQuestion, ...]
     others: tuple[Report, ...] = ()
+    answered: Report | None = None
+    unanswered: tuple[AnsweredQuestion, ...] = ()
+
+    @property
+    def false_silences(self) -> float:
+        """Return the share of the questions with an answer that got none, 0..1."""
+        return float(np.mean([not answer.ranked for answer in self.answers]))
+
+    @property
+    def false_answers(self) -> float | None:
+        """Return the share of the questions without an answer that got some, 0..1; None where the set has none."""
+        return float(np.mean([bool(one.ranked) for one in self.unanswered])) if self.unanswered else None
+
+    @property
+    def shown(self) -> float:
+        """Return how many documents an answer shows in the mean."""
+        return float(np.mean([len(answer.ranked) for answer in self.answers]))
 
     @property
     def profile_name(self) -> str:
@@ -328,16 +391,25 @@ class Report:
         """
         Return the figures with stable keys; quality as fractions in 0..1, latencies in milliseconds.
 
+        `answered` has the same as a user gets it, how many questions were silenced or answered in error, and how much is shown.
         With `others` there is one more key, `compare`: for each of them its own values and how much this one is better.
         """
-        quality = {metric: round(float(self.list_values(metric).mean()), 6) for metric in METRICS}
         return {
             "dataset": self.dataset,
             "queries": len(self.answers),
-            **quality,
+            **{metric: round(float(self.list_values(metric).mean()), 6) for metric in FIGURES},
             "latency_ms": _quantiles([answer.latency_ms for answer in self.answers]),
             "phases_ms": {phase: _quantiles(spent) for phase, spent in self._phases().items()},
+            **({"answered": self.answered._as_answered()} if self.answered else {}),
             **({"compare": {other.profile_name: self._compare(other) for other in self.others}} if self.others else {}),
+        }
+
+    def _as_answered(self) -> dict[str, object]:
+        return {
+            **{metric: round(float(self.list_values(metric).mean()), 6) for metric in FIGURES},
+            "shown": round(self.shown, 3),
+            "false_silences": round(self.false_silences, 6),
+            "false_answers": self.false_answers,
         }
 
     def as_table(self, per_type: bool = False) -> str:
@@ -345,13 +417,14 @@ class Report:
         by_type: dict[str, list[AnsweredQuestion]] = defaultdict(list)
         for answer in self.answers if per_type else ():
             by_type[answer.question.type or "(no type)"].append(answer)
-        rows = [("", "n", *METRICS), _row("all", self.answers)]
+        rows = [("", "n", *FIGURES), _row("all", self.answers)]
         rows += [_row(f"  {name}", by_type[name]) for name in sorted(by_type)]
         for other in self.others:
             rows += [_row(other.profile_name, other.answers), self._comparison_row(other)]
+        rows += [_row("as answered", self.answered.answers)] if self.answered else []
         times = [("ms", "p50", "p95"), _times("recall", [answer.latency_ms for answer in self.answers])]
         times += [_times(f"  {phase}", spent) for phase, spent in self._phases().items()]
-        return "\n".join([self._head(), "", *align_columns(rows), "", *align_columns(times)])
+        return "\n".join([self._head(), "", *align_columns(rows), *self._silences(), "", *align_columns(times)])
 
     def _head(self) -> str:
         return (
@@ -359,6 +432,17 @@ class Report:
             f" · {len(self.answers):,} queries, {self.skipped:,} skipped without qrels · import {self.import_s:.1f} s\n"
             "percent [95 % bootstrap interval]"
         )
+
+    def _silences(self) -> list[str]:
+        """Return what is said of the answers as a user gets them."""
+        if not self.answered:
+            return []
+        wrong = self.answered.false_answers
+        said = "" if wrong is None else f", false answers {100 * wrong:.1f} % of {len(self.answered.unanswered):,}"
+        return [
+            "",
+            f"as answered: {self.answered.shown:.1f} shown, false silences {100 * self.answered.false_silences:.1f} %{said}",
+        ]
 
     def _compare(self, other: Report) -> dict[str, object]:
         differences = {metric: self.compare_with(other, metric) for metric in COMPARED}
@@ -373,7 +457,7 @@ class Report:
 
     def _comparison_row(self, other: Report) -> tuple[str, ...]:
         cells = (
-            format_difference(self.compare_with(other, metric)) if metric in COMPARED else "" for metric in METRICS
+            format_difference(self.compare_with(other, metric)) if metric in COMPARED else "" for metric in FIGURES
         )
         return (f"{self.profile_name} − {other.profile_name}", "", *cells)
 
@@ -406,7 +490,7 @@ def _quantiles(ms: Sequence[float]) -> dict[str, float]:
 
 
 def _row(name: str, answers: Sequence[AnsweredQuestion]) -> tuple[str, ...]:
-    estimates = (_estimate_seeded(np.array([answer.measure(metric) for answer in answers])) for metric in METRICS)
+    estimates = (_estimate_seeded(np.array([answer.measure(metric) for answer in answers])) for metric in FIGURES)
     figures = (f"{100 * mean:5.1f} [{100 * low:.1f}, {100 * high:.1f}]" for mean, low, high in estimates)
     return (name, f"{len(answers):,}", *figures)
 
@@ -448,6 +532,16 @@ class Trial:
         assert isinstance(opened, Memento)  # nobody else serves a folder that was made a moment ago
         self._memento = opened
         self._document: dict[IRI, str] = {}  # note → the document it was imported from
+        self._sessions = {one.id: f"{one.scope}/{one.row.session}" for one in data.documents if one.row.session}
+
+    @property
+    def memento(self) -> Memento:
+        """The memory that is asked, for who looks inside."""
+        return self._memento
+
+    def find_document(self, note: IRI) -> str | None:
+        """Return the document that a note was imported from."""
+        return self._document.get(note)
 
     def import_documents(self, consolidate: bool) -> None:
         """Note the corpus, scope by scope, and load what the first question would otherwise wait for; once in a folder."""
@@ -463,7 +557,7 @@ class Trial:
             imported = self._memento.import_notes(
                 [document.row for document in documents],
                 consolidate=consolidate,
-                namespace=_namespace(scope),
+                namespace=namespace_of(scope),
                 progress=self._count_from(done, total),
             )
             self._document |= {note: d.id for note, d in zip(imported.notes, documents, strict=True) if note}
@@ -475,17 +569,18 @@ class Trial:
 
     def ask_all(self, profile: str | None = None, *, configured: Settings | None = None) -> Report:
         """
-        Ask every question once, in its scope.
+        Ask every question once, in its scope; with the gate, those that have no answer as well.
 
         Args:
             profile: retrieval settings by name, laid over the others; None or `default` for nothing.
             configured: ask with these settings in place of those that the memory was opened with.
         """
         answers, opened_with = [], self._memento.settings
+        questions = (*self.data.questions, *(self.data.unanswerable if self.gate else ()))
         self._memento.service.settings = configured or opened_with
         try:
-            for done, question in enumerate(self.data.questions):
-                self._progress("questions", done, len(self.data.questions))
+            for done, question in enumerate(questions):
+                self._progress("questions", done, len(questions))
                 answers.append(self._ask_question(question, _profile_of(profile)))
         finally:
             self._memento.service.settings = opened_with
@@ -497,8 +592,17 @@ class Trial:
             memories=self.memories,
             import_s=self.import_s,
             skipped=self.data.skipped,
-            answers=tuple(answers),
+            answers=tuple(answers[: len(self.data.questions)]),
+            unanswered=tuple(answers[len(self.data.questions) :]),
         )
+
+    def ask_as_user(self, profile: str | None = None) -> Report:
+        """Ask every question as a user does: what is not relevant is cut, and nothing is an answer too."""
+        ranked, self.gate = self.gate, True
+        try:
+            return self.ask_all(profile)
+        finally:
+            self.gate = ranked
 
     def explain(
         self, question: Question, k: int, *, configured: Settings | None = None
@@ -513,7 +617,7 @@ class Trial:
         self._memento.service.settings = configured or opened_with
         try:
             found = self._memento.recall(
-                question.text, k=k, gate=False, explain=True, namespace=_namespace(question.scope)
+                question.text, k=k, gate=False, explain=True, namespace=namespace_of(question.scope)
             ).memories
         finally:
             self._memento.service.settings = opened_with
@@ -527,19 +631,22 @@ class Trial:
         return lambda done, _: self._progress("import", before + done, total)
 
     def _ask_question(self, question: Question, profile: str | None) -> AnsweredQuestion:
-        namespace = _namespace(question.scope)
+        namespace = namespace_of(question.scope)
         begin = time.perf_counter()
-        recollection = self._memento.recall(question.text, k=K, profile=profile, gate=self.gate, namespace=namespace)
+        recollection = self._memento.recall(
+            question.text, k=K, as_of=question.as_of, profile=profile, gate=self.gate, namespace=namespace
+        )
         latency_ms = (time.perf_counter() - begin) * 1000
         return AnsweredQuestion(
             question=question,
             ranked=self._rank_documents(recollection),
             latency_ms=latency_ms,
             phases_ms=recollection.timings_ms,
+            sessions=self._sessions,
         )
 
     def _rank_documents(self, recollection: Recollection) -> tuple[str, ...]:
-        notes = [memory.note.iri for memory in recollection.memories if memory.note]
+        notes = [note.iri for one in recollection.memories for note in (*([one.note] if one.note else ()), *one.notes)]
         return tuple(dict.fromkeys(self._document[note] for note in notes))
 
 
@@ -589,7 +696,7 @@ def evaluate(
         compare: further profiles that are asked the same questions of the same memory; `default` for none.
         limit: the first so many questions only.
         consolidate: let the rules split, skip and retire; by default each row is kept as one memory, word for word.
-        gate: let questions come back empty when nothing is relevant.
+        gate: rank what a user gets, what is not relevant cut; otherwise that is reported beside the ranking.
         configured: all settings; default the environment's.
         progress: see `show_progress`.
 
@@ -603,7 +710,9 @@ def evaluate(
     data = read_set(folder, limit=limit, exclude_types=exclude_types)
     with prepare_trial(data, consolidate=consolidate, configured=configured, progress=progress) as trial:
         trial.gate = gate
-        return replace(trial.ask_all(profile), others=tuple(trial.ask_all(other) for other in dict.fromkeys(compare)))
+        report = trial.ask_all(profile)
+        others = tuple(trial.ask_all(other) for other in dict.fromkeys(compare))
+        return replace(report, others=others, answered=report if gate else trial.ask_as_user(profile))
 
 
 @contextmanager
@@ -629,6 +738,7 @@ def _profile_of(profile: str | None) -> str | None:
     return None if profile == DEFAULT else profile
 
 
-def _namespace(scope: str | None) -> str:
+def namespace_of(scope: str | None) -> str:
+    """Return the namespace that a scope of a set is imported into."""
     # The prefix keeps a scope from meaning `main` or `project`.
     return "main" if scope is None else f"scope-{scope}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from memento.errors import InputError
+
+logger = logging.getLogger(__name__)
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where a query wants an instant and there is none."""
@@ -16,9 +19,35 @@ NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
 
 
+class Clock:
+    """
+    The time of this process, which does not run backwards where the machine's is put right.
+
+    A clock that is put back by more than `HELD_BACK` was wrong, and is followed.
+    """
+
+    def __init__(self, read: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._read = read
+        self._latest = datetime.min.replace(tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """Return the present instant: never before one that was returned, unless the clock was wrong."""
+        at = self._read()
+        if at >= self._latest:
+            self._latest = at
+        elif self._latest - at > HELD_BACK:
+            logger.warning("clock.put-back", extra={"seconds": round((self._latest - at).total_seconds())})
+            self._latest = at
+        return self._latest
+
+
+HELD_BACK = timedelta(hours=1)
+_clock = Clock()
+
+
 def now() -> datetime:
     """Return the present instant."""
-    return utc(_simulated.get() or datetime.now(UTC))
+    return utc(_simulated.get() or _clock.now())
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memento.errors import InputError, SettingsError
@@ -18,8 +19,13 @@ KEYS = [
     "all@10",
     "mrr@10",
     "ndcg@10",
+    "any@5",
+    "any@10",
+    "session@5",
+    "session@10",
     "latency_ms",
     "phases_ms",
+    "answered",
 ]
 ANIMALS = {
     "fox": "The fox runs through the dark forest at night.",
@@ -73,6 +79,41 @@ def test_the_table_has_a_row_for_each_type_when_asked(animals: Path) -> None:
     assert "100.0 [100.0, 100.0]" in result.as_table()
     assert "\n  right" not in result.as_table()
     assert "\n  right" in result.as_table(per_type=True)
+
+
+def test_what_a_user_gets_stands_beside_the_ranking(animals: Path) -> None:
+    unsaid = [
+        {"id": "u1", "text": "Which wifi password has Ngaire?", "scope": "left"},
+        {"id": "u2", "text": ANIMALS["owl"], "scope": "left"},
+    ]
+    (animals / "unanswerable.jsonl").write_text("\n".join(json.dumps(row) for row in unsaid), encoding="utf-8")
+
+    report = evaluate(animals, configured=TRIGRAM)
+    answered = json.loads(json.dumps(report.as_json()))["answered"]
+
+    assert (answered["false_silences"], answered["false_answers"]) == (0.0, 0.5)
+    assert 1 <= answered["shown"] < np.mean([len(one.ranked) for one in report.answers])
+    assert "false silences 0.0 %, false answers 50.0 % of 2" in report.as_table()
+
+
+def test_a_session_with_gold_in_it_counts_once(animals: Path) -> None:
+    question = Question(id="q", text="?", grades={"a": 1.0, "b": 1.0, "c": 1.0})
+    answer = AnsweredQuestion(
+        question=question,
+        ranked=("x", "b"),
+        latency_ms=1.0,
+        phases_ms={},
+        sessions={"a": "1", "b": "1", "c": "2", "x": "2"},
+    )
+
+    assert [answer.measure(metric) for metric in ("session@5", "any@5", "recall@5")] == [1.0, 1.0, 1 / 3]
+
+
+def test_a_question_is_asked_as_of_its_time(animals: Path) -> None:
+    asked = [{"id": "left-fox", "text": ANIMALS["fox"], "scope": "left", "as_of": "1990-01-01"}]
+    (animals / "queries.jsonl").write_text(json.dumps(asked[0]), encoding="utf-8")
+
+    assert evaluate(animals, configured=TRIGRAM).answers[0].ranked == ()
 
 
 def test_rows_may_be_consolidated_instead(animals: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
 
 from memento.iris import IRI
 from memento.model import NoteRef, Recalled, RecalledEntity, Recollection
-from memento.retrieval.render import as_xml, count_tokens, fit_block
+from memento.retrieval.render import as_xml, count_tokens, fit_block, fit_budget
 
 TODAY = date(2026, 3, 1)
 
@@ -53,7 +54,8 @@ def test_as_many_memories_as_fit_are_shown_and_not_one_more(most: int, count: in
 
 def test_one_more_memory_would_be_too_long() -> None:
     shown, _ = fit_block(remembered(10), TODAY, 600)
-    one_more = remembered(len(shown.memories) + 1)
+    count = len(shown.memories) + 1
+    one_more = replace(remembered(count), left_out=10 - count)
 
     assert count_tokens(as_xml(one_more, TODAY)) > 600
 
@@ -70,3 +72,70 @@ def test_instructions_come_first() -> None:
     _, block = fit_block(remembered(1), TODAY, 1000, "Mind <the> dates.")
 
     assert block.startswith("<memento>\n  <instructions>Mind &lt;the&gt; dates.</instructions>\n\n  <current-date>")
+
+
+def test_a_budget_is_filled_best_first_and_says_what_it_leaves_out() -> None:
+    found = remembered(10)
+    kept = fit_budget(found, 100)
+
+    assert 0 < len(kept.memories) < 10
+    assert kept.left_out == 10 - len(kept.memories)
+    assert [one.iri for one in kept.memories] == [one.iri for one in found.memories[: len(kept.memories)]]
+    assert {one.iri for one in kept.entities} == {iri for one in kept.memories for iri in one.about_iris}
+    assert fit_budget(found, 10_000).left_out == 0
+
+
+def test_a_short_memory_behind_one_that_is_too_long_still_fits() -> None:
+    found = remembered(3)
+    first, second, third = found.memories
+    found = replace(found, memories=(first, replace(second, content="walked " * 500), third))
+
+    assert [one.rank for one in fit_budget(found, 120).memories] == [1, 3]
+
+
+def test_the_only_memory_is_cut_rather_than_left_out() -> None:
+    kept = fit_budget(remembered(1, "walked " * 5000), 50)
+
+    assert kept.memories[0].content.endswith("…")
+    assert count_tokens(kept.memories[0].content) <= 50
+
+
+def test_of_a_long_note_what_stands_around_the_memory_is_told() -> None:
+    found = remembered(1)
+    note = NoteRef(
+        iri=IRI("urn:note:0"),
+        content="The weather was foul. " * 200 + "I lives in Lisbon 0, by the river. " + "Then we ate. " * 200,
+        at=datetime(2025, 1, 1, tzinfo=UTC),
+    )
+    found = replace(found, memories=(replace(found.memories[0], note=note),))
+    (kept,) = fit_budget(found, 600).memories
+
+    assert kept.note
+    assert "by the river" in kept.note.content
+    assert len(kept.note.content) < 300
+    assert "by the river" in as_xml(found, TODAY)
+    assert len(as_xml(found, TODAY)) < 2000
+
+
+def test_a_note_that_says_no_more_than_its_memories_is_a_date_alone() -> None:
+    assert "I lives in Lisbon" not in as_xml(remembered(2), TODAY)
+    assert '<note id="note-01" timestamp="2025-01-01"/>' in as_xml(remembered(2), TODAY)
+
+
+def test_a_description_that_repeats_the_memories_is_left_out() -> None:
+    found = remembered(1)
+    repeated = RecalledEntity(iri=IRI("urn:entity:0"), name="Thing 0", kind="Concept", description="lives in Lisbon")
+    other = replace(repeated, description="a lighthouse")
+
+    assert "<description>" not in as_xml(replace(found, entities=(repeated,)), TODAY)
+    assert "<description>a lighthouse</description>" in as_xml(replace(found, entities=(other,)), TODAY)
+
+
+def test_a_day_named_by_its_distance_has_its_date_in_the_block() -> None:
+    assert "We met yesterday [2024-12-31]" in as_xml(
+        replace(
+            remembered(1),
+            memories=tuple(replace(one, content="We met yesterday.") for one in remembered(1).memories),
+        ),
+        TODAY,
+    )

@@ -188,12 +188,23 @@ def test_a_question_about_the_user_prefers_the_users_own_employer(
     said = {one.iri: one.content for one in memento.list()}
     slots, own = signals.score_slot(question, user_view), signals.score_own(question, user_view)
     found = {
-        text: (slots[n], own[n]) for iri, text in said.items() if (n := user_view.indexes.nodes.find(iri)) is not None
+        text: (slots[n], own[n] > 0)
+        for iri, text in said.items()
+        if (n := user_view.indexes.nodes.find(iri)) is not None
     }
 
     assert found["USER joined Microsoft."] == (1, 1)
     assert found["USER likes tea."] == (0, 1)
     assert found["Anna works at Siemens."] == (0, 0)
+
+
+def test_being_about_the_user_says_less_the_more_memories_are(user_view: View, memento: Memento) -> None:
+    everybody = signals.score_own("Where do I work?", user_view).max()
+    for text in ("Bo likes Oslo.", "Cy likes Rome.", "Di likes Bonn.", "Ed likes Kyiv."):
+        memento.note(text)
+    view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
+
+    assert 0 < everybody < signals.score_own("Where do I work?", view).max() < 1
 
 
 def test_a_question_about_the_users_brother_does_not_ask_where_the_user_is(memento: Memento) -> None:

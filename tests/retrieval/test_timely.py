@@ -67,3 +67,45 @@ def test_who_was_before_somebody_and_while_somebody_was_is_found_though_it_is_ov
     assert first(memento, "Who was treasurer of Orbital Choir before Milo Vance?").startswith("Ilse Brandt")
     asked = "Who was the conductor of Orbital Choir while Milo Vance was treasurer of Orbital Choir?"
     assert first(memento, asked).startswith("Ines Falk")
+
+
+def test_whoever_held_an_office_is_found_behind_many_who_held_it_later() -> None:
+    with fresh_memory("trigram") as memento:
+        for year in range(40):
+            name = f"{chr(65 + year % 26)}lda {chr(90 - year % 26)}orn{'a' * (year // 26)}"
+            memento.note(f"{name} is now treasurer of Orbital Choir.", at=f"{1980 + year}-01-10")
+        memento.note("Ines Falk is now conductor of Lunar Choir.", at="1984-06-01")
+        memento.note("Otis Lamb is now conductor of Lunar Choir.", at="1999-06-01")
+
+        asked = "Who was the treasurer of Orbital Choir while Ines Falk was conductor of Lunar Choir?"
+        assert first(memento, asked).startswith("Elda Vorn ")
+        assert first(memento, "Who was treasurer of Orbital Choir before Elda Vorn?").startswith("Dlda Worn ")
+
+
+def test_the_later_word_on_a_matter_comes_first_though_nothing_says_that_it_ends_the_earlier_one() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("The kiln gets its clay from the Brel pit, forty sacks a month.", at="2024-02-01")
+        memento.note("The wheel squeaks.", at="2024-03-01")
+        memento.note("Clay for the kiln comes from the Ostra pit, forty sacks a month.", at="2025-02-01")
+
+        asked = "Which pit does the clay for the kiln come from?"
+        assert "Ostra" in first(memento, asked)
+        assert "Brel" in first(memento, asked, as_of="2024-06-01")
+        for one in memento.recall(asked, explain=True, gate=False).memories:
+            assert sum(one.why.values()) == pytest.approx(one.score, abs=2e-5)
+
+
+def test_a_later_word_on_another_matter_takes_no_place() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("Ilse Brandt is treasurer of Orbital Choir.", at="2019-01-10")
+        memento.note("Otis Lamb is treasurer of Lunar Choir.", at="2024-01-10")
+
+        assert first(memento, "Who is the treasurer of Orbital Choir?").startswith("Ilse Brandt")
+
+
+def test_what_happened_is_not_ordered_by_time() -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note("The kiln cracked in the frost, as wet clay was in it.", at="2024-02-01")
+        memento.note("The kiln has a new lid, as clay fell in.", at="2025-02-01")
+
+        assert "cracked" in first(memento, "Why was it that the kiln cracked in the frost?")

@@ -74,11 +74,11 @@ def test_a_short_turn_beside_a_page_is_not_lost_in_its_words() -> None:
         passages.put(told.node, told.content, "", told)
     at_once.fill([Row(t.node, t.content, at_once.vocabulary.numbers(tokens(t.content)), t) for t in turns])
 
-    for one in (passages, at_once):
-        assert set(one.context.terms(2)) == {"go", "may", *(f"word{number}" for number in range(480, 500))}
-        assert {"word499 go", "may all"} <= set(one.pairs.terms(2))
-        assert "word479 word480" not in one.pairs.terms(2)
-        assert {"park word0", "word0 word1", "word499 go"} <= set(one.pairs.terms(1))
+    for read in (passages, at_once):
+        assert set(read.context.terms(2)) == {"go", "may", *(f"word{number}" for number in range(480, 500))}
+        assert {"word499 go", "may all"} <= set(read.pairs.terms(2))
+        assert "word479 word480" not in read.pairs.terms(2)
+        assert {"park word0", "word0 word1", "word499 go"} <= set(read.pairs.terms(1))
 
 
 def test_a_memory_of_no_conversation_is_read_with_its_title() -> None:

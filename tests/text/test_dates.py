@@ -123,3 +123,12 @@ def test_yesterday_begins_where_the_user_lives() -> None:
     one = dates("yesterday", AT, zone="Asia/Tokyo")[0]
 
     assert one.value == datetime(2024, 5, 13, 15, tzinfo=UTC)
+
+
+def test_what_begins_from_a_near_day_on_lies_ahead_whatever_the_tense() -> None:
+    said = datetime(2024, 6, 18, tzinfo=UTC)
+
+    [ahead] = dates("The museum has signed again, three years from 1 July.", said, leaning="past")
+    [behind] = dates("I worked there from May.", said, leaning="past")
+
+    assert (f"{ahead.value:%Y-%m-%d}", f"{behind.value:%Y-%m-%d}") == ("2024-07-01", "2024-05-01")

@@ -122,10 +122,21 @@ def test_names_are_normalised(name: str, normalised: str) -> None:
         ("I've worked a lot since May. It's fine. They'll see.", {}),
         ("Congrats on your store, Gina!", {"Gina": "Person"}),
         ("We rent 64 A100 cards in Detroit.", {"A100": "Concept", "Detroit": "Location"}),
-        ('Play "Cyberpunk 2077".', {"Cyberpunk 2077": "Concept"}),
+        ('Play "Heron 2077".', {"Heron 2077": "Concept"}),
+        ('We play a game called "Heron 2090".', {"Heron 2090": "Concept"}),
+        ("Nice to hear from you!", {}),
+        ("Creativity is fun. Allergies are tough. Afterwards I slept.", {}),
+        ("Grace is a virtue.", {}),
+        ("Grace said so.", {"Grace": "Person"}),
+        ("I started as a Financial Analyst.", {}),
+        ("Hey Anna, my online shop is open.", {"Anna": "Person"}),
+        ('That sounds great, See you soon. Can\'t wait. He said "Let go of it".', {}),
+        ("We sold the Olivia.", {"Olivia": "Concept"}),
+        ("The Olivia broke down.", {"Olivia": "Concept"}),
+        ("Olivia broke her arm.", {"Olivia": "Person"}),
     ],
 )
-def test_headings_code_constants_pronouns_and_shouting_name_nothing(text: str, found: dict[str, str]) -> None:
+def test_headings_code_constants_pronouns_verbs_and_shouting_name_nothing(text: str, found: dict[str, str]) -> None:
     assert kinds(text) == found
 
 

@@ -17,7 +17,7 @@ from memento.graph.oxigraph import find_damage
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Scope, SetAside, Status
 from memento.ports import Progress
-from memento.retrieval import gate
+from memento.retrieval import relevance
 from memento.settings import Settings
 
 
@@ -53,7 +53,7 @@ def report_status(
         inferred=inferred.triples if inferred else 0,
         contradictions=inferred.contradictions if inferred else 0,
         vectors=vectors,
-        gate=gate.describe_gate(parts.embedder.fingerprint, settings.gate),
+        gate=relevance.describe_gate(parts.embedder.fingerprint, settings.gate),
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),
@@ -64,6 +64,8 @@ def report_health(scope: Scope, access: Access, upstreams: Mapping[str, str], pa
     """Report how the service stands, in a few milliseconds however much it holds; a failing store is reported, not raised."""
     harm = _explain_damage(parts)
     store: Literal["ok", "failing", "damaged"] = "damaged" if harm else "ok"
+    if not harm and parts.graph.failure:
+        harm, store = explain_failure(parts.graph.failure), "failing"
     waiting: dict[str, int] = {}
     try:
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
@@ -118,6 +120,13 @@ def find_differences(parts: Backends) -> list[Difference]:
     names = [name for name in parts.graph.graphs() if name.startswith(_OURS)]
     quads = chain.from_iterable(parts.graph.quads(name) for name in names)
     return found + [Difference(what="shape", iri=one.focus, detail=one.line) for one in shapes.violations(quads)]
+
+
+def explain_failure(failure: str) -> str:
+    """Explain why nothing can be written, and what helps."""
+    return (
+        f"nothing can be written: {failure}. Make room: writing goes on by itself, and questions are answered meanwhile"
+    )
 
 
 def _explain_damage(parts: Backends) -> str | None:

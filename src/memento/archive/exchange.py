@@ -48,10 +48,11 @@ from memento.access import Access
 from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, ShapeViolation
-from memento.graph import mapping
+from memento.graph import mapping, originals
 from memento.graph.documents import Form, read_lines, writable, written
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Store
+from memento.graph.terms import to_quads
 from memento.graph.transfer import NodeVectors, StagingStore, Statements, add_vectors, excerpt
 from memento.iris import (
     CASES,
@@ -109,23 +110,25 @@ def export_document(
     chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     snapshot = StoreCopy(parts)
+    # Who may not read what is said of the user names the user, as memories are about them.
+    who = () if scope.with_self else tuple(to_quads([(scope.user, TYPE, MEM.User, scope.self_graph)]))
 
     def streams(of: Store) -> list[Statements]:
         if is_whole:
             return [of.match(graph=name) for name in chosen]
-        return excerpt(of, [scope.self_graph, *own], scope.provenance, main_graph)
+        return excerpt(of, [*scope.user_graphs, *own], scope.provenance, main_graph)
 
     def pieces() -> Iterator[bytes]:
         found = streams(snapshot.open())
         if vectors:
             file, made_by = parts.indexes.file, parts.embedder.fingerprint
             found = [add_vectors(quads, lambda iri: _read_vector(iri, file, made_by)) for quads in found]
-        return written(found, form)
+        return written([*found, who], form)
 
     if is_whole:
         count = sum(int(str(row["count"])) for row in parts.graph.select("exchange/counted", chosen))
     else:
-        count = sum(1 for some in streams(parts.graph) for _ in some)
+        count = sum(1 for some in [*streams(parts.graph), who] for _ in some)
     return ExportDocument(form=form, statements=count, pieces=produce_in_thread(pieces))
 
 
@@ -263,13 +266,16 @@ def prepare_import(
 
     Raises:
         InputError: the document says nothing, or names a graph that memories cannot be in.
-        Forbidden: the caller has no access to a namespace in it.
+        Forbidden: the caller has no access to a namespace in it, or to what a run in it was about.
+        Conflict: it would change what was said, or who made a memory of it.
         ShapeViolation: it would break a shape; nothing is written.
         EmbeddingError: the embedder failed; nothing is written.
     """
     staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
     counted = staged.fill(read_lines(document.lines), placing.graph, placing.renamed)
+    if placing.names_user:
+        staged.add_own([(scope.user, TYPE, MEM.User, scope.self_graph)])
     if not counted:
         raise InputError(
             f"{document.name} says nothing: in JSON-LD a term that the @context does not define is no statement"
@@ -282,6 +288,8 @@ def prepare_import(
     found.passed_over = sum(count for name, count in counted.items() if placing.graph(name) is None)
     staged.rename(_rename_taken(staged, scope, real))
     found.kept = staged.drop_settled(real)
+    staged.raise_if_rewriting(real, document.name)
+    _raise_if_not_ours(staged, scope, access, real, document.name)
     found.fresh = staged.fresh(real)
     checked = (
         list(dict.fromkeys(iri for iri, graph in found.fresh if _kind_of(graph) != "data")) if document.check else []
@@ -308,6 +316,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     """
     real = parts.graph
     prepared.kept += prepared.staged.drop_settled(real)
+    prepared.staged.raise_if_rewriting(real, "the document")  # by what was written meanwhile
     ended = [subject for subject, _ in prepared.fresh if MEM.expiredAt in prepared.staged.describe(subject)]
     if ended:
         parts.invalidate_copies(ended)
@@ -342,12 +351,19 @@ class _GraphMapping:
         self._document, self._scope, self._access = document, scope, access
         self._tenant: str | None = None
         self.renamed: dict[str, IRI] = {}
+        self.names_user = False
+        """Whether the document describes the user, whom a caller of some namespaces may name and not describe."""
         self.targets: list[IRI] = []
 
     def graph(self, name: str) -> IRI | None:
         """Return the graph that one of the document goes to, None for one that is left out."""
         found = parse_graph_name(name)
         if name == ONTOLOGY or (found and found.kind in _PASSED_OVER):
+            return None
+        if found and found.kind == "self" and self._access.namespaces:
+            self._rename_user(found.tenant)
+            self.names_user = True
+            self.targets.append(self._scope.self_graph)
             return None
         placed = self._free() if not name else self._ours(found, name)
         self.targets.append(placed.iri)
@@ -371,13 +387,16 @@ class _GraphMapping:
             raise InputError(f"{self._document.name} has graphs of two tenants, {self._tenant!r} and {found.tenant!r}")
         if self._tenant is None:
             self._tenant = found.tenant
-            if found.tenant != self._scope.tenant:
-                self.renamed[user_iri(found.tenant)] = self._scope.user
+            self._rename_user(found.tenant)
         here = found.within(self._scope.tenant)
         if here.kind in ("graph", "cases"):
             here = replace(here, name=check_namespace(self._document.only or here.name))
             self._access.namespace(here.name, here.name)
         return self._check_owner(here)
+
+    def _rename_user(self, tenant: str) -> None:
+        if tenant != self._scope.tenant:
+            self.renamed[user_iri(tenant)] = self._scope.user
 
     def _check_owner(self, here: GraphName) -> GraphName:
         if here.kind == "data" and self._access.namespaces:
@@ -400,6 +419,29 @@ def _rename_taken(staged: StagingStore, scope: Scope, real: Store) -> dict[IRI, 
     return names
 
 
+def _raise_if_not_ours(staged: StagingStore, scope: Scope, access: Access, real: Store, name: str) -> None:
+    """Raise `Forbidden` where a run comes in that was about nothing in the document, nor in a namespace of the caller."""
+    if not access.namespaces:
+        return
+    ours = {subject for subject, _ in (*staged.subjects(_MEMORIES), *staged.subjects(CASES))}
+    allowed = [graph_iri(scope.tenant, namespace) for namespace in access.namespaces]
+    runs, agents = [], set()
+    for subject, _ in staged.subjects(_RUNS):
+        said = staged.describe(subject)
+        if MEM.Agent in said.get(TYPE, ()):
+            agents.add(subject)
+        else:
+            runs.append((subject, [IRI(str(value)) for way in originals.MADE for value in said.get(way, ())]))
+    for run, made in runs:
+        concerned = [iri for iri in made if iri not in agents and not iri.startswith("urn:memento:agent:")]
+        if not concerned or not all(iri in ours or _is_in(real, iri, allowed) for iri in concerned):
+            raise Forbidden(f"{name} was not taken: <{run}> is about what is in none of your namespaces")
+
+
+def _is_in(real: Store, subject: IRI, graphs: Sequence[IRI]) -> bool:
+    return any(True for graph in graphs for _ in real.match(subject, graph=graph))
+
+
 def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
     """Tell whether another graph of memories, cases or a user says something of a subject."""
     names = (getattr(quad.graph_name, "value", "") for quad in real.match(subject))
@@ -416,7 +458,7 @@ def _check_shapes(
 ) -> None:
     here = [graph for graph in prepared.graphs if _kind_of(graph) != "data"]
     faults = prepared.staged.find_violations(
-        subjects, real, dict.fromkeys([*here, *scope.readable, scope.provenance]), report
+        subjects, real, dict.fromkeys([*here, *scope.readable, scope.self_graph, scope.provenance]), report
     )
     if faults:
         said = [f"{one.place}: {one.message}" for one in faults]

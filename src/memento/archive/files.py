@@ -35,7 +35,9 @@ def save_document(
     fresh = file.with_name(f"{file.name}.part")
     watched = _report_progress(pieces, statements, progress) if progress else pieces
     try:
-        with fresh.open("wb") as target:
+        fresh.unlink(missing_ok=True)
+        # What somebody remembers is nobody else's, whoever could read the file that was there.
+        with open(fresh, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as target:
             for piece in pack(watched) if file.suffix == ".gz" else watched:
                 target.write(piece)
             target.flush()

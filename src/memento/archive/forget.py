@@ -14,14 +14,16 @@ from typing import cast
 import numpy as np
 
 from memento.backends import Backends
-from memento.cases.lifecycle import drop_traces, find_derived_cases
+from memento.cases.lifecycle import drop_traces, find_derived_cases, find_look_ups
 from memento.errors import NotFound
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, graph_iri, parse_iri
+from memento.graph.terms import to_own_quad
+from memento.iris import IRI, MEM, TYPE, graph_iri, parse_iri
 from memento.model import Change, Forgotten, Quad, Scope
 from memento.search.words import tokens
 
 _NOTHING = Change()
+_INFERRED = "urn:memento:inferred:"
 
 
 def forget_iri(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:
@@ -122,15 +124,69 @@ def _erase_nodes(
         the cases that went with them.
     """
     cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
+    found = _select_traces(nodes, scope, parts)
+    if bare := _find_bare(nodes, found, scope, parts):
+        names = [name for one in bare if (name := parts.indexes.name(one))]
+        texts = [*texts, *names]
+        theirs += find_look_ups(names, scope.tenant, parts)
+        texts += [parts.indexes.text(one) for one in parts.indexes.read(bare, [scope.graph])]
+        found += _select_traces(bare, scope, parts)
+    nodes = [*nodes, *bare]
     copied = [*nodes, *_subjects_of(shorter)]
     parts.invalidate_copies(copied)
-    found = [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
     said = [str(value) for subject, predicate, value, _ in found if subject in nodes and predicate == MEM.content]
     gone = tuple(dict.fromkeys(found))
     parts.erase(Change(_close_gaps(gone, nodes), gone) + Change(removes=theirs) + shorter, scope, [*texts, *said])
     drop_traces(theirs, parts)
     parts.invalidate_copies(copied)  # one that was made meanwhile
     return cases
+
+
+def _select_traces(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Quad]:
+    return [_to_quad(row) for row in parts.graph.select("library/traces", [scope.graph, scope.provenance], node=nodes)]
+
+
+_NAMED = frozenset({MEM.Entity, MEM.CodeEntity, MEM.Key, MEM.Session, MEM.Tag, MEM.Relation})
+"""What is there for the sake of what refers to it, and has a name in somebody's words."""
+
+
+def _find_bare(nodes: Sequence[IRI], gone: Sequence[Quad], scope: Scope, parts: Backends) -> list[IRI]:
+    """
+    Find the entities, keys, sessions, tags and kinds of association that nothing refers to any more once some nodes are gone: their
+    names may be what was erased.
+    """
+    going = {*nodes, *(quad[0] for quad in gone)}
+    bare: dict[IRI, None] = {}
+    queue = list(dict.fromkeys(quad[2] for quad in gone if isinstance(quad[2], IRI)))
+    while queue:
+        one = queue.pop()
+        if one in going or not _is_named(one, scope, parts):
+            continue
+        pointing = {quad[0] for quad in _match(parts, value=one) if not _is_look_up(quad, parts)} - going
+        # The key of an entity is no reason for the entity: it goes with it, unless it leads somewhere.
+        keys = {iri for iri in pointing if any(True for _ in parts.graph.match(iri, MEM.denotes, one, scope.graph))}
+        leading = {quad[0] for key in keys for quad in _match(parts, value=key)}
+        if pointing - keys or leading - going:
+            continue
+        bare |= dict.fromkeys((one, *sorted(keys)))
+        going |= {one, *keys}
+        queue += [quad[2] for quad in _match(parts, subject=one, graph=scope.graph) if isinstance(quad[2], IRI)]
+    return list(bare)
+
+
+def _is_named(node: IRI, scope: Scope, parts: Backends) -> bool:
+    types = {quad[2] for quad in _match(parts, subject=node, predicate=TYPE, graph=scope.graph)}
+    return bool(types & _NAMED)
+
+
+def _is_look_up(quad: Quad, parts: Backends) -> bool:
+    """Tell whether it is a look-up of cases that says so, which goes with the name."""
+    return any(True for _ in parts.graph.match(quad[0], TYPE, MEM.CaseRetrieval, quad[3]))
+
+
+def _match(parts: Backends, **pattern: str) -> list[Quad]:
+    """Return the quads of a pattern in our own terms, but those that rules have inferred."""
+    return [quad for quad in map(to_own_quad, parts.graph.match(**pattern)) if not quad[3].startswith(_INFERRED)]
 
 
 def remove_from_description(

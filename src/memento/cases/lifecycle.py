@@ -22,10 +22,11 @@ from memento.cases.runs import StoredRun
 from memento.errors import NotFound
 from memento.graph.mapping import quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, cases_iri, mint, parse_iri
+from memento.iris import IRI, MEM, cases_iri, mint, parse_iri, tenant_of
 from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
 from memento.model.cases import State
 from memento.search.vectors import digest
+from memento.search.words import tokens
 from memento.settings import CasesSettings
 
 
@@ -211,6 +212,8 @@ def erase_cases(cases: Sequence[IRI], domain: Domain, writer: Writer) -> None:
     gone = load_quads(cases, domain.graph, writer.parts)
     if not gone:
         return
+    tasks = [str(value) for _, predicate, value, _ in gone if predicate == MEM.content]
+    gone = tuple(dict.fromkeys((*gone, *find_look_ups(tasks, tenant_of(domain.graph), writer.parts))))
     writer.parts.erasing()
     writer.write(Change(removes=gone), "cases.erase", list(cases))
     drop_traces(gone, writer.parts)
@@ -238,6 +241,19 @@ def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tu
         by_graph.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
     gone = tuple(quad for graph, some in by_graph.items() for quad in load_quads(some, graph, parts))
     return tuple(dict.fromkeys(cast(IRI, row["case"]) for row in rows if "case" in row)), gone
+
+
+def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Quad, ...]:
+    """Find the look-ups of a tenant whose tasks have one of some names in them: every quad of theirs."""
+    graphs = [graph for graph in parts.graph.graphs() if graph.startswith(cases_iri(tenant, ""))]
+    wanted = [f" {' '.join(tokens(name))} " for name in names if tokens(name)]
+    gone: list[Quad] = []
+    for row in parts.graph.select("cases/asked", graphs) if graphs and wanted else ():
+        task, graph = f" {' '.join(tokens(str(row['task'])))} ", cast(IRI, row["graph"])
+        if any(name in task for name in wanted):
+            found = parts.graph.select("cases/look_ups", [graph], retrieval=row["retrieval"])
+            gone += [(cast(IRI, one["subject"]), cast(IRI, one["predicate"]), one["value"], graph) for one in found]
+    return tuple(dict.fromkeys(gone))
 
 
 def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:

@@ -258,6 +258,8 @@ def answer_jobs(channel: int, agents: str) -> None:
 
     module, _, name = agents.partition(":")
     made = getattr(import_module(module), name)  # by this process alone, before it is asked
+    if prepare := getattr(made, "prepare", None):
+        prepare()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would hold what somebody remembers
     _, allowed = resource.getrlimit(resource.RLIMIT_DATA)
     most = _MEMORY_MB << 20 if allowed == resource.RLIM_INFINITY else min(_MEMORY_MB << 20, allowed)

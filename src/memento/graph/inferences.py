@@ -461,7 +461,7 @@ class Inferences:
     def _sources(self, scope: Scope) -> tuple[IRI, ...]:
         """Return the graphs that premises are read from: the memories, the user, and the tenant's free graphs."""
         free = [graph for graph in self._graph.graphs() if graph.startswith(data_iri(scope.tenant, ""))]
-        return (*scope.memory_graphs, scope.self_graph, *free)
+        return (*scope.memory_graphs, *scope.user_graphs, *free)
 
 
 def _summarise(scope: Scope, kept: _ReaderEntry) -> Inferred:

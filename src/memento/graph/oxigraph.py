@@ -13,6 +13,7 @@ store does not read its files to their end: `find_damage` does, in a child proce
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
@@ -34,6 +35,8 @@ from memento.graph.terms import to_node, to_quads, to_term, to_value
 from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
 
+logger = logging.getLogger(__name__)
+
 _NO_DAMAGE = (
     "lock hold by",
     "While lock file",
@@ -44,8 +47,14 @@ _NO_DAMAGE = (
 )
 """What the engine says when the files themselves are as they were: another process has them, or the machine is in the way."""
 
+_OF_FILES = "IO error"
+"""What the engine says when a file could not be written, as on a full disk."""
+
 MANY = 10_000
 """Lines of what can be derived again from which on they are written as files."""
+
+HELD = 50_000
+"""Quads from which on what is written goes to the tables: until then the engine holds it in memory, half a kilobyte for each."""
 
 Line = tuple[str, str, str]
 """Subject, predicate and object as N-Triples writes them."""
@@ -67,6 +76,11 @@ class Oxigraph:
         self.is_on_disk = folder is not None
         """Whether it has files."""
         self._one_writer = _WriteTurn()
+        self._held = 0  # quads written since the last flush
+        self.failure: str | None = None
+        """Why nothing can be written until the store is opened again, as the engine has it after a file that it could not write."""
+        self.on_failure: Callable[[], None] | None = None
+        """Called when that comes to be."""
         self.before_write: Callable[[Iterable[IRI]], None] | None = None
         """Told the subjects of each change, and where its links lead, before it is applied; when it raises, nothing is written."""
         self.after_write: Callable[[Iterable[IRI] | None], None] | None = None
@@ -98,12 +112,15 @@ class Oxigraph:
             quads = (*change.removes, *change.adds)
             ends = (quad[2] for quad in quads if quad[1] == MEM.to and isinstance(quad[2], IRI))
             self.before_write(dict.fromkeys([*(quad[0] for quad in quads), *ends]))
-        with self._one_writer, translate_failures():
+        with self._writing():
             if change.removes:
                 self._store.update(" ; ".join(_update_operations(change)))
             else:  # as atomic, in less time: nothing is to be parsed
                 is_bulk = len(change.adds) >= BULK
                 (self._store.bulk_extend if is_bulk else self._store.extend)(to_quads(change.adds))
+            self._held += len(change.adds) + len(change.removes)
+            if self._held >= HELD and self.is_on_disk:
+                self._flush()
             if self.after_write is not None:
                 self.after_write(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
@@ -168,7 +185,7 @@ class Oxigraph:
         """
         if self.before_write is not None:
             self.before_write(dict.fromkeys(touched))
-        with self._one_writer, translate_failures():
+        with self._writing():
             apply_delta(delta, self._store)
 
     def extend(self, quads: Iterable[ox.Quad], subjects: Sequence[IRI], *, many: bool = False) -> None:
@@ -181,13 +198,13 @@ class Oxigraph:
         """
         if self.before_write is not None and subjects:
             self.before_write(subjects)
-        with self._one_writer, translate_failures():
+        with self._writing():
             (self._store.bulk_extend if many else self._store.extend)(quads)
             if self.after_write is not None:
                 self.after_write(None)
 
     def load(self, turtle: bytes, graph: IRI) -> None:
-        with self._one_writer, translate_failures():
+        with self._writing():
             triples = ox.parse(turtle, ox.RdfFormat.TURTLE)
             data = " ".join(f"{quad.triple} ." for quad in triples)
             name = to_term(graph)
@@ -223,7 +240,7 @@ class Oxigraph:
             for verb, found in operations
             if found
         ]
-        with self._one_writer, translate_failures():
+        with self._writing():
             for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
                 self._store.update(step)
             if is_bulk:
@@ -232,7 +249,7 @@ class Oxigraph:
 
     def drop_graph(self, graph: IRI) -> None:
         """Let go of one named graph."""
-        with self._one_writer, translate_failures():
+        with self._writing():
             self._store.update(f"DROP SILENT GRAPH {to_term(graph)}")
 
     def count_from(self, writes: int) -> None:
@@ -264,9 +281,35 @@ class Oxigraph:
 
     def close(self) -> None:
         if self._open is not None:
-            with translate_failures():
-                self._open.flush()
+            self._flush()
             self._open = None
+
+    def _flush(self) -> None:
+        """Let the engine write what it holds; where it cannot, that is in its log, which the next start reads."""
+        try:
+            with translate_failures():
+                self._store.flush()
+            self._held = 0
+        except GraphError as error:
+            self._note_failure(error)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Take the turn to write, and note where the engine cannot go on."""
+        with self._one_writer:
+            try:
+                with translate_failures():
+                    yield
+            except GraphError as error:
+                self._note_failure(error)
+                raise
+
+    def _note_failure(self, error: GraphError) -> None:
+        if self.is_on_disk and self.failure is None and _OF_FILES in str(error):
+            self.failure = str(error)
+            logger.error("store.failing", extra={"error": str(error.__cause__ or error)[:500]})
+            if self.on_failure is not None:
+                self.on_failure()
 
     def _query(self, text: str, readable: Sequence[IRI]) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
         # Both dataset arguments, always: they are the access control. An empty dataset must read nothing, not everything.

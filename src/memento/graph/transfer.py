@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from memento.errors import InputError
+from memento.errors import Conflict, Forbidden, InputError
+from memento.graph import originals
 from memento.graph.oxigraph import translate_failures
 from memento.graph.shapes import Violation, looked_back, violations_of
-from memento.graph.store import Store
+from memento.graph.store import Store, graph_of
 from memento.graph.terms import to_node, to_term, to_value
 from memento.iris import CASES, IRI, MEM, PROV, TYPE, XSD
 from memento.model import Quad, Value
@@ -31,6 +32,15 @@ _FREE = "urn:memento:data:"
 _OF_VECTORS = (MEM.embedding, MEM.hasStateEmbedding, MEM.embeddedBy, MEM.embeddedHash)
 _STAYS = (MEM.name, MEM.entityType, MEM.description, MEM.isWellKnown, MEM.updatedAt)
 """What one anchor has once: where it is known already, what is known stays."""
+_PROGRESS = frozenset(
+    {
+        *(MEM.state, MEM.attempts, MEM.error, MEM.reason, MEM.retryAt, MEM.tokens, MEM.isIsolated),
+        *(PROV.startedAtTime, PROV.endedAtTime),
+    }
+)
+"""What a note and a run say of how far they have come: of those that are here already, what is known stays."""
+_RUNS = "urn:memento:provenance:"
+_MEMORIES = "urn:memento:graph:"
 _MANY = 500_000  # quads above which they are written as new files, which need no memory
 _AT_ONCE = 10_000  # quads that are held against the shapes together, beside those of their neighbours
 
@@ -123,6 +133,11 @@ class StagingStore:
                     known[place] = any(True for _ in real.match(place[0], graph=place[1]))
                 if known[place] and not real.holds(quad):
                     gone.append(quad)
+            elif quad.predicate.value in _PROGRESS and place[1].startswith((_MEMORIES, _RUNS)):
+                if place not in known:
+                    known[place] = any(True for _ in real.match(place[0], TYPE, graph=place[1]))
+                if known[place] and not real.holds(quad):
+                    gone.append(quad)
         for predicate in map(ox.NamedNode, _STAYS):
             for quad in self._store.quads_for_pattern(None, predicate, None):
                 if _has_another(real, quad):
@@ -130,6 +145,38 @@ class StagingStore:
         for quad in gone:
             self._store.remove(quad)
         return len(gone)
+
+    def raise_if_rewriting(self, real: Store, name: str) -> None:
+        """
+        Raise unless what was said, and who made memories of it, stays as it is in the real store.
+
+        Args:
+            name: what errors call the document.
+
+        Raises:
+            Forbidden: a memory graph of the document tells of a run.
+            Conflict: a node that is here already would say otherwise what was said or made.
+        """
+        known = dict[tuple[IRI, IRI], frozenset[IRI]]()
+        for quad in self._quads():
+            place = (_iri_of(quad.subject), _graph_of(quad))
+            if place[1].startswith(_MEMORIES):
+                if originals.tells_of_a_run(quad):
+                    raise Forbidden(
+                        f"{name} was not taken: <{place[1]}> tells of a run, which the provenance graph does"
+                    )
+                if place not in known:
+                    types = originals.types_of(real.match(place[0], TYPE, graph=place[1]))
+                    known[place] = originals.fixed_predicates(types)
+                is_fixed = quad.predicate.value in known[place]
+            elif place[1].startswith(_RUNS):
+                is_fixed = _is_about_known(quad, place[1], real)
+            else:
+                continue
+            if is_fixed and not real.holds(quad):
+                raise Conflict(
+                    f"{name} was not taken: <{place[0]}> is here already, and what was said or who made what of it stays as it is"
+                )
 
     def fresh(self, real: Store) -> Counter[tuple[IRI, IRI]]:
         """Return (subject, graph) → how many quads the real store does not have yet."""
@@ -223,6 +270,15 @@ class StagingStore:
     def _quads(self) -> Iterator[ox.Quad]:
         vectors = ox.NamedNode(VECTORS)
         return (quad for quad in self._store if quad.graph_name != vectors)
+
+
+def _is_about_known(quad: ox.Quad, graph: IRI, real: Store) -> bool:
+    """Tell whether a statement of provenance is about a run or an agent that is here already, or says who made what is."""
+    if any(True for _ in real.match(_iri_of(quad.subject), TYPE, graph=graph)):
+        return True
+    if quad.predicate.value not in (PROV.used, PROV.generated):
+        return False
+    return any(graph_of(said).startswith(_MEMORIES) for said in real.match(_iri_of(quad.object), TYPE))
 
 
 def _has_another(store: Store, quad: ox.Quad) -> bool:

@@ -60,6 +60,8 @@ class Recalled:
     """
     A memory that came back; `rank` counts from 1, `score` is in 0..1, `about` are names for people to read.
 
+    `relevance` is how surely it answers the question, 0..1; None where nobody asked (`gate=false`). It stands for `count` memories
+    that say the same: where there are several, `notes` are the notes of all, its own first, and `merged` the others.
     Explained, it has `why`, what each signal gives to the score, the largest first, and `path`, the names that led to it.
     """
 
@@ -74,8 +76,21 @@ class Recalled:
     about_iris: tuple[IRI, ...] = ()
     note: NoteRef | None = None
     invalidates: tuple[Retired, ...] = ()
+    relevance: float | None = None
+    count: int = 1
+    notes: tuple[NoteRef, ...] = ()
+    merged: tuple[IRI, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     path: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A memory that was found and did not come back: how relevant it is, and why it was left out."""
+
+    iri: IRI
+    relevance: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +112,8 @@ class Recollection:
     The answer to a question: memories best first, the entities they are about, milliseconds by phase.
 
     `gated` says that nothing was relevant enough, so what would have come back was held back. When the answer is explained,
-    `anchors` are the entities it started from, the heaviest first, and `sparql` a query that returns the same memories.
+    `anchors` are the entities it started from, the heaviest first, `sparql` a query that returns the same memories, and `cut` the
+    best of what did not come back. `left_out` counts what was relevant and did not fit into the budget.
     """
 
     query: str
@@ -109,6 +125,8 @@ class Recollection:
     gated: bool = False
     anchors: tuple[Anchor, ...] = ()
     sparql: str | None = None
+    cut: tuple[Cut, ...] = ()
+    left_out: int = 0
     degraded: str | None = None
     """Why these are memories of an earlier time; None when all is well."""
 

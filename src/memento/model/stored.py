@@ -311,11 +311,16 @@ class Scored(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memory, and which part of it: decides the graph that is written and the graphs that may be read."""
+    """
+    Whose memory, and which part of it: decides the graph that is written and the graphs that may be read.
+
+    What the user's description says comes from all namespaces: `with_self` is False for a reader of some of them.
+    """
 
     tenant: str = "local"
     namespace: str = "main"
     with_main: bool = True  # whether reads cover `main` too
+    with_self: bool = True  # whether they cover what is said of the user
 
     @property
     def graph(self) -> IRI:
@@ -330,7 +335,12 @@ class Scope:
     @property
     def readable(self) -> tuple[IRI, ...]:
         """Every graph this scope may read: its memories, the tenant's user, the ontology."""
-        return (*self.memory_graphs, self.self_graph, ONTOLOGY)
+        return (*self.memory_graphs, *self.user_graphs, ONTOLOGY)
+
+    @property
+    def user_graphs(self) -> tuple[IRI, ...]:
+        """The graph of the tenant's user, where this scope may read it."""
+        return (self.self_graph,) if self.with_self else ()
 
     @property
     def self_graph(self) -> IRI:
@@ -345,7 +355,8 @@ class Scope:
     @property
     def inferred(self) -> IRI:
         """The named graph of what follows from the graphs that this scope reads."""
-        return inferred_iri(self.tenant, self.namespace, alone=not self.with_main and self.namespace != "main")
+        is_alone = not self.with_main and self.namespace != "main"
+        return inferred_iri(self.tenant, self.namespace, alone=is_alone, narrow=not self.with_self and not is_alone)
 
     @property
     def user(self) -> IRI:

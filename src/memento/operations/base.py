@@ -53,7 +53,8 @@ else:
 
 Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
 """A text that must not be empty; the handler checks its length, which is a setting."""
-Iri = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"})]
+Iri = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"}, extra={"is_iri": True})]
+"""An IRI, or the end of one that no other IRI has, which whoever answers puts in full."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Limit = Annotated[int, Meta(description="most rows", extra_json_schema={"minimum": 1, "maximum": 1000})]
 Offset = Annotated[
@@ -105,6 +106,8 @@ class Field:
     """What JSON Schema says of it beside its type and its bounds."""
     aliases: tuple[str, ...]
     """Other names for it in a query string."""
+    is_iri: bool
+    """Whether it names a node, whole or by the end of its IRI."""
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -146,6 +149,12 @@ def fields_of(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     names, defaults = operation.__struct_fields__, operation.__struct_defaults__
     padded = (*(NODEFAULT for _ in range(len(names) - len(defaults))), *defaults)
     return {name: _field(name, hints[name], default) for name, default in zip(names, padded, strict=True)}
+
+
+@cache
+def list_iri_fields(operation: type[Operation[Any]]) -> tuple[str, ...]:
+    """Return the names of the arguments that name a node."""
+    return tuple(name for name, field in fields_of(operation).items() if field.is_iri)
 
 
 def route_of(operation: type[Operation[Any]]) -> tuple[str, str]:
@@ -250,4 +259,5 @@ def _field(name: str, hint: Any, default: Any) -> Field:
         most=next((one.le for one in metas if one.le is not None), None),
         schema={key: value for one in schemas for key, value in one.items()},
         aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
+        is_iri=any(one.get("is_iri", False) for one in extra),
     )

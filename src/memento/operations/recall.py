@@ -21,7 +21,7 @@ class Recall(Operation["model.Recollection"], frozen=True):
     Find the memories that answer a question, best first, with when they were true, where they came from and what they replaced.
 
     Raises:
-        InputError: empty question, k out of range, unknown profile or engine.
+        InputError: empty question, k or budget out of range, unknown profile or engine.
         TooLong: question over `limits.text_bytes`.
     """
 
@@ -61,7 +61,19 @@ class Recall(Operation["model.Recollection"], frozen=True):
     gate: (
         Annotated[
             bool,
-            Meta(description="whether nothing comes back when nothing is relevant; default the setting `gate.on`"),
+            Meta(
+                description="whether only what is relevant comes back, and once; false: the best k; default the setting `gate.on`"
+            ),
+        ]
+        | None
+    ) = None
+    budget: (
+        Annotated[
+            int,
+            Meta(
+                description="most tokens of the memories and of what their notes say around them, the best first; default no bound",
+                extra_json_schema={"minimum": 1},
+            ),
         ]
         | None
     ) = None

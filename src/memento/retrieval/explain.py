@@ -17,9 +17,10 @@ import numpy as np
 
 from memento.graph.binding import bind_query
 from memento.iris import IRI, user_of
-from memento.model import Anchor, Recalled, Scored, Step
+from memento.model import Anchor, Cut, Recalled, Scored, Step
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Question
+from memento.retrieval.relevance import Judgement
 from memento.retrieval.signals import Evidence, Seeds
 from memento.search.indexes import View
 from memento.search.links import CROWD, Joined, link_signal, shared_signal, tie_signal
@@ -28,6 +29,12 @@ from memento.time import NEVER
 
 MOST = 300
 """Memories that are explained at once: the query that returns them must stay short enough for the endpoint."""
+
+
+MOST_CUT = 25
+"""Memories that were cut and are named."""
+ROUNDED = 2e-5
+"""What a score may differ from the sum of its parts by, as each is rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +52,19 @@ class Reasons:
 def explain_signals(
     chosen: Sequence[Scored[int]], question: Question, evidence: Evidence, pool: int, settings: SignalsSettings
 ) -> dict[IRI, Reasons]:
-    """Return the reasons of the memories that DISTILL chose by all signals."""
+    """
+    Return the reasons of the memories that DISTILL chose by all signals.
+
+    `time` is what the order of time added to what the signals sum to, or took from it.
+    """
     nodes, view = [one.item for one in chosen], question.view
     paths = _trace_paths(nodes, question, evidence)
     parts = _split_scores(nodes, evidence, view, pool, settings)
+    for one in chosen:
+        moved = round(one.score - sum(parts[one.item].values()), 6)
+        if abs(moved) > ROUNDED:
+            both = {**parts[one.item], "time": moved}
+            parts[one.item] = dict(sorted(both.items(), key=lambda part: -abs(part[1])))
     walked = [node for node in nodes if parts[node].get("walk", 0.0) > 0]
     entities = _match_anchors(walked, evidence.anchors, view)
     return {
@@ -63,6 +79,17 @@ def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], 
         view.indexes.nodes.iri(one.item): Reasons({one.source: round(one.score, 6)}, tuple(entities[one.item]))
         for one in chosen
     }
+
+
+def list_cut(cut: Sequence[tuple[IRI, float]], judged: Judgement) -> tuple[Cut, ...]:
+    """Return the best of what was found and did not come back, and why, by IRI and how well it fits."""
+    best = float(judged.fitness.max(initial=0.0)) * judged.openness
+    reason = (
+        f"less than {judged.keeps:.0%} of the relevance of the best, {best:.2f}"
+        if judged.is_open
+        else f"nothing here seems to answer the question: {judged.openness:.2f}"
+    )
+    return tuple(Cut(iri=iri, relevance=round(judged.openness * fit, 4), reason=reason) for iri, fit in cut[:MOST_CUT])
 
 
 def write_query(
@@ -94,7 +121,8 @@ def _split_scores(
     found = {}
     for node in nodes:
         place = int(np.searchsorted(among, node))
-        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()}
+        is_scored = place < len(among) and among[place] == node  # a succession brings in what no signal did
+        parts = {name: round(float(share[place]) / most, 6) for name, share in shares.items()} if is_scored else {}
         found[node] = {name: part for name, part in sorted(parts.items(), key=lambda one: -abs(one[1])) if part}
     return found
 

@@ -59,7 +59,7 @@ def _compare(vectors: Vectors, scope: Scope, indexes: Indexes) -> bytes:
 
 
 def _mask_scope(scope: Scope, indexes: Indexes, kind: Kind) -> NDArray[np.bool_]:
-    graphs = (*scope.memory_graphs, scope.self_graph)
+    graphs = (*scope.memory_graphs, *scope.user_graphs)
     return indexes.nodes.within(graphs, kind)
 
 

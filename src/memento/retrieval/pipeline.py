@@ -7,19 +7,23 @@ gate behind it; TRACE reads from the graph what the answer carries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from memento.backends import Backends
 from memento.graph.inferences import Kin
 from memento.iris import IRI
-from memento.model import Recalled, RecalledEntity, Recollection, Scope, Scored
-from memento.retrieval import explain, gate, timely
+from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
+from memento.retrieval import explain, merge, relevance, timely
 from memento.retrieval.anchor import anchor
 from memento.retrieval.distill import distill
 from memento.retrieval.engines.published import rank_as_published
 from memento.retrieval.expand import WALKS, expand
+from memento.retrieval.kin import name_kin
 from memento.retrieval.question import Query, Question, correct_spelling, strip_names
 from memento.retrieval.signals import Evidence, is_needed, land, score_meaning
 from memento.retrieval.trace import trace
@@ -31,12 +35,27 @@ from memento.telemetry import Stopwatch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What DISTILL chose, best first, out of how many; whether the gate keeps it back; and what it was found by."""
+    """What DISTILL chose, best first, out of how many; how relevant the best are, unless the gate is off; what it was found by."""
 
     chosen: list[Scored[int]]
     considered: int
     evidence: Evidence
-    is_gated: bool = False
+    judgement: relevance.Judgement | None = None
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether nothing is relevant."""
+        return self.judgement is not None and not self.judgement.is_open
+
+
+@dataclass(slots=True, kw_only=True)
+class Picked:
+    """The memories of an answer in their order, how well each fits, and what was cut."""
+
+    chosen: list[Scored[int]] = field(default_factory=list)
+    fitness: list[float] = field(default_factory=list)
+    cut: list[Scored[int]] = field(default_factory=list)
+    cut_fitness: list[float] = field(default_factory=list)
 
 
 def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
@@ -49,21 +68,43 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     watch = Stopwatch("recall")
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
-        chosen = pick_in_time(ranking, query, question, stores, settings)
-        named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in chosen]
+        answer = pick_in_time(ranking, query, question, stores, settings)
+        nodes, vectors = question.view.indexes.nodes, question.view.indexes.vectors["memory"]
+        found = {nodes.iri(one.item): vectors.vectors([one.item])[0] for one in answer.chosen}
+        left = [(nodes.iri(one.item), fit) for one, fit in zip(answer.cut, answer.cut_fitness, strict=True)]
+        cut = explain.list_cut(left, ranking.judgement) if query.explained and ranking.judgement else ()
+        # What says the same as another is known only when it has been read.
+        twins = merge.find_twins(np.array([*found.values()])) if ranking.judgement else 0
+        chosen = answer.chosen[: query.k + twins]
+        named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
     memories, entities = watch.run(trace, named, stores.graph, query.scope, query.believed_at)
+    if ranking.judgement:
+        fits = {nodes.iri(one.item): fit for one, fit in zip(answer.chosen, answer.fitness, strict=True)}
+        memories = tuple(
+            replace(one, relevance=round(ranking.judgement.openness * fits[one.iri], 4)) for one in memories
+        )
+    if twins and not timely.looks_back(query.question):
+        memories = tuple(merge.merge(memories, np.array([found[one.iri] for one in memories])))
+    memories = tuple(replace(one, rank=rank) for rank, one in enumerate(memories[: query.k], start=1))
+    entities = keep_entities(entities, memories)
     memories = tuple(reasons[one.iri].add_to(one) if reasons else one for one in memories)
-    return build_answer(query, question, ranking, memories, entities, stores, watch)
+    return build_answer(query, question, ranking, memories, entities, cut, stores, watch)
+
+
+def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalled]) -> tuple[RecalledEntity, ...]:
+    """Return the entities that some memories are about, by how many of these, the user first."""
+    counts = Counter(iri for one in memories for iri in one.about_iris)
+    kept = [replace(one, memory_count=counts[one.iri]) for one in entities if one.iri in counts]
+    return tuple(sorted(kept, key=lambda one: (not one.is_user, -one.memory_count, one.name)))
 
 
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
     """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
     engine, run, view = settings.land.engine, watch.run, question.view
-    limits = gate.choose_thresholds(stores.embedder.fingerprint, settings.gate) if settings.gate.on else None
-    k = max(query.k, gate.TOP) if limits else query.k
+    k = max(query.k, relevance.LOOKED_AT) if settings.gate.on else query.k
     if engine == "published":
-        evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if limits else {})
+        evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
         chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
     else:
         k = max(query.k + timely.MARGIN, k)
@@ -74,12 +115,11 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = run(expand, question, evidence, settings.expand, law)
         chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
     ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
-    if limits is None:
+    if not settings.gate.on:
         return ranking
     with watch.phase("gate"):
-        top = [one.item for one in chosen[: gate.TOP]]
-        is_gated = gate.is_closed(question, top, evidence.signals, limits)
-    return Ranking(chosen=chosen, considered=considered, evidence=evidence, is_gated=is_gated)
+        judged = relevance.judge(question, chosen, evidence.signals, stores.embedder.fingerprint, settings.gate)
+    return replace(ranking, judgement=judged)
 
 
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
@@ -87,31 +127,63 @@ def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Sc
     watch = Stopwatch("ranked")
     with read_question(query, stores, settings, watch) as question:
         ranking = rank(question, query, stores, settings, watch)
-        chosen = pick_in_time(ranking, query, question, stores, settings)
+        chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
         iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
     return [
         Scored(iri, round(min(max(one.score, 0.0), 1.0), 6), one.source) for iri, one in zip(iris, chosen, strict=True)
     ]
 
 
-def pick_in_time(
-    ranking: Ranking, query: Query, question: Question, stores: Backends, settings: Settings
-) -> list[Scored[int]]:
+def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Backends, settings: Settings) -> Picked:
     """
-    Return the best `k` memories, rivals among them in the order of time; none when the gate keeps all back.
+    Return the best memories, rivals among them in the order of time, without those that are hardly relevant: none where nothing is.
+
+    With the gate off they are as many as were asked for.
 
     *But:* `published` keeps its own order.
     """
-    if ranking.is_gated:
-        return []
-    if settings.land.engine == "published":
-        return ranking.chosen[: query.k]
+    ordered = ranking.chosen
+    if settings.land.engine != "published":
+        ordered = order_in_time(ranking.chosen, query, question, stores)
+    judged = ranking.judgement
+    if judged is None:
+        return Picked(chosen=ordered[: query.k])
+    place = {one.item: place for place, one in enumerate(ranking.chosen)}
+    last = len(place)  # where a succession stands that the question itself did not find
+    picked = Picked()
+    for at, one in enumerate(ordered):
+        # What time has put before others is as relevant as they are.
+        passed = [
+            place[other.item] for other in ordered[at:] if place.get(other.item, last) <= place.get(one.item, last - 1)
+        ]
+        fit = float(judged.fitness[passed].max(initial=0.0))
+        if judged.is_kept(len(picked.chosen), fit):
+            picked.chosen.append(one)
+            picked.fitness.append(fit)
+        else:
+            picked.cut.append(one)
+            picked.cut_fitness.append(fit)
+    return picked
+
+
+def order_in_time(chosen: list[Scored[int]], query: Query, question: Question, stores: Backends) -> list[Scored[int]]:
+    """Return the best memories, rivals among them in the order of time."""
     now, nodes = question.view.now, question.view.indexes.nodes
-    when = query.as_of or timely.asked_time(query.question, now) or now
-    ids = {nodes.iri(one.item): one.item for one in ranking.chosen}
-    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, ranking.chosen, strict=True)]
-    ordered = timely.order_by_time(named, when, stores.graph, query.scope.readable, query.question)
-    return [Scored(ids[one.item], one.score, one.source) for one in ordered[: query.k]]
+    then = query.as_of or timely.asked_time(query.question, now)
+    when = then or now
+    likeness = None
+    readable = query.scope.readable
+    if timely.looks_back(query.question):
+        iris = [nodes.iri(one.item) for one in chosen]
+        found = map(nodes.find, timely.find_successions(iris, stores.graph, readable, query.question))
+        seen = question.view.visible
+        chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
+    if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
+        likeness = timely.compare(question, [one.item for one in chosen])
+    ids = {nodes.iri(one.item): one.item for one in chosen}
+    named = [Scored(iri, one.score, one.source) for iri, one in zip(ids, chosen, strict=True)]
+    ordered = timely.order_by_time(named, when, stores.graph, readable, query.question, likeness)
+    return [Scored(ids[one.item], one.score, one.source) for one in ordered]
 
 
 def build_answer(
@@ -120,6 +192,7 @@ def build_answer(
     ranking: Ranking,
     memories: tuple[Recalled, ...],
     entities: tuple[RecalledEntity, ...],
+    cut: tuple[Cut, ...],
     stores: Backends,
     watch: Stopwatch,
 ) -> Recollection:
@@ -137,6 +210,7 @@ def build_answer(
         gated=ranking.is_gated and bool(ranking.chosen),
         anchors=ranking.evidence.anchors if query.explained and not ranking.is_gated else (),
         sparql=sparql,
+        cut=cut,
         degraded=stores.degraded.brief if stores.degraded else None,
     )
 
@@ -146,12 +220,21 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     """Read a question and hold the indexes while it is answered; it is embedded before, so that nobody waits for that."""
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
+    windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
     with watch.phase("embed"):
-        vectors = stores.embedder.embed(stores.embedder.windows(stripped))
+        vectors = stores.embedder.embed([*windows, rest] if rest != stripped else windows)
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
         view = _view_at(query, stores)
-        yield Question(text=text, stripped=stripped, vectors=vectors, view=view, joined=Joined(view.links()), kin=kin)
+        yield Question(
+            text=text,
+            stripped=stripped,
+            vectors=vectors[: len(windows)],
+            topic=vectors[len(windows) :] if rest != stripped else None,
+            view=view,
+            joined=Joined(view.links()),
+            kin=kin,
+        )
 
 
 def _view_at(query: Query, stores: Backends) -> View:
@@ -182,6 +265,8 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
     text = query.question
     if settings.land.mend:
         text = correct_spelling(text, stores.embedder.is_word, frequency)
+    asked = query.as_of or timely.asked_time(text, stores.clock()) or stores.clock()
+    text = name_kin(text, stores.graph, query.scope, indexes, asked)
     return text, strip_names(text, indexes.participants(graphs))
 
 

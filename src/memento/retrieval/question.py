@@ -22,6 +22,7 @@ from memento.search.labels import Labels
 from memento.search.links import Joined
 from memento.search.names import LONGEST, is_telling
 from memento.search.words import STOP_WORDS, tokens
+from memento.text.dates import is_date_word
 from memento.text.spelling import list_edits
 
 if TYPE_CHECKING:
@@ -66,11 +67,24 @@ class Question:
     """The names in the memories that may come back."""
     kin: Kin | None = None
     """What is related to what, where recall infers."""
+    topic: Vectors | None = None
+    """(1, d) the question without any name, where it has one."""
 
     def list_sources(self) -> dict[str, object]:
         """Return what a signal may ask for of a question, by name."""
         found = {"text": self.text, "stripped": self.stripped, "vectors": self.vectors, "view": self.view}
         return {**found, "joined": self.joined, **({} if self.kin is None else {"kin": self.kin})}
+
+
+def list_names(question: str) -> list[str]:
+    """
+    Return the capitalised words after the first that are neither dates nor "I".
+
+    >>> list_names("Did Anna meet Bob in May?")
+    ['Anna', 'Bob']
+    """
+    words = re.findall(r"[^\W_]+", question)[1:]
+    return [word for word in words if word[0].isupper() and word.lower() not in STOP_WORDS and not is_date_word(word)]
 
 
 def wants_time(question: str) -> bool:

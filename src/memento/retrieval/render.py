@@ -1,9 +1,11 @@
 """
 What came back, as text for a model (`as_xml`) or for a person (`as_text`).
 
-*Guarantees:* nothing inside a note can close or open an element of the block.
+*Guarantees:* nothing inside a note can close or open an element of the block. The block says nothing twice: a note whose words
+its memories have is a date alone, a description that they repeat is left out. A day that is named by its distance has its date.
 
-*But:* IRIs are never shown in the block; a model has no use for them.
+*But:* IRIs are never shown in the block; a model has no use for them. What a note says beside its memories is an excerpt around
+them.
 """
 
 from __future__ import annotations
@@ -14,12 +16,27 @@ from dataclasses import replace
 from datetime import date, datetime
 from xml.sax.saxutils import escape, quoteattr
 
-from memento.model import Recalled, RecalledEntity, Recollection, Retired
+from memento.model import NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.search.words import tokens
+from memento.text.dates import dates
+from memento.text.sentences import is_readable
 
 UNKNOWN = "unknown"
 
 _PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
 _PER_TOKEN = (1, 5, 3, 2, 1, 1)
+
+EXCERPT = 240
+"""Characters of a note that stand around its memory."""
+_FRAME = 12
+"""Tokens that a memory takes beside its text: its dates, its place."""
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?\n]*")
+_NEAR_DAY = re.compile(
+    r"\b(?:today|tonight|yesterday|tomorrow|(?:this|last|next)\s+(?:morning|afternoon|evening|night|week|weekend|month|year|spring|summer"
+    r"|autumn|fall|winter|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?|ago)\b",
+    re.IGNORECASE,
+)
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
@@ -35,13 +52,15 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
     """
     numbers = _number_notes(recollection.memories)
     notes = {number: one.note for one in recollection.memories if one.note and (number := numbers[one.note.iri])}
+    said = {term for one in recollection.memories for term in tokens(f"{one.content} {' '.join(one.about)}")}
     sections = [
         [f"<instructions>{_escape(instructions)}</instructions>"] if instructions else [],
         [f"<notice>{_escape(recollection.degraded)}</notice>"] if recollection.degraded else [],
         [f"<current-date>{today.isoformat()}</current-date>"],
         [f"<query>{_escape(recollection.query)}</query>"],
         _wrap(
-            "entities", [line for one in recollection.entities if not one.is_well_known for line in _render_entity(one)]
+            "entities",
+            [line for one in recollection.entities if not one.is_well_known for line in _render_entity(one, said)],
         ),
         _wrap(
             "notes",
@@ -49,11 +68,12 @@ def as_xml(recollection: Recollection, today: date, instructions: str = "") -> s
                 line
                 for number, note in notes.items()
                 for line in _render_element(
-                    "note", {"id": number, "timestamp": _format_day(note.at)}, [_render_content(note.content)]
+                    "note", {"id": number, "timestamp": _format_day(note.at)}, _render_note(note, recollection.memories)
                 )
             ],
         ),
         _wrap("memories", [line for one in recollection.memories for line in _render_memory(one, numbers)]),
+        [f'<left_out memories="{recollection.left_out}"/>'] if recollection.left_out else [],
     ]
     body = "\n\n".join("\n".join(f"  {line}" for line in section) for section in sections if section)
     return f"<memento>\n{body}\n</memento>"
@@ -81,6 +101,86 @@ def fit_block(
         # Memories are about as long as one another: the next guess is in proportion.
         tried = min(max(tried * most_tokens // size, fitting + 1), too_many - 1)
     return _keep_first(short, fitting), block
+
+
+def fit_budget(recollection: Recollection, budget: int) -> Recollection:
+    """
+    Return what fits into some tokens, best first: the text of each memory and an excerpt of its note, where that says more.
+
+    A memory that is too long is passed over for shorter ones behind it; the first is cut rather than left out.
+    """
+    kept: list[Recalled] = []
+    left = budget
+    for one in recollection.memories:
+        short = _excerpt_notes(one)
+        size = _FRAME + count_tokens(short.content) + (count_tokens(short.note.content) if short.note else 0)
+        if size > left and not kept:
+            short = replace(short, note=short.note and replace(short.note, content=""))
+            short = replace(short, content=_cut_to(short.content, left - _FRAME))
+            size = _FRAME + count_tokens(short.content)
+        if size <= left and short.content:
+            kept.append(short)
+            left -= size
+    return _keep(recollection, tuple(kept))
+
+
+def _excerpt_notes(one: Recalled) -> Recalled:
+    """Return a memory with of each note what stands around it."""
+    notes = tuple(replace(note, content=excerpt(note.content, one.content, EXCERPT)) for note in one.notes)
+    return replace(
+        one, note=one.note and replace(one.note, content=excerpt(one.note.content, one.content, EXCERPT)), notes=notes
+    )
+
+
+def _cut_to(text: str, most_tokens: int) -> str:
+    """Return as much of a text as takes some tokens."""
+    while text and count_tokens(text) > most_tokens:
+        text = _cut(text.rstrip("…"), max(len(text) * most_tokens // max(count_tokens(text), 1) - 2, 0)).strip("…")
+        text = f"{text}…" if text else ""
+    return text
+
+
+def excerpt(text: str, around: str, most: int) -> str:
+    """
+    Return about `most` characters of a text around what another says of it: the sentences that share most words with it.
+
+    >>> excerpt("It rained all day. Ana moved to Faro in May. We had soup for dinner.", "Ana moved to Faro.", 30)
+    '… Ana moved to Faro in May. …'
+    """
+    if len(text) <= most:
+        return text
+    wanted = set(tokens(around))
+    pieces = [found.span() for found in _SENTENCE.finditer(text)]
+    best = max(range(len(pieces)), key=lambda at: len(wanted & set(tokens(text[slice(*pieces[at])]))), default=0)
+    begin, end = pieces[best] if pieces else (0, most)
+    first = last = best
+    while pieces:
+        grown = [(pieces[first - 1][0], end)] if first else []
+        grown += [(begin, pieces[last + 1][1])] if last + 1 < len(pieces) else []
+        fitting = [span for span in grown if span[1] - span[0] <= most]
+        if not fitting:
+            break
+        first, last = (first - 1, last) if fitting[0][0] < begin else (first, last + 1)
+        begin, end = fitting[0]
+    inside = _cut(text[begin:end].strip(), most)
+    return f"{'… ' if begin else ''}{inside}{' …' if end < len(text) and not inside.endswith('…') else ''}"
+
+
+def date_days(text: str, at: datetime) -> str:
+    """
+    Return a text in which each day that is named by its distance has its date behind it.
+
+    >>> at = datetime.fromisoformat("2026-03-02T10:00:00+00:00")
+    >>> date_days("We met yesterday.", at), date_days("Met yesterday [2026-03-01].", at)
+    ('We met yesterday [2026-03-01].', 'Met yesterday [2026-03-01].')
+    """
+    if not _NEAR_DAY.search(text) or not is_readable(text):
+        return text
+    for found in sorted(dates(text, at), key=lambda one: -one.end):
+        words, rest = text[found.start : found.end], text[found.end :]
+        if _NEAR_DAY.search(words) and not rest.lstrip().startswith("["):
+            text = f"{text[: found.end]} [{found.value.date().isoformat()}]{rest}"
+    return text
 
 
 def count_tokens(text: str) -> int:
@@ -119,10 +219,15 @@ def _shorten_retired(old: Retired, most: int) -> Retired:
 
 def _keep_first(recollection: Recollection, kept: int) -> Recollection:
     """Return the first memories, and the entities that they are about."""
-    memories = recollection.memories[:kept]
+    return _keep(recollection, recollection.memories[:kept])
+
+
+def _keep(recollection: Recollection, memories: tuple[Recalled, ...]) -> Recollection:
+    """Return some of the memories, the entities that they are about, and how many were left out."""
     named = {iri for one in memories for iri in one.about_iris}
     entities = tuple(one for one in recollection.entities if one.iri in named)
-    return replace(recollection, memories=memories, entities=entities)
+    left_out = recollection.left_out + len(recollection.memories) - len(memories)
+    return replace(recollection, memories=memories, entities=entities, left_out=left_out)
 
 
 def _cut(text: str, most: int) -> str:
@@ -167,20 +272,29 @@ def _list_replaced(old: Retired, label: str) -> Iterator[str]:
         yield from _list_replaced(older, "  which had invalidated")
 
 
-def _render_entity(one: RecalledEntity) -> list[str]:
-    inside = [f"<description>{_escape(one.description)}</description>"] if one.description else []
+def _render_note(note: NoteRef, memories: Iterable[Recalled]) -> list[str]:
+    """Return the words of a note around its memories; none where these have them all."""
+    own = [one.content for one in memories if one.note and one.note.iri == note.iri]
+    if set(tokens(note.content)) <= {term for text in own for term in tokens(text)} | {"user"}:
+        return []
+    return [_render_content(date_days(excerpt(note.content, " ".join(own), 2 * EXCERPT), note.at))]
+
+
+def _render_entity(one: RecalledEntity, said: set[str]) -> list[str]:
+    """Return an entity, described only where the memories do not say it: `said` are their stems."""
+    is_repeated = set(tokens(one.description)) - set(tokens(one.name)) <= said | {"user"}
+    inside = [] if is_repeated else [f"<description>{_escape(one.description)}</description>"]
     return _render_element("entity", {"name": one.name, "type": one.kind}, inside)
 
 
 def _render_memory(one: Recalled, numbers: dict[str, str]) -> list[str]:
-    inside = [_render_content(one.content)]
+    inside = [_render_content(date_days(one.content, one.note.at) if one.note else one.content)]
     inside += _wrap("about", [f"<entity>{_escape(name)}</entity>" for name in one.about])
     inside += _render_replaced(one.invalidates)
     if one.note:
         inside.append(f'<extracted_from note_id="{numbers[one.note.iri]}"/>')
-    return _render_element(
-        "memory", {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}, inside
-    )
+    dated = {"valid_since": _format_day(one.valid_at), "valid_until": _format_day(one.invalid_at)}
+    return _render_element("memory", {**dated, "count": str(one.count) if one.count > 1 else ""}, inside)
 
 
 def _render_replaced(olds: Iterable[Retired]) -> list[str]:

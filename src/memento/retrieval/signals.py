@@ -79,6 +79,9 @@ MANY_SESSIONS = 10
 
 _INFERRED = IRI("urn:memento:inferred")
 
+_LEAST_OWN = 0.1
+"""What being about the user says at least."""
+
 _REACH = 3
 """Above `land.whole`, as many times the pool are brought in by their vectors, so that the windows around them are all there."""
 
@@ -300,19 +303,23 @@ def score_window(meaning: Signal, view: View, nodes: Ids | None = None) -> Signa
 
 @signal(
     0.35,
-    "BM25 on title and content, or on the turn before and this one without the speakers' names",
+    "BM25 on title and content, or on the end of the turn before and this one without the speakers' names",
     channel=True,
     seed=True,
     kinds=("words",),
 )
 def score_words(stripped: str, view: View, bm25: WordsSettings) -> Signal:
-    """Return the BM25 of each memory read together with its title or with the turn before it."""
+    """Return the BM25 of each memory read together with its title or with the end of the turn before it."""
     return spread(*bm25_scores(stripped, [p.context for p in view.passages()], bm25.k1, bm25.b), view)
 
 
-@signal(0.25, "BM25 on neighbouring stems over the window", kinds=("words", "conversation"))
+@signal(
+    0.25,
+    "BM25 on neighbouring stems, over a turn with the end of the one before and the beginning of the next",
+    kinds=("words", "conversation"),
+)
 def score_pairs(stripped: str, view: View) -> Signal:
-    """Return the BM25 over pairs of neighbouring stems, in the window of three turns."""
+    """Return the BM25 over pairs of neighbouring stems, the nearest of the turns beside it among them."""
     # Pairs are rare: lengths matter less than for single words.
     return spread(*bm25_of_terms(pairs_of(tokens(stripped)), [p.pairs for p in view.passages()], 1.2, 0.5), view)
 
@@ -323,6 +330,17 @@ def score_pairs(stripped: str, view: View) -> Signal:
     bounded=True,
 )
 def score_own(text: str, view: View) -> Signal:
+    """
+    Return for what is about the user the share of what is not, when the question says "I" or "my" or calls the user by name.
+
+    *Because:* where everything is about the user, being about the user says nothing.
+    """
+    own = find_own(text, view)
+    share = float(own[view.visible].mean()) if view.count else 0.0
+    return own * np.float32(max(1.0 - share, _LEAST_OWN))
+
+
+def find_own(text: str, view: View) -> Signal:
     """Return 1 for what is about the user, when the question says "I" or "my" or calls the user by name."""
     found = np.zeros(len(view.visible), dtype=np.float32)
     user = user_of(view.graphs[0])
@@ -344,7 +362,7 @@ def score_slot(text: str, view: View) -> Signal:
     slots = find_slots(text)
     if not slots:
         return found
-    own = score_own(text, view)
+    own = find_own(text, view)
     owners = find_owners(text) if own.any() else (True, False)
     for name in slots:
         # Who the wife of "my wife" is, is the user's own, whatever else is asked of her.

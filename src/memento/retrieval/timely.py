@@ -3,6 +3,9 @@ Among memories that cannot all hold, the one that holds at the asked time comes 
 
 *Because:* likeness does not tell last year's rent from this year's. Memories that fill one slot of one thing, or that consolidation
 linked as rivals, keep the places that their scores gave them; who of them stands first is decided by time.
+
+Where nothing says so, the later word on a matter is taken to be the newer one: a memory steps back as far as a later one is like it
+and has as much of the question.
 """
 
 from __future__ import annotations
@@ -11,13 +14,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import log1p
 from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scored
+from memento.retrieval.question import Question, list_names
+from memento.search.words import tokens
 from memento.text.dates import dates
+from memento.text.kin import kin_name
 from memento.text.sentences import is_readable
+from memento.text.words import ONE_OF_A_KIND, RELATIVES
 
 MARGIN = 15
 """Memories beyond those asked for among which rivals are looked for."""
@@ -33,8 +44,32 @@ _BACK = re.compile(
 )
 _POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
 
+_HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
+
 CLOSE = 0.65
 """The least share of a rival's score with which a memory may pass it."""
+
+NEAR = 0.4
+"""The least share of a memory's score that a later one must have to make it step back."""
+
+NEAR_RIVAL = 0.25
+"""The same of a rival."""
+
+STEP = 0.7
+"""How much of its score a memory loses to a later one that is all like it."""
+
+ALIKE = (0.25, 0.6)
+"""From which likeness on a later memory is the newer word on a matter perhaps, and for sure."""
+
+LITTLE = 0.05
+"""What is less than this is as good as nothing."""
+
+APART = timedelta(hours=1)
+"""Less time between two memories does not tell which is the newer."""
+
+
+_SEVERAL = {kin_name(word) for word in RELATIVES} - {kin_name(word) for word in ONE_OF_A_KIND}
+"""What one may have several of at a time: two sisters are no rivals."""
 
 
 @dataclass(slots=True)
@@ -48,6 +83,7 @@ class _Place:
     rivals: set[int] = field(default_factory=set)
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
+    slots: set[tuple[IRI, str]] = field(default_factory=set)
     is_said: bool = True  # only said, wished or planned, where something is stated
 
 
@@ -82,20 +118,78 @@ def looks_back(question: str) -> bool:
     return bool(_BACK.search(question))
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How like each other some memories are, and how like a question."""
+
+    among: NDArray[np.float32]
+    """(n, n) cosines."""
+    near: NDArray[np.float32]
+    """(n,) cosines to the question."""
+    covered: NDArray[np.float64]
+    """(n,) shares of the question's words."""
+    named: NDArray[np.float64]
+    """(n,) shares of the names in the question."""
+    noted: NDArray[np.bool_]
+    """(n,) whether it is no turn of a conversation, where every other turn speaks of one topic."""
+
+
+def compare(question: Question, nodes: Sequence[int]) -> Likeness:
+    """Compare some memories with each other and with the question, by their vectors and by its words."""
+    view = question.view
+    vectors = view.indexes.vectors["memory"].vectors(nodes)
+    near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
+    postings = [passages.context for passages in view.passages()]
+    count = sum(map(len, postings))
+    known = {term: sum(words.frequency(term) for words in postings) for term in set(tokens(question.stripped))}
+    idf = {term: log1p((count - df + 0.5) / (df + 0.5)) for term, df in known.items() if df}
+    has = [{term for words in postings for term in words.terms(node)} for node in nodes]
+    names = {term for name in list_names(question.text) for term in tokens(name)} & idf.keys()
+    covered, named = (
+        np.array([sum(idf[term] for term in wanted & terms) for terms in has])
+        / (sum(idf[term] for term in wanted) or 1.0)
+        for wanted in (idf.keys(), names)
+    )
+    noted = np.ones(len(nodes), dtype=np.bool_)
+    for passages in view.passages():
+        noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
+    return Likeness(vectors @ vectors.T, near, covered, named, noted)
+
+
+def asks_of_a_state(question: str) -> bool:
+    """
+    Whether a question asks how things are, so that the latest word counts, and not what happened.
+
+    >>> asks_of_a_state("Who is captain?"), asks_of_a_state("Why did Ana resign?"), asks_of_a_state("Who was captain before Ana?")
+    (True, False, False)
+    """
+    return not (looks_back(question) or _HAPPENED.search(question))
+
+
 def order_by_time(
-    chosen: Sequence[Scored[IRI]], asked: datetime, graph: Store, readable: Sequence[IRI], question: str = ""
+    chosen: Sequence[Scored[IRI]],
+    asked: datetime,
+    graph: Store,
+    readable: Sequence[IRI],
+    question: str = "",
+    likeness: Likeness | None = None,
 ) -> list[Scored[IRI]]:
     """
-    Return the memories with rivals in the order of time: what holds at `asked` first, then what was so last.
+    Return the memories in the order of time: of rivals what holds at `asked` first, then what was so last; of others that are
+    alike the later ones before the earlier.
 
     Where the question names a holder ("before Ana", "while Ana was captain") it asks of the time when that one began.
+
+    Args:
+        likeness: of the memories; None where it does not count which is later.
     """
     if len(chosen) < 2:
         return list(chosen)
     places = _places([one.item for one in chosen], graph, readable)
-    named = None
-    if (point := _POINT.search(question)) and (named := _named(point["rest"], places)):
-        asked = named.valid_at + (timedelta(days=1) if point["word"] != "before" else -timedelta(seconds=1))
+    point = _POINT.search(question)
+    is_before = point is not None and point["word"].lower() == "before"
+    if point and (named := _named(point["rest"], places, _asked_for(question, places) if is_before else ())):
+        asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
     groups: dict[int, list[_Place]] = {}
     for place in places:
         groups.setdefault(_root(places, place.at), []).append(place)
@@ -105,31 +199,105 @@ def order_by_time(
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
-    order = _past_rivals(order, places, chosen, asked)
-    if named and point and point["word"].lower() != "before":
-        order = _behind(order, places, named, question[: point.start()].casefold())
+    if likeness or point:  # why something came about is no matter of which is the later
+        order = _past_rivals(order, places, chosen, asked)
+    if likeness:
+        order = _by_newness(order, places, chosen, likeness, asked)
+    if looks_back(question):
+        wanted = {_root(places, place.at) for place in _asked_for(question, places)}
+        order.sort(key=lambda at: _root(places, at) not in wanted)
     return [Scored(chosen[at].item, chosen[to].score, chosen[at].source) for to, at in enumerate(order)]
 
 
-def _named(text: str, places: Sequence[_Place]) -> _Place | None:
-    """What the words behind "before" or "while" name: the latest statement whose value stands in them."""
+def _by_newness(
+    order: Sequence[int], places: Sequence[_Place], chosen: Sequence[Scored[IRI]], likeness: Likeness, asked: datetime
+) -> list[int]:
+    """
+    Return the order in which each memory has stepped back for a later one that is as much to the point.
+
+        kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
+
+    near, covered and named are how much of what i has j has too, at most 1. A likely rival is as newer as can be.
+
+    What fills a slot steps back for nothing that fills another, and nothing does for what is only said, wished or planned.
+    """
+    scores = np.zeros(len(order))
+    scores[list(order)] = [one.score for one in chosen]
+    began = np.array([place.valid_at.timestamp() for place in places])
+    later = (began[None, :] >= began[:, None] + APART.total_seconds()) & (began[None, :] <= asked.timestamp())
+    least = np.full(later.shape, NEAR)
+    for at, place in enumerate(places):
+        least[at, sorted(place.rivals)] = NEAR_RIVAL
+    later &= scores[None, :] > least * scores[:, None]
+    later &= likeness.noted[None, :] & likeness.noted[:, None]
+    later &= np.array([not place.is_said for place in places])[None, :]
+    for at, place in enumerate(places):
+        unlike = [
+            one.at for one in places if place.of and one.of and not place.of & one.of and one.at not in place.rivals
+        ]
+        later[at, unlike] = False
+    alike = 0.3 + 0.7 * np.maximum(likeness.among, 0.0)
+    alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
+    for at, place in enumerate(places):
+        alike[at, sorted(place.rivals)] = ALIKE[1]
+    newer = np.where(later, np.clip((alike - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0), 0.0).max(axis=1)
+    kept = scores * (1.0 - STEP * newer)
+    return sorted(order, key=lambda at: -kept[at])
+
+
+def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return (n, n) how much of what the first has the second has too, at most 1; of nothing all."""
+    eased = np.asarray(values, dtype=np.float64) + LITTLE
+    return np.minimum(1.0, eased[None, :] / eased[:, None])
+
+
+def find_successions(chosen: Sequence[IRI], graph: Store, readable: Sequence[IRI], question: str) -> list[IRI]:
+    """
+    Return the memories, beyond those chosen, of all who ever filled what a question asks for and what it names a time by.
+
+    *Because:* of twenty who held an office, few are near enough to the question to be found by its words.
+    """
+    places = _places(list(chosen), graph, readable)
+    parts = [question, point["rest"]] if (point := _POINT.search(question)) else [question]
+    slots = [slot for part in parts for place in _asked_for(part, places) for slot in place.slots]
+    if not slots:
+        return []
+    subjects, names = {subject for subject, _ in slots}, {name for _, name in slots}
+    rows = graph.select("retrieval/succession", readable, subject=sorted(subjects), slot=sorted(names))
+    known = set(chosen)
+    return [iri for row in rows if (iri := cast(IRI, row["memory"])) not in known]
+
+
+def _asked_for(question: str, places: Sequence[_Place]) -> list[_Place]:
+    """Return what fills a slot that the question names, with whose it is, before it names a time by something else."""
+    point = _POINT.search(question)
+    asked = question[: point.start()].casefold() if point else question.casefold()
+    return [place for place in places if any(name and name in asked and slot in asked for name, slot in place.of)]
+
+
+def _named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -> _Place | None:
+    """What the words behind "before" or "while" name: the latest statement whose value is there, best of what is asked for."""
     folded = text.casefold()
-    found = [place for place in places if any(value and value in folded for value in place.values)]
-    return max(found, key=lambda place: place.valid_at, default=None)
+    found = [place for place in places if not place.is_said and any(one and one in folded for one in place.values)]
+    fitting = [one for one in found if one in wanted or any(name in folded and slot in folded for name, slot in one.of)]
+    return max(fitting or found, key=lambda place: place.valid_at, default=None)
 
 
-def _behind(order: list[int], places: list[_Place], named: _Place, asked: str) -> list[int]:
-    """The order in which who is asked for stands before whom the question names: "who was captain while Ana was mayor"."""
-    own = _root(places, named.at)
-    others = [
-        at
-        for at in order
-        if _root(places, at) != own and any(slot in asked and name in asked for name, slot in places[at].of)
+def _began(named: _Place, places: Sequence[_Place]) -> datetime:
+    """Return when what a memory states began: with the first memory of it since anything else was stated of the same."""
+    same = [
+        place
+        for place in places
+        if _root(list(places), place.at) == _root(list(places), named.at) and not place.is_said
     ]
-    if not others:
-        return order
-    other = others[0]
-    return [other, *(at for at in order if at != other)]
+    began = named.valid_at
+    for place in sorted(same, key=lambda place: place.valid_at, reverse=True):
+        if place.valid_at > began:
+            continue
+        if not place.values & named.values:
+            break
+        began = place.valid_at
+    return began
 
 
 def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
@@ -165,6 +333,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     rows = graph.select("retrieval/rivals", readable, memory=iris)
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
+    rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
     stating = {row["memory"] for row in rows if "slot" in row}
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
@@ -184,6 +353,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.until = cast("datetime | None", row.get("until", place.until))
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
+        place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
         first = slots.setdefault((row["subject"], row["slot"]), place.at)
         _join(places, first, place.at)
     return places

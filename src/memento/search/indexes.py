@@ -240,6 +240,7 @@ class Indexes(Context):
                 self.learn_end(record)
             for iri in gone:
                 self.drop(iri)
+                self.names.pop(iri, None)
             id_of = dict(zip([record.iri for record in fresh], ids, strict=True))
             # Anchors before memories: a memory's edges need the ids of what it is about.
             ordered = sorted(held, key=lambda record: record.kind == "memory")

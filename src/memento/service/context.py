@@ -10,6 +10,7 @@ checked, so that no interface can forget it.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +19,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
+from msgspec import structs
+
 from memento.access import OWNER, Access, Right, Tokens
+from memento.archive.check import explain_failure
 from memento.backends import Backends
 from memento.cases.domain import Domains
 from memento.consolidation.agents import Agents
 from memento.consolidation.bounded_rules import BoundedRules
 from memento.datadir import DataFolder
-from memento.errors import Forbidden, InputError, ReadOnly, TooLong
+from memento.errors import Forbidden, GraphError, InputError, ReadOnly, TooLong
 from memento.iris import IRI, audit_iri, cases_iri, check_namespace, data_iri, namespace_of, provenance_iri
 from memento.keys.learn import QueryLog
 from memento.keys.match import choose_thresholds
@@ -33,6 +37,7 @@ from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Scope
 from memento.operations import Operation, check
+from memento.operations.base import list_iri_fields
 from memento.ports import Progress, Vectors
 from memento.settings import Settings
 from memento.sparql.description import Statistics
@@ -59,12 +64,13 @@ class Service:
         *,
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
+        mend: Callable[[Service], float | None],
         agents: Callable[[], Agents] | None = None,
     ) -> None:
         """
         Args:
             scope: where notes go and recalls look when a call names no namespace.
-            consolidate, checkpoint: the background work; each says after how many seconds it wants to be called again.
+            consolidate, checkpoint, mend: the background work; each says after how many seconds it wants to be called again.
             agents: makes who understands one note; default as the settings say.
         """
         self.datadir = datadir
@@ -98,6 +104,8 @@ class Service:
         """How many writes the last checkpoint holds."""
         self.consolidator = Worker(lambda: consolidate(self), "consolidation")
         self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
+        self.mender = Worker(lambda: mend(self), "mending")
+        stores.graph.on_failure = self.mender.wake
 
     @property
     def degraded(self) -> Degraded | None:
@@ -107,6 +115,10 @@ class Service:
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
         """Return the memory as a caller may use it: their tenant, their namespaces, their rights."""
         return Context(self, access, progress)
+
+
+_END = re.compile(r"[0-9a-f][0-9a-f-]{3,34}[0-9a-f]")
+"""The end of an IRI that we minted: five letters at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +152,22 @@ class Context:
         if right != "read":
             self.require_writable()
         chosen = self.access.namespace(namespace, self.service.default_scope.namespace)
-        scope = Scope(self.access.tenant, check_namespace(chosen), with_main=self.access.sees("main"))
+        scope = Scope(
+            self.access.tenant,
+            check_namespace(chosen),
+            with_main=self.access.sees("main"),
+            with_self=not self.access.namespaces,
+        )
         if right != "read":
             self.service.maps.count_write(scope)
         return scope
 
     def require_writable(self) -> None:
-        """Raise `ReadOnly` while a backup stands in for the store."""
+        """Raise `ReadOnly` while a backup stands in for the store, and `GraphError` while it can write no files."""
         if self.stores.degraded:
             raise ReadOnly(self.stores.degraded.brief)
+        if self.stores.graph.failure:
+            raise GraphError(explain_failure(self.stores.graph.failure))
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
         """Raise `Forbidden` when the caller may not care for the whole folder, in which other tenants have memories too."""
@@ -300,6 +319,27 @@ def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callabl
     return add_handler
 
 
+def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
+    """
+    Return an operation with the IRIs in full that it names by their ends.
+
+    Raises:
+        InputError: several nodes have that end; lists them.
+    """
+    whole: dict[str, str] = {}
+    for name in list_iri_fields(type(operation)):
+        end = getattr(operation, name)
+        if not isinstance(end, str) or not _END.fullmatch(end):
+            continue
+        readable = context.scope(operation.namespace).readable
+        found = [str(row["node"]) for row in context.stores.graph.select("retrieval/ending", readable, end=[end])]
+        if len(found) > 1:
+            raise InputError(f"{name}: {end} is the end of several IRIs: {', '.join(found)}")
+        if found:
+            whole[name] = found[0]
+    return structs.replace(operation, **whole) if whole else operation
+
+
 def handle(operation: Operation[A], context: Context) -> A:
     """
     Answer an operation for a caller.
@@ -309,5 +349,6 @@ def handle(operation: Operation[A], context: Context) -> A:
         MementoError: as the operation says.
     """
     check(operation)
+    operation = spell_out(operation, context)
     answer: A = HANDLERS[type(operation)](operation, context)
     return answer

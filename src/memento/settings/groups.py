@@ -131,10 +131,17 @@ class DistillSettings:
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    on: bool = knob(True, "answer with nothing when nothing in the scope is relevant to the question")
-    base: float = knob(0.0, "score of a scope of 600 memories below which it is empty; 0 takes what fits the embedder")
-    slope: float = knob(0.04, "with `base`: what the threshold grows by when the scope grows e-fold")
-    floor: float = knob(0.1, "with `base`: the least threshold, for scopes of ten memories and more; less for fewer")
+    on: bool = knob(
+        True, "answer with what is relevant alone, each thing once, and with nothing when nothing is relevant"
+    )
+    base: Share = knob(
+        0.0, "how sure it must be that a scope of 600 memories answers a question; 0 takes what fits the embedder"
+    )
+    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows e-fold")
+    floor: Share = knob(0.0, "with `base`: the least threshold")
+    keep: Share = knob(
+        0.0, "relevance, as a share of the best one's, below which a memory is cut; 0 takes what fits the embedder"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +344,7 @@ class ProxySettings:
     deadline_ms: Positive = knob(
         150, "milliseconds that recall may take before a request is forwarded without memories"
     )
-    block_tokens: Positive = knob(1000, "most tokens of the block of memories, by an estimate that errs upwards")
+    block_tokens: Positive = knob(800, "most tokens of the block of memories, by an estimate that errs upwards")
     instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
     recalls: Positive = knob(4, "recalls at once; more requests than that wait, within the deadline")
     repeat_s: Amount = knob(300.0, "seconds in which a turn that is asked again gets the same block, without a recall")
@@ -439,6 +446,19 @@ class ServerSettings:
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
     token_required: bool = knob(False, "ask programs of this machine for a token too; needed behind a forwarder")
     threads: Positive = knob(256, "requests served at once")
+    connections: Annotated[int, Meta(ge=1, le=1_000_000)] = knob(
+        2_000,
+        "connections held at once, fewer where the system allows fewer files; one more closes the one longest idle",
+    )
+    head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the head of a request, from its first byte; of a new connection from its beginning"
+    )
+    body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        30.0, "seconds for the body of a request, beside those that it takes at 4096 bytes a second"
+    )
+    idle_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
+        75.0, "seconds for which a connection is kept between two requests: longer than clients keep theirs"
+    )
     lock_wait_s: Amount = knob(10.0, "seconds a command waits for another command to let go of the data folder")
 
 

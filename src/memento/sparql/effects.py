@@ -19,7 +19,7 @@ import pyoxigraph as ox
 from memento.archive.forget import remove_from_description
 from memento.backends import Backends
 from memento.errors import Conflict, Forbidden, InputError, ShapeViolation, TooLong
-from memento.graph import shapes
+from memento.graph import originals, shapes
 from memento.graph.mapping import statements
 from memento.graph.shapes import Violation
 from memento.graph.store import Delta, Store, graph_of, select_quads, to_change
@@ -57,7 +57,7 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
 
     Raises:
         ShapeViolation: what would be left does not conform; the report says how to mend it.
-        Forbidden: it describes the user, whose graph is written by notes alone.
+        Forbidden: it describes the user, whose graph is written by notes alone, or changes what was said (`graph/originals.py`).
         Conflict: a node would be described in two graphs.
         TooLong: it touches too many nodes.
         EmbeddingError: what it adds cannot be embedded.
@@ -76,6 +76,7 @@ def judge_effect(delta: Delta, dataset: Dataset, parts: Backends, most: int) -> 
     readable = (*graphs, self_iri(dataset.tenant))
     whole = GraphsAfter(parts.graph, delta, readable)
     _raise_if_invalid(touched, whole, GraphsAfter(parts.graph, Delta(), readable))
+    _raise_if_rewritten(touched, after)
     nodes = _find_affected(touched, after, most)
     said = whole.values(nodes)
     described = {subject: graph for subject, _, _, graph in said}
@@ -131,6 +132,25 @@ def _raise_if_invalid(touched: Sequence[IRI], after: GraphsAfter, now: GraphsAft
         raise ShapeViolation(
             _summarise(faults), "\n".join(f"{one.place}: {_describe_violation(one)}" for one in faults)
         )
+
+
+def _raise_if_rewritten(touched: Sequence[IRI], after: GraphsAfter) -> None:
+    """Raise `Forbidden` where something would not be as it was said any more, or a run be told of beside the provenance graph."""
+    if run := next(filter(originals.tells_of_a_run, (*after.adds, *after.removes)), None):
+        raise Forbidden(f"{run.subject} {run.predicate}: who made which memory of what is written by Memento alone")
+    for iri in touched:
+        before = after.quads_now([iri])
+        types = originals.types_of(before)
+        left = after.quads_about([iri])
+        if originals.select_fixed(before, types) == originals.select_fixed(left, types):
+            continue
+        if not left and not types & originals.NOTES:
+            continue
+        if left or not all(map(after.is_emptied, {graph_of(quad) for quad in before})):
+            raise Forbidden(
+                f"<{iri}> would not say any more what was said, when, by whom, or where it came from: "
+                "annotate it with properties of your own; `correct` and `forget --erase` do what is left"
+            )
 
 
 def _find_violations(judged: Sequence[IRI], view: GraphsAfter) -> list[Violation]:
@@ -218,6 +238,11 @@ class GraphsAfter:
     def has_nested(self) -> bool:
         """Whether it adds triples within triples."""
         return any(isinstance(quad.object, ox.Triple) for quad in self.adds)
+
+    def is_emptied(self, graph: str) -> bool:
+        """Tell whether nothing would be left in a graph."""
+        is_refilled = any(graph_of(quad) == graph for quad in self.adds)
+        return not is_refilled and all(quad in self._gone for quad in self._store.match(graph=graph))
 
     def quads_now(self, nodes: Iterable[str]) -> list[ox.Quad]:
         """Return what the graphs say of some nodes now."""

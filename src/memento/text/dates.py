@@ -346,6 +346,10 @@ _UNITS = {
 """(months, days, minutes)"""
 
 
+_STARTS = re.compile(r"(?:from|as\s+of|starting|beginning|with\s+effect)\b")
+_RANGE = re.compile(r"\s*(?:to|till|until|through|[–—-])\s")
+
+
 def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past", perfect: bool = False) -> list[Dated]:
     """
     The dates of a sentence in order.
@@ -369,7 +373,12 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     behind = Clock(clock.now, "past")
     for match in _DATE.finditer(text):
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
-        one = _dated(match, text, behind if (match["lead"] or "").lower().strip().endswith("since") else clock)
+        lead = (match["lead"] or "").lower().strip()
+        one = _dated(match, text, behind if lead.endswith("since") else clock)
+        if one and leaning == "past" and _STARTS.match(lead) and not (match["weekday"] or _RANGE.match(text, one.end)):
+            # "From 1 July", said in June, lies ahead whatever the tense: of the last and the next one the nearer is meant.
+            other = _dated(match, text, Clock(clock.now, "future"))
+            one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
         if one is not None and one.start >= end and not (recurs and match["weekday"]):
             found.append(one)
             end = one.end

@@ -192,6 +192,8 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
     ('Organization', 'Technology')
     """
     before = before[-60:]
+    if known is None and " " not in name and name in FIRST_NAMES and re.search(r"\bthe\s+$", before, re.IGNORECASE):
+        return _by_noun(before, name, after) or "Concept"  # "the Octavia": people have no article
     if known is None and not _is_first_name(name):
         if signs()["read"].search(before) or (name.startswith("The ") and signs()["read"].search(f"{before}The ")):
             return "Concept"
@@ -214,6 +216,12 @@ def kind_of(before: str, name: str, after: str, known: Known | None) -> EntityKi
         and _by_shape(name) is None
     ):
         return "Technology"
+    kind = _of_unknown(before, name, after)
+    return "Concept" if kind == "Person" and any(letter.isdigit() for letter in name) else kind
+
+
+def _of_unknown(before: str, name: str, after: str) -> EntityKind:
+    """The kind of a name of which nothing is known, from its shape and its neighbours."""
     shape, around = _by_shape(name), kind_by_context(before, name, after)
     if shape == "Technology" and around in ("Event", "Organization"):
         return around
@@ -232,7 +240,7 @@ def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
     """
     Whether a name may stand for a longer one of its kind: a firm goes by its first word, a make by its last.
 
-    Well-known names, first names and everyday words stand for themselves.
+    Well-known names and everyday words stand for themselves, and so does the first name of a firm's founder.
 
     >>> is_short_form("Brandt", "Brandt Logistics", "Organization"), is_short_form("Quillon", "Skoda Quillon", "Technology")
     (True, True)
@@ -249,10 +257,15 @@ def is_short_form(short: str, long: str, kind: EntityKind) -> bool:
         or not all(word.isalpha() for word in words)
     ):
         return False
-    if one in COMMON or one in NEVER or short in FIRST_NAMES or lookup(short) or lookup(long):
+    if one in COMMON or one in NEVER or lookup(short) or lookup(long):
         return False
     if kind == "Organization":
-        return words[0] == one and one not in _FIRM_WORDS and _FIRM_WORDS.issuperset(words[1:])
+        return (
+            words[0] == one
+            and one not in _FIRM_WORDS
+            and short not in FIRST_NAMES
+            and _FIRM_WORDS.issuperset(words[1:])
+        )
     return kind == "Technology" and len(words) == 2 and words[1] == one
 
 
@@ -334,7 +347,12 @@ def _by_noun(before: str, name: str, after: str) -> EntityKind | None:
     if (match := signs()["noun-before"].search(before)) and not called_out:
         kind = KIND_OF_NOUN[match["noun"].lower()]
         return "Project" if kind == "Technology" and signs()["made"].search(before) else kind
-    if match := signs()["noun-after"].match(after):
+    calls = (_is_first_name(name) and not before.strip(" ,")) or before.lower().endswith(
+        ("hey ", "hi ", "hello ", "thanks ")
+    )
+    if (match := signs()["noun-after"].match(after)) and not (
+        calls and after.startswith(", my ")
+    ):  # "Hey Jon, my shop …"
         return KIND_OF_NOUN[match["noun"].lower()]
     if signs()["called-something"].search(before) and not _is_first_name(name):
         return "Project" if signs()["made"].search(before) else "Concept"

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import pairwise
 
 from memento.model import EntityKind, User
-from memento.text.kinds import Known, description, is_short_form, kind_of, lookup, plain_names
+from memento.text.kinds import Known, description, is_short_form, kind_by_context, kind_of, lookup, plain_names
 from memento.text.sentences import introduced, is_readable, prose
 from memento.text.spelling import likeness
 from memento.text.tables import LEXICON, alternatives, named_patterns, word_set
@@ -30,6 +30,8 @@ from memento.text.words import (
     MODALS,
     NEVER,
     PEOPLES,
+    PREPOSITIONS,
+    PRONOUNS,
     RELATIVES,
     WEEKDAYS,
     WORDS,
@@ -445,7 +447,15 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
             size += reach
         else:
             break
-    return size
+    return 0 if size == 1 and _is_of_a_title(sentence, tokens, at) else size
+
+
+def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
+    """Whether a capitalised word only tells which job: "a Financial Analyst"."""
+    if at + 1 >= len(tokens) or at == 0 or tokens[at - 1].text.lower() not in ("a", "an", "as", "my", "our", "new"):
+        return False
+    head = tokens[at + 1]
+    return head.text[0].isupper() and head.text.lower() in JOBS and sentence[tokens[at].end : head.start] == " "
 
 
 def _is_model_number(sentence: str, tokens: list[Token], at: int, size: int) -> bool:
@@ -491,6 +501,8 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
             )
         )
     shouted = word.isupper() and len(word) > 2 and (lowered in COMMON or base_of(word) is not None or is_past(word))
+    if re.search(r"n['’]t$", lowered) or _begins_again(sentence, tokens, at):
+        return True
     goes_on = at > 0 and _is_capital(tokens[at - 1].text) and not tokens[at - 1].text.isupper()
     if (shouted and not goes_on) or re.search(r"(\w)\1\1", lowered) or re.fullmatch(r"[A-C][12]", word):
         return True
@@ -512,6 +524,15 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     return is_word and not _begins_a_known(sentence, tokens)
 
 
+def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
+    """Whether a verb with a capital begins again behind a comma or a quote: "sounds great, See you"."""
+    if not at or at + 1 >= len(tokens) or base_of(tokens[at].text) is None:
+        return False
+    behind = tokens[at + 1].text
+    starts = sentence[tokens[at - 1].end : tokens[at].start].strip() in (",", '"', "“", "-", "–", "—", ":")
+    return starts and behind.islower() and (behind in PRONOUNS or behind in PREPOSITIONS or behind == "go")
+
+
 def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
     return _known_at(sentence, tokens, 0)[0] > 1
 
@@ -522,13 +543,20 @@ def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) ->
     lowered = word.lower()
     if lowered in FUNCTION_WORDS or "'" in word or "’" in word:
         return False
+    if word in FIRST_NAMES and (lowered in WORDS["not_in_lower_case"] or base_of(word)):  # "Hope is a good thing"
+        after = sentence[token.end :]
+        return word in elsewhere or after.startswith(",") or kind_by_context("", word, after) == "Person"
     if word in FIRST_NAMES or word in elsewhere or any(letter.isupper() for letter in word[1:]):
         return True
+    if lowered in NEVER:
+        return False
     if (
         lowered in COMMON
         or lowered in RELATIVES
         or base_of(word)
-        or re.search(r"(?:ly|ing|ed|tion|ment|ness)$", lowered)
+        or re.search(
+            r"(?:ly|ing|ed|[ts]ion|ment|ness|ity|[ae]nce|ism|ship|hood|ful|less|ous|able|ible|ies|wards?)$", lowered
+        )
     ):
         return False
     after = sentence[token.end :]

@@ -66,6 +66,7 @@ NEVER = (
     | RELATIVES
     | WORDS["abbreviated"]
     | WORDS["greetings"]
+    | {"has", "have", "had", "do", "does", "did"}
 )
 """Words that are no name wherever they stand."""
 FIRST_NAMES = frozenset(name for line in lexicon("first_names") for name in line.split())

@@ -127,7 +127,8 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/sparql/graphs"): ((401, 403, 201, 201, 201), TURTLE),
     ("DELETE", "/sparql/graphs"): (DEFAULT, {"query_string": "default"}),
     ("GET", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
-    ("PUT", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), TURTLE),
+    # Notes of one's own are not replaced either.
+    ("PUT", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 403), TURTLE),
     ("POST", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), TURTLE),
     ("DELETE", "/sparql/graphs/<path:name>"): ((401, 403, 403, 403, 200), {}),
     # The files of the page hold nothing of a memory: a stranger is told the same as anybody, here that there is no such file.

@@ -18,23 +18,16 @@ from memento.python import Memento, open_memento
 from memento.settings import ServerSettings
 
 THREADS = 4
+LITTLE = ServerSettings(threads=THREADS, head_s=0.3, body_s=0.3)
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A service with few threads."""
-    opened = open_memento(
-        tmp_path_factory.mktemp("slow"), configured=replace(OFFLINE, server=ServerSettings(threads=THREADS))
-    )
+    opened = open_memento(tmp_path_factory.mktemp("slow"), configured=replace(OFFLINE, server=LITTLE))
     assert isinstance(opened, Memento)
     with opened, serving(opened) as found:
         yield found
-
-
-@pytest.fixture(autouse=True)
-def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeouts, "HEAD_S", 0.3)
-    monkeypatch.setattr(timeouts, "BODY_S", 0.3)
 
 
 def connected(address: str) -> socket.socket:

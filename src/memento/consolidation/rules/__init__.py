@@ -3,11 +3,13 @@ The five questions of consolidation answered without a model.
 
 *Flow:*
 
-    extract_entities   names (spans, kinds, gazetteer, common) · biography
+    extract_entities   text.names (kinds) · entities
     resolve_entities   entities
-    extract_memories   sentences · person (verbs, lexicon) · moods · dates (calendars) · skeleton
-                       · slots (patterns, schedules, attributes, later) · ends · statements · memories
-    resolve_memories   decide: duplicates · succession (relations, values, matches, reversals, outcomes)
+    extract_memories   statements: text (sentences, person, mood, dates) · wording · skeleton · slots (patterns, offices) · ends
+                       memories
+    resolve_memories   decide: succession (relations, reversals, ends) · rivals
+
+What the rules know of the language stands in tables: `data/*.toml` here, `text/lexicon` for what questions are read by too.
 
 *Because:* the default install must understand a note with no key and no network, in milliseconds. The rules prefer to know less
 over claiming wrongly: a hypothetical fills no slot, and a belief is retired only by the same subject's same property.
@@ -15,7 +17,7 @@ over claiming wrongly: a hypothetical fills no slot, and a belief is retired onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from memento.consolidation.agents import (
     Account,
@@ -28,12 +30,21 @@ from memento.consolidation.agents import (
     Mention,
     Resolved,
 )
-from memento.consolidation.rules import decide, entities, memories, statements
+from memento.consolidation.rules import decide, ends, entities, memories, patterns, relations, statements, wording
 from memento.consolidation.rules.offices import with_offices
 from memento.model import AgentKind, Note, User
-from memento.text import names
+from memento.text import kinds, mood, names
+from memento.text.sentences import openings
 
 __all__ = ["RuleAgents"]
+
+TABLES: tuple[Callable[[], object], ...] = (
+    *(kinds.plain_names, kinds.cues, kinds.signs, mood.signs, names.signs, openings),
+    *(patterns.slot_rows, patterns.dated_rows, patterns.role_beside, relations.relation_rows),
+    *(ends.end_rows, ends.sign_rows, ends.other_rows, ends.denial_rows, ends.outcome_rows),
+    *(wording.noise_rows, wording.signs),
+)
+"""What reads the tables of the language, each once."""
 
 
 class RuleAgents:
@@ -44,6 +55,12 @@ class RuleAgents:
 
     def __init__(self, zone: str = "UTC") -> None:
         self.zone = zone
+
+    @staticmethod
+    def prepare() -> None:
+        """Read every table and compile its patterns, which the first note would else pay for."""
+        for read in TABLES:
+            read()
 
     def account(self) -> Account:
         """Nothing: rules cost no tokens."""

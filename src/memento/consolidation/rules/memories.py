@@ -19,6 +19,7 @@ from memento.consolidation.rules.relations import relations
 from memento.consolidation.rules.skeleton import found_mentions, mention_pattern
 from memento.consolidation.rules.slots import slot_of
 from memento.consolidation.rules.statements import LONGEST, TERMINAL, Passage, Statement, passages
+from memento.consolidation.rules.ties import read_ties
 from memento.consolidation.rules.wording import with_dates
 from memento.model import Note, User
 from memento.text.dates import Dated, dates, zone_of
@@ -49,6 +50,7 @@ def drafts(note: Note, mentions: Sequence[Mention], user: User, zone: str = "UTC
         found.append(Draft(content=rest, about=(USER,)))
     if not found and note.content.strip():
         found = [Draft(content=note.content.strip(), about=(), noise="it has no words")]
+    found = [replace(one, states=(*one.states, *read_ties(one.content, one.about))) for one in found]
     return _settled(found if note.session is None else _turn(found))
 
 

@@ -18,7 +18,7 @@ from memento.text.mood import reading
 from memento.text.sentences import introduced, sentences
 from memento.text.tables import word_set
 from memento.text.tokens import WORD, stems
-from memento.text.words import BASES, DETERMINERS, MODALS, PRONOUNS, base_of, is_adverb, is_past
+from memento.text.words import BASES, DETERMINERS, MODALS, NUMBER_WORDS, PRONOUNS, base_of, is_adverb, is_past
 
 LIKELY = 0.5
 """The least confidence of a rivalry that is written down."""
@@ -30,7 +30,30 @@ _OF_ONE_TOPIC = 0.25
 _OF_ONE_NAME = 0.45
 """The least cosine of two sentences of one topic; what is said of somebody is about many things."""
 
+_OF_ONE_MEASURE = 0.45
+"""The least cosine of two sentences that give the same measure of the same thing."""
+
+_PERHAPS = 0.55
+"""The confidence of what speaks for a rivalry without naming the topic of the old memory."""
+
+_GONE = re.compile(
+    r"\b(?:retire[sd]?|left|leaves|leaving|quits?|resign(?:s|ed)?|stolen|sold|died|dead|passed\s+away|gone|replaced?|(?:switched|turned|taken"
+    r"|came)\s+(?:\w+\s+)?off|shut|closed|hand(?:s|ed)?\s+(?:\w+\s+){0,3}over|t(?:ook|akes)\s+over|stop(?:s|ped)?|g[ai]ven?\s+up|no\s+longer"
+    r"|any\s?more|cancell?ed|dropped|ended|finished|moved\s+(?:out|away|on)|fired|abandoned|scrapped|broken?|lost|expired|failed)\b",
+    re.IGNORECASE,
+)
+"""Words that tell of somebody or something that it is no longer where or what it was."""
+_MEASURE = re.compile(
+    rf"(?<![\w.,])(\d[\d.,]*|{'|'.join(NUMBER_WORDS)})\s?(?:(?:an?|per|the)\s)?([^\W\d_]+(?:/[a-z]+)?|%|€)",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"^([^\W\d_][\w &'’/-]{1,40}?)(?:\s*[:=]\s+|\s+[–—-]\s+)(?=\S)")
+_IS_THE = re.compile(
+    r"^[A-Z\u00c0-\u00de][^,;:.!?]{0,60}?(?:\s(?:is|are|becomes|became|stays|remains)|['’]s)(?:\s(?:now|again|currently|still))?\s"
+    r"(?:the|our|my|its|USER['’]s|acting|interim|back\sas)\s(?:(?:new|acting|interim|only|current)\s)?"
+    r"(?P<role>[a-z][\w-]*(?:\s[a-z][\w-]*){0,2}?)(?=[.,;!?]|$|\s(?:of|for|at|in|on|from|until|till|since|as|and|now|again|while|who)\b)"
+)
+"""What somebody or something is said to be, where only one can be that: "Ilse is our treasurer now"."""
 _GENERIC = word_set(
     "decision decided note notes update reminder correction fact info fyi todo plan question idea convention rule policy minutes "
     "retro incident audit follow-up ps news warning careful important new agreed example thing things people everybody somebody"
@@ -71,6 +94,10 @@ def rivalry(draft: Draft, old: Existing, likeness: float) -> float:
         return shared if likeness >= (_OF_ONE_NAME if is_name else _OF_ONE_TOPIC) else 0.0
     if likeness >= _ALIKE and _differ(draft, old):
         return min(0.9, likeness)
+    if likeness >= _OF_ONE_MEASURE and _measure_otherwise(new, known):
+        return _PERHAPS
+    if likeness >= _OF_ONE_TOPIC and _is_gone(draft, old):
+        return _PERHAPS
     return 0.0
 
 
@@ -91,6 +118,8 @@ def topics(content: str) -> tuple[frozenset[str], ...]:
 def _of_sentence(sentence: str) -> list[frozenset[str]]:
     body, _ = introduced(sentence)
     found: list[frozenset[str]] = []
+    if role := _IS_THE.match(body):
+        found.append(_topic(WORD.findall(role["role"].lower())))
     if label := _LABEL.match(body):
         words = WORD.findall(label[1].lower())
         if not set(words) <= _GENERIC:
@@ -150,6 +179,21 @@ def _names(draft: Draft, old: Existing) -> frozenset[str]:
 def _is_state(content: str) -> bool:
     how = reading(content)
     return how.mood in ("fact", "past", "plan", "command")
+
+
+def _measure_otherwise(new: str, known: str) -> bool:
+    """Whether both give another number of the same unit, and have a word in common beside it."""
+    one, other = ({unit.lower(): number.lower() for number, unit in _MEASURE.findall(text)} for text in (new, known))
+    shared = {unit for unit in one.keys() & other.keys() if one[unit] != other[unit]}
+    return bool(shared) and bool((stems(new) & stems(known)) - stems(" ".join(shared)))
+
+
+def _is_gone(draft: Draft, old: Existing) -> bool:
+    """Whether a draft tells that somebody or something named is gone, which a memory has in its predicate: as holder or means."""
+    if reading(old.memory.content).tense == "past" or not _GONE.search(draft.content):
+        return False
+    opening = " ".join(old.memory.content.casefold().split()[:2])
+    return any(name != USER and name in old.about and name.casefold().split()[0] not in opening for name in draft.about)
 
 
 def _differ(draft: Draft, old: Existing) -> bool:

@@ -195,6 +195,8 @@ STATUS = """How many notes, memories and entities there are, in which namespaces
 
 Use when the user asks what is stored, or when another tool fails."""
 
+BUDGET = 600
+"""Tokens of what a recall tells a model that names no budget."""
 ROWS = 200
 MOST_BYTES = 262_144
 """A longer answer is more than a model reads, and many times as long in memory before it is sent."""
@@ -210,6 +212,7 @@ class RecallArguments(Arguments, frozen=True, kw_only=True):
     engine: Annotated[
         str | None, Meta(description="What ranks: signals (default), ppr, spread, hops or published.")
     ] = None
+    budget: Annotated[int | None, Meta(description="Most tokens of the answer; default 600.")] = None
 
 
 class SparqlArguments(Arguments, frozen=True, kw_only=True):
@@ -219,7 +222,10 @@ class SparqlArguments(Arguments, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A memory that bears on the question. `score` is in 0..1; `replaced` is what it took the place of."""
+    """
+    A memory that bears on the question. `score` is in 0..1; `count` memories say so; the text of `note` is what stands around it
+    there; `replaced` is what it took the place of.
+    """
 
     iri: IRI
     content: str
@@ -227,6 +233,7 @@ class Found:
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
     about: tuple[str, ...] = ()
+    count: int = 1
     note: NoteRef | None = None
     replaced: tuple[Retired, ...] = ()
 
@@ -234,11 +241,13 @@ class Found:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
     """
-    Memories best first; `gated` says that there were some, of which none was relevant, `degraded` why all are of an earlier time.
+    Memories best first; `gated` says that there were some, of which none was relevant, `left_out` how many more there
+    were than the budget holds, `degraded` why all are of an earlier time.
     """
 
     memories: tuple[Found, ...]
     gated: bool = False
+    left_out: int = 0
     degraded: str | None = None
 
 
@@ -262,10 +271,12 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         as_of=asked.as_of,
         believed_at=asked.believed_at,
         engine=asked.engine,
+        budget=asked.budget or BUDGET,
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)
-    return Told(answer=RecallAnswer(memories=memories, gated=found.gated, degraded=found.degraded))
+    answer = RecallAnswer(memories=memories, gated=found.gated, left_out=found.left_out, degraded=found.degraded)
+    return Told(answer=answer)
 
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
@@ -349,6 +360,7 @@ def _find(one: Recalled) -> Found:
         valid_at=one.valid_at,
         invalid_at=one.invalid_at,
         about=one.about,
+        count=one.count,
         note=one.note,
         replaced=one.invalidates,
     )

@@ -5,16 +5,19 @@ WSGI has no word for a client that leaves: a generator is never told that nobody
 has a body. So each request carries a `WaitingClient`, which Flask finds in its environment and whoever waits on another service
 hands its socket to, and a body that its sender left unfinished raises where it is read: half of an update may be an update.
 
-*Guarantees:* clients that send a byte now and then hold neither a connection nor a thread for ever.
+*Guarantees:* clients that send a byte now and then hold neither a connection nor a thread for ever. A body is waited for by the
+event loop: a thread is taken when it is whole, or longer than `EARLY_BYTES`, and few threads wait for the rest of such. There are
+never more connections than `server.connections`.
 
-*Because:* uvicorn waits for the rest of a head or a body as long as it may take, and each body that is waited for holds one of
-`server.threads`. How long an answer takes is not limited here.
+*Because:* uvicorn waits for the rest of a head or a body as long as it may take, and takes every connection until the process has
+no descriptor left for anything. How long an answer takes is not limited here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, ClassVar, TypeVar
 
@@ -22,16 +25,18 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memento.errors import InputError
+from memento.settings import ServerSettings
 from memento.sparql.jobs import WaitingClient
 
 T = TypeVar("T")
 
-HEAD_S = 30.0
-"""For the head of a request, from its first byte; of a new connection from its beginning."""
-BODY_S = 30.0
-"""For the body of a request, beside what it may take at `SLOWEST`."""
+DEFAULTS = ServerSettings()
 SLOWEST = 4096
 """Bytes a second: slower than any network, and 64 MiB may take four and a half hours."""
+EARLY_BYTES = 262_144
+"""Bytes of a body that are read before a thread is taken for its request."""
+LONG_SHARE = 4
+"""One of so many threads may read a longer body."""
 
 
 class TooSlow(InputError):
@@ -41,14 +46,26 @@ class TooSlow(InputError):
 
 
 class Impatient(H11Protocol):
-    """HTTP/1.1 that closes connections whose next request does not come on."""
+    """HTTP/1.1 that closes connections whose next request does not come on, and the longest idle one where there are too many."""
 
+    limits: ClassVar[ServerSettings] = DEFAULTS
     _waits: asyncio.TimerHandle | None = None
+    _latest = 0.0
+    """When something last came or went."""
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first head."""
+        """Wait for the first head, in the place of another connection if need be."""
         super().connection_made(transport)
+        self._latest = time.monotonic()
         self._wait()
+        if len(self.connections) > self.limits.connections:
+            idle = [one for one in self.connections if isinstance(one, Impatient) and one.is_idle]
+            min(idle, key=lambda one: one._latest, default=self).give_up()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer here."""
+        return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
@@ -57,6 +74,7 @@ class Impatient(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Wait for the rest of a head that has begun; between requests the server has a limit of its own."""
+        self._latest = time.monotonic()
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._rest()
@@ -65,29 +83,37 @@ class Impatient(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the rest of a head that began before the last answer had ended."""
+        self._latest = time.monotonic()
         super().on_response_complete()
         if self._waits is None and self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._wait()
 
+    def give_up(self) -> None:
+        """Close the connection; one that has gone already does not count any more."""
+        self._rest()
+        self.connections.discard(self)
+        self.transport.abort()
+
     def _wait(self) -> None:
-        self._waits = self.loop.call_later(HEAD_S, self._close)
+        self._waits = self.loop.call_later(self.limits.head_s, self.give_up)
 
     def _rest(self) -> None:
         if self._waits is not None:
             self._waits.cancel()
             self._waits = None
 
-    def _close(self) -> None:
-        self._waits = None
-        self.transport.close()
+
+def protocol(limits: ServerSettings) -> type[Impatient]:
+    """Return the protocol with the limits of some settings."""
+    return type("Impatient", (Impatient,), {"limits": limits})
 
 
 class Patience:
     """How much longer the body of one request is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ServerSettings) -> None:
         self.is_over = False
-        self._left = BODY_S
+        self._left = limits.body_s
 
     def took(self, size: int) -> None:
         """So many bytes have come."""
@@ -123,12 +149,19 @@ class BrokenOff(Exception):
     """The answer ended before it was complete; the server closes the connection, as it was closed to us."""
 
 
+class Crowded(InputError):
+    """Too many requests are being sent at once that are long."""
+
+    status: ClassVar[int] = 503
+
+
 class Unfinished(InputError):
     """The sender of a request left before its end; nobody reads this."""
 
 
-def watch(app: App) -> App:
-    """The application, with a `WaitingClient` in the scope of each request."""
+def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
+    """The application, with a `WaitingClient` in the scope of each request, called when enough of its body is there."""
+    long_bodies = asyncio.Semaphore(max(1, limits.threads // LONG_SHARE))
 
     async def watch_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -136,26 +169,44 @@ def watch(app: App) -> App:
             return
         presence = scope[PRESENCE_KEY] = WaitingClient()
         watchers: list[asyncio.Task[None]] = []
-        first: list[Event] = []
-        patience = Patience()
+        early: deque[Event | InputError] = deque()
+        patience = Patience(limits)
 
         async def until_gone() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
             presence.leave()
 
-        async def receive_event() -> Event:
-            event = first.pop() if first else await patience.wait(receive)
+        async def next_event() -> Event:
+            event = await patience.wait(receive)
             patience.took(len(event.get("body", b"")))
             if event["type"] == "http.disconnect":
                 presence.leave()
                 raise Unfinished("the request ended before its body was complete")
-            if not event.get("more_body", False) and not watchers:
+            if not event.get("more_body", False):
                 watchers.append(asyncio.ensure_future(until_gone()))
             return event
 
-        if not _has_body(scope):  # which nobody would read, and so nobody would notice who leaves
-            first.append(await receive_event())
+        async def read_early() -> bool:
+            """Read the body as far as it is kept in memory; whether that is all of it. What fails is raised where it is read."""
+            size = 0
+            try:
+                while size <= EARLY_BYTES:
+                    event = await next_event()
+                    early.append(event)
+                    size += len(event.get("body", b""))
+                    if not event.get("more_body", False):
+                        return True
+            except InputError as error:
+                early.append(error)
+                return True
+            return False
+
+        async def receive_event() -> Event:
+            event = early.popleft() if early else await next_event()
+            if isinstance(event, InputError):
+                raise event
+            return event
 
         async def send_event(event: Event) -> None:
             if presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
@@ -165,7 +216,19 @@ def watch(app: App) -> App:
             await send(event)
 
         try:
-            await app(scope, receive_event, send_event)
+            if await read_early():
+                await app(scope, receive_event, send_event)
+                return
+            try:
+                await asyncio.wait_for(long_bodies.acquire(), limits.body_s)
+            except TimeoutError:
+                early.appendleft(Crowded("too many long requests are being sent: try again"))
+                await app(scope, receive_event, send_event)
+                return
+            try:
+                await app(scope, receive_event, send_event)
+            finally:
+                long_bodies.release()
         finally:
             for task in watchers:
                 task.cancel()
@@ -174,12 +237,42 @@ def watch(app: App) -> App:
     return watch_request
 
 
-def _has_body(scope: Scope) -> bool:
-    """Whether a body follows the head of a request."""
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-        for name, value in scope["headers"]
-    )
+def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
+    """The application, which needs no thread, with a limit to how long the body of a request may take: 408 where it took longer."""
+
+    async def limit_request(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        patience = Patience(limits)
+        is_whole = has_begun = False
+
+        async def receive_event() -> Event:
+            nonlocal is_whole
+            if is_whole:
+                return await receive()
+            event = await patience.wait(receive)
+            patience.took(len(event.get("body", b"")))
+            is_whole = not event.get("more_body", False)
+            return event
+
+        async def send_event(event: Event) -> None:
+            nonlocal has_begun
+            if patience.is_over and not has_begun:  # whatever the application makes of it
+                has_begun = True
+                headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
+                await send({"type": "http.response.start", "status": TooSlow.status, "headers": headers})
+                await send({"type": "http.response.body", "body": b"the body of the request came too slowly"})
+            elif not patience.is_over:
+                has_begun = True
+                await send(event)
+
+        try:
+            await app(scope, receive_event, send_event)
+        except TooSlow:
+            await send_event({})
+
+    return limit_request
 
 
 def scope_of(request: MutableMapping[str, Any]) -> Scope | None:

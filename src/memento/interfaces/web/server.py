@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -9,7 +10,10 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import uvicorn
@@ -20,11 +24,14 @@ from memento.access import Tokens, is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
 from memento.interfaces.web.app import create_app, create_bare_app
-from memento.interfaces.web.connection import App, Impatient, watch
+from memento.interfaces.web.connection import DEFAULTS, App, hurry, protocol, watch
 from memento.service import Service
 from memento.service.bare import Bare
+from memento.settings import ServerSettings, Settings
 
-KEEP_ALIVE_S = 75  # longer than clients keep idle connections: one closed as a request comes costs that request
+RESERVED_FILES = 256
+"""Descriptors that are kept for the store, the workers and what the service asks others."""
+logger = logging.getLogger(__name__)
 
 SWITCH_S = 0.0005
 """How long a thread that computes keeps the others waiting: a short request changes threads a dozen times on its way, and of
@@ -76,6 +83,11 @@ class Served(Protocol):
         """Who may ask from elsewhere."""
         ...
 
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
+
     def warm_up(self) -> None:
         """Load what the first request would wait for; raises `MementoError`."""
         ...
@@ -105,7 +117,7 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
     with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
         address = _address(host, listener.getsockname()[1])
         busy = Busy()
-        server = uvicorn.Server(configuration(app(busy)))
+        server = Server(configuration(app(busy), memento.settings.server))
         failures: list[MementoError] = []
 
         def warm_up() -> None:
@@ -171,39 +183,75 @@ def _address(host: str, port: int) -> str:
 
 def asgi(service: Service, busy: Busy) -> App:
     """Everything that one port serves, as one ASGI application: Flask, told when a client leaves, and MCP."""
-    return _compose(mcp.app(service), host(create_app(service), busy, service.settings.server.threads))
+    limits = service.settings.server
+    return _compose(hurry(mcp.app(service), limits), host(create_app(service), busy, limits))
 
 
 def bare_asgi(bare: Bare, busy: Busy) -> App:
     """Return the ASGI application of a plain dataset."""
-    return host(create_bare_app(bare), busy, bare.settings.server.threads)
+    return host(create_bare_app(bare), busy, bare.settings.server)
 
 
-def host(app: Flask, busy: Busy, threads: int) -> App:
-    """A Flask application as an ASGI application, told when a client leaves; so many requests are served at once."""
+def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:
+    """A Flask application as an ASGI application, told when a client leaves; `limits.threads` requests are served at once."""
 
     def until_the_end(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         # Without it a body sent in chunks, which has no length, would be read as empty.
         environ["wsgi.input_terminated"] = True
         return busy.until_closed(lambda: app(environ, start_response))
 
-    return watch(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=threads)))
+    return watch(cast(App, WSGIMiddleware(cast(Any, until_the_end), workers=limits.threads)), limits)
 
 
-def configuration(app: App) -> uvicorn.Config:
+class Server(uvicorn.Server):
+    """Uvicorn, which says once a minute at most that it lacks something, and goes on."""
+
+    _said_at = -60.0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        asyncio.get_running_loop().set_exception_handler(self._report_failure)
+        await super().startup(sockets)
+
+    def _report_failure(self, loop: asyncio.AbstractEventLoop, failure: dict[str, Any]) -> None:
+        # What the event loop lacks, as descriptors, it lacks a hundred times a second.
+        if time.monotonic() - self._said_at >= 60:
+            self._said_at = time.monotonic()
+            logger.error("server.failing", extra={"error": f"{failure.get('message')}: {failure.get('exception')}"})
+
+
+def _limit_connections(limits: ServerSettings) -> ServerSettings:
+    """Let the process have as many files as the system allows, and no more connections than leave some of them."""
+    try:
+        import resource
+    except ImportError:
+        return limits
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.connections + 2 * RESERVED_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    most = limits.connections if soft == resource.RLIM_INFINITY else max(soft - RESERVED_FILES, soft // 4)
+    return replace(limits, connections=min(limits.connections, most))
+
+
+def configuration(app: App, limits: ServerSettings = DEFAULTS) -> uvicorn.Config:
     """How the server is set up: no log of its own, no header of its own."""
     # A stop in the middle of a request is no error of ours; uvicorn would print a traceback.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
         cast(Any, app),
-        http=Impatient,
+        http=protocol(_limit_connections(limits)),
+        backlog=256,
         log_config=None,
         proxy_headers=False,  # else a header could say that a request comes from this machine
         access_log=False,
         lifespan="on",
         date_header=False,  # a provider's answer has its own
         server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_keep_alive=cast(int, limits.idle_s),
         timeout_graceful_shutdown=5,
     )
 

@@ -23,7 +23,7 @@ from memento.archive.check import find_differences, read_store_files, rebuild_in
 from memento.archive.exchange import ExportDocument, ImportDocument, export_document, prepare_import, write_import
 from memento.archive.files import open_document, save_document
 from memento.backends import reopen
-from memento.errors import Damaged, Forbidden, InputError, MementoError
+from memento.errors import BackendError, Damaged, Forbidden, InputError, MementoError
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form, form_called
 from memento.model import BackedUp, Difference, Exported, Merged, Restored
@@ -305,6 +305,26 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
             service.put_off.clear()
     resume(service)
     return restored
+
+
+_LATER_S = 2.0
+"""Seconds after which it is tried again to open a store that can write no files."""
+
+
+def reopen_store(service: Service) -> float | None:
+    """Open a store again that could write no files, as soon as there is room; seconds until it is to be tried again, or None."""
+    if service.stores.graph.failure is None:
+        return None
+    if not service.datadir.has_room():
+        return _LATER_S
+    with service.importing, service.understanding, service.writing:
+        try:
+            reopen(service.stores, service.settings, lambda: None)
+        except BackendError:
+            return _LATER_S
+    logger.warning("store.writing-again")
+    resume(service)
+    return None
 
 
 def _folder_of(folder: Path | str | None, context: Context) -> Path | None:

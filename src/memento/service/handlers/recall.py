@@ -24,6 +24,7 @@ from memento.operations import recall as operations
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
+from memento.retrieval.render import fit_budget
 from memento.service.context import Context, handles
 from memento.settings import Settings
 from memento.time import instant
@@ -34,7 +35,7 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     Return a question for the pipeline, and the settings to answer it with.
 
     Raises:
-        InputError: empty question, k out of range, unknown profile or engine.
+        InputError: empty question, k or budget out of range, unknown profile or engine.
         TooLong: question over `limits.text_bytes`.
     """
     chosen = context.settings
@@ -48,6 +49,8 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
     results = context.settings.limits.results
     most = min(results, MOST_EXPLAINED) if operation.explain else results
     k, zone = operation.k, context.service.zone
+    if operation.budget is not None and operation.budget < 1:
+        raise InputError(f"budget must be at least 1, not {operation.budget}")
     if k is not None and not 1 <= k <= most:
         raise InputError(f"k must be from 1 to {most}{', explained,' if operation.explain else ''} not {k}")
     query = Query(
@@ -66,6 +69,8 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
     recollection = pipeline.recall(query, context.stores, chosen)
+    if operation.budget:
+        recollection = fit_budget(recollection, operation.budget)
     if context.settings.living.count_recall and context.access.may("write"):
         context.service.reinforcement.note(*_uses(recollection, context))
     return recollection
@@ -74,7 +79,8 @@ def recall(operation: operations.Recall, context: Context) -> Recollection:
 def peek(operation: operations.Recall, context: Context) -> Recollection:
     """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
-    return pipeline.recall(query, context.stores, chosen)
+    recollection = pipeline.recall(query, context.stores, chosen)
+    return fit_budget(recollection, operation.budget) if operation.budget else recollection
 
 
 def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:

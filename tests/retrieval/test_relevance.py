@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memento.python import Memento, open_memento
-from memento.retrieval import gate
-from memento.retrieval.gate import CALIBRATED, Thresholds
+from memento.retrieval import relevance
 from memento.settings import EmbeddingSettings, GateSettings, Settings
 from people import Life
 from test_story import STORY, day
@@ -79,7 +77,7 @@ def test_the_published_profiles_have_no_gate_unless_told(life: Memento, profile:
 
 
 def test_the_number_of_memories_asked_for_does_not_move_the_gate(life: Memento) -> None:
-    assert [len(life.recall("Where do I live?", k=k).memories) for k in (1, 2)] == [1, 2]
+    assert [len(life.recall("Where do I live?", k=k, gate=False).memories) for k in (1, 2)] == [1, 2]
     assert life.recall("Where do I live?", k=2).memories[:1] == life.recall("Where do I live?", k=1).memories
 
 
@@ -100,14 +98,12 @@ def test_an_empty_memory_holds_nothing_back(memento: Memento) -> None:
     assert not memento.recall("Where do I live?").gated
 
 
-def test_an_embedder_without_thresholds_has_no_gate_until_it_is_given_some(life: Memento) -> None:
-    assert gate.choose_thresholds("another-model", GateSettings()) is None
-    assert gate.choose_thresholds("another-model", GateSettings(base=0.3)) == Thresholds(0.3, 0.04, 0.1)
-    assert [gate.describe_gate("another-model", knobs)[:3] for knobs in (GateSettings(), GateSettings(on=False))] == [
-        "off",
-        "off",
-    ]
-    assert "another-model" in gate.describe_gate("another-model", GateSettings())
+def test_an_embedder_that_was_never_calibrated_is_judged_by_words_alone(life: Memento) -> None:
+    words = relevance.choose_calibration("another-model")
+
+    assert "cosine" not in {*words.openness, *words.fitness}
+    assert relevance.describe_gate("another-model", GateSettings(on=False)) == "off"
+    assert "another-model" in relevance.describe_gate("another-model", GateSettings())
     assert life.status().gate == "on"
 
 
@@ -123,10 +119,49 @@ def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
         life.service.settings = opened_with
 
 
-def test_the_threshold_grows_with_the_scope_and_never_falls_below_its_floor() -> None:
-    minilm = CALIBRATED["all-MiniLM-L6-v2"]
+@pytest.mark.parametrize(
+    "said",
+    [
+        "thanks!",
+        "Good morning!",
+        "Great, talk to you later!",
+        "write me a haiku about autumn",
+        "translate 'good night' into Latin",
+        "How are you today?",
+        "I went swimming with the kids, it was lovely.",
+    ],
+)
+def test_greetings_and_tasks_of_a_chat_bring_nothing(life: Memento, said: str) -> None:
+    assert not life.recall(said).memories
 
-    assert minilm.at(600) == pytest.approx(0.2)
-    assert minilm.at(8000) == pytest.approx(0.2 + 0.04 * math.log(8000 / 600))
-    assert [minilm.at(n) for n in (10, 20)] == [0.1, 0.1]
-    assert minilm.at(1) < 0.02
+
+def test_nothing_is_an_answer_of_few_memories_too(tmp_path: Path) -> None:
+    with open_memento(
+        tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
+    ) as opened:
+        opened.note("I live in Faro.")
+        opened.note("My sister Ana sings in a choir.")
+
+        assert opened.recall("Where do I live?").memories
+        assert not opened.recall("Which dentist do I see?").memories
+
+
+def test_the_tail_is_cut_and_k_is_a_most(life: Memento) -> None:
+    question = "Where does Anna live?"
+    found = life.recall(question, k=10)
+
+    assert 0 < len(found.memories) < len(life.recall(question, k=10, gate=False).memories)
+    relevance_of = [one.relevance for one in found.memories]
+    assert all(one is not None and 0 < one <= 1 for one in relevance_of)
+    assert all(one.relevance is None for one in life.recall(question, gate=False).memories)
+
+
+def test_an_explanation_says_what_was_cut_and_why(life: Memento) -> None:
+    found = life.recall("Where does Anna live?", explain=True)
+    shown = {one.iri for one in found.memories}
+
+    assert found.cut
+    assert shown.isdisjoint(one.iri for one in found.cut)
+    assert "of the relevance of the best" in found.cut[0].reason
+    assert "nothing here seems to answer" in life.recall("Who painted the Mona Lisa?", explain=True).cut[0].reason
+    assert life.recall("Where does Anna live?").cut == ()

@@ -1,0 +1,60 @@
+"""
+Who is what to whom, wherever a sentence says it in passing: "USER's sister Angela rents a flat" → Angela is USER's sister.
+
+*Because:* a question asks for "my sister's landlord", and the notes speak of Angela.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memento.consolidation.agents import USER, Stated
+from memento.text.kin import PATTERN, kin_name
+
+_NAME = "[\ue000-\uf8ff]"
+_OWNER = rf"(?:{USER}['’]s|(?-i:[Oo]ur|[Mm]y)|{_NAME}['’]s?)"
+_KIN = rf"(?P<kin>{PATTERN})"
+_ADJECTIVE = r"(?:(?:new|old|older|elder|younger|little|big|twin|best|good|former|late|own|eldest|youngest)\s+)?"
+_ROWS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN},?\s+(?P<name>{_NAME})",
+        rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\s+\((?P<name>{_NAME})",
+        rf"(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}(?:['’]s|\s+is|\s*[=:])\s+(?:(?:called|named|an?)\s+)?(?P<name>{_NAME})(?!['’]s)",
+        rf"(?P<name>{_NAME}),\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
+        rf"(?P<name>{_NAME})(?:['’]s)?\s+\((?:(?P<owner>{_OWNER})\s+)?{_ADJECTIVE}{_KIN}\b",
+        rf"(?P<name>{_NAME})(?:\s+is|['’]s|\s*=)\s+(?P<owner>{_OWNER})\s+{_ADJECTIVE}{_KIN}\b",
+        rf"(?P<name>{_NAME})(?:\s+is|['’]s|\s*=)\s+(?:the\s+|an?\s+)?{_KIN}\s+of\s+(?P<owner>{_NAME}|{USER})",
+        rf"(?:^|[.!?]\s+)(?-i:(?=[A-Z])){_KIN}\s+\((?P<name>{_NAME})",
+    )
+)
+_TITLE = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sr|Sra|Doctor)\.?\s+)?"
+
+
+def read_ties(content: str, about: Sequence[str]) -> tuple[Stated, ...]:
+    """
+    Return what a memory says in passing of who is what to whom, among those it is about.
+
+    >>> found = read_ties("USER's sister Ilse met Milo (Ilse's boss).", ["Ilse", "Milo"])
+    >>> [(one.subject, one.relation, one.value) for one in found]
+    [('USER', 'sister', 'Ilse'), ('Ilse', 'manager', 'Milo')]
+    """
+    names = sorted((name for name in about if name != USER), key=len, reverse=True)
+    if not names:
+        return ()
+    text = content
+    for at, name in enumerate(names[:200]):
+        text = re.sub(rf"(?<!\w){_TITLE}{re.escape(name)}(?!\w)", chr(0xE000 + at), text)
+    found = {(one.subject, one.relation, one.value): one for one in _read(text, names)}
+    return tuple(found.values())
+
+
+def _read(text: str, names: Sequence[str]) -> Iterator[Stated]:
+    for row in _ROWS:
+        for match in row.finditer(text):
+            sign = (match.groupdict().get("owner") or USER)[0]
+            owner = names[ord(sign) - 0xE000] if "\ue000" <= sign <= "\uf8ff" else USER
+            name = names[ord(match["name"]) - 0xE000]
+            if owner != name:
+                yield Stated(subject=owner, relation=kin_name(match["kin"]), value=name)

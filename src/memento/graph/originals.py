@@ -1,0 +1,65 @@
+"""
+What no document and no update rewrites: a note's words, when, where and by whom they were said, what a memory was taken from and
+when it was written, whether an entity is commonly known, and the runs that made memories of notes.
+
+All else that is said of a node is annotation, and may be changed. A note goes with `forget --erase`, or with all of its graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyoxigraph as ox
+
+from memento.iris import IRI, MEM, PROV, TYPE
+
+_OF_NOTES = frozenset(
+    {
+        *(MEM.content, MEM.at, MEM.saidBy, MEM.speaker, MEM.source, MEM.container, MEM.idempotencyKey),
+        *(MEM.session, MEM.position, MEM.follows, MEM.parent, PROV.wasAttributedTo, PROV.wasDerivedFrom),
+    }
+)
+_OF_MEMORIES = frozenset({MEM.extractedFrom, MEM.saidBy, MEM.createdAt, PROV.wasAttributedTo, PROV.wasDerivedFrom})
+_FIXED: Mapping[str, frozenset[IRI]] = {
+    MEM.Note: _OF_NOTES,
+    MEM.Turn: _OF_NOTES,
+    MEM.Memory: _OF_MEMORIES,
+    MEM.Entity: frozenset({MEM.isWellKnown}),
+}
+NOTES = frozenset({MEM.Note, MEM.Turn})
+_RUNS = frozenset({MEM.Consolidation, MEM.Reversal, MEM.Agent})
+_OF_RUNS = frozenset({PROV.used, PROV.generated, PROV.wasAssociatedWith})
+MADE = frozenset({*_OF_RUNS, MEM.restored})
+"""By what a run says which notes and memories it is about, and who did it."""
+
+Said = frozenset[tuple[str, str]]
+"""Predicates with objects, as N-Triples writes the latter."""
+
+
+def types_of(quads: Iterable[ox.Quad]) -> set[str]:
+    """Return the types that some quads about one node give it."""
+    return {
+        quad.object.value for quad in quads if quad.predicate.value == TYPE and isinstance(quad.object, ox.NamedNode)
+    }
+
+
+def fixed_predicates(types: Iterable[str]) -> frozenset[IRI]:
+    """Return the predicates that stay as they are for a node of some types."""
+    return frozenset().union(*(_FIXED.get(name, ()) for name in types))
+
+
+def select_fixed(quads: Iterable[ox.Quad], types: Iterable[str]) -> Said:
+    """Return what of the quads about a node of some types stays as it is, those types that are ours among it."""
+    ours, wanted = {name for name in types if name in _FIXED}, fixed_predicates(types)
+    return frozenset(
+        (quad.predicate.value, str(quad.object))
+        for quad in quads
+        if quad.predicate.value in wanted
+        or (quad.predicate.value == TYPE and getattr(quad.object, "value", "") in ours)
+    )
+
+
+def tells_of_a_run(quad: ox.Quad) -> bool:
+    """Tell whether a quad says what a run or an agent did, which belongs to the provenance graph alone."""
+    is_type = quad.predicate.value == TYPE and getattr(quad.object, "value", "") in _RUNS
+    return is_type or quad.predicate.value in _OF_RUNS

@@ -1,0 +1,442 @@
+"""
+How surely a memory answers a question, and whether anything here does: what is below is cut, and nothing is an answer too.
+
+    relevance(m) = open · fit(m),   open = σ(a · q),   fit(m) = σ(b · f(m))
+
+`open` says whether the scope answers the question at all: from the best cosine, whole and without the names, the share of the
+question's words, by idf, that the memories have ever heard and that one of them has, the names nobody knows, whether it is asked
+or only told, with how much courtesy and to whom. `fit` says whether this memory is the one: from its cosine and its score beside
+the best, its words, whether it is about or said by what is named, whether the date or number asked for stands in it. Words that
+only say what kind of answer is wanted count little, words of courtesy hardly at all, and everyday words for the same thing count
+for one another.
+
+A question of the user about the user stays open when a memory fills the very property it asks for; so does one whose best
+memories are about what it leads to, where recall infers.
+
+*But:* a question of the right kind about the right thing passes though nobody ever said it: only reading tells. Names are seen by
+their capitals; the words are English ones.
+
+*Source:* `tests/bench/relevance.py` fits the tables, a logistic regression for each half; docs/recall.md has the rates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log, log1p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memento.assets import lexicon
+from memento.model import Scored
+from memento.retrieval.question import (
+    Question,
+    is_first_person,
+    list_names,
+    list_short_forms,
+    wants_number,
+    wants_time,
+)
+from memento.search.words import Postings, tokens
+from memento.settings import GateSettings
+
+LOOKED_AT = 25
+"""Memories, best first, that are looked at, however few are asked for."""
+
+Values = NDArray[np.float64]
+
+_ASKING, _COURTESY = 0.4, 0.1
+"""What a word of asking and a word of courtesy weigh beside one that names something."""
+_SPARE = 0.5
+"""Weight that every question is taken to have beyond its words, so that one word alone decides nothing."""
+_LEAST = 0.05
+"""Cosine below which all is equally far."""
+_SIZE, _LEAST_SIZE = 600, 30
+_KEYWORDS = 4
+"""Words that are a search and no sentence."""
+_FEW, _FEW_CUT = 3, 4
+"""Memories that are cut only where they fit a fourth as well as others must: the best is often among the first three."""
+
+_WORD = re.compile(r"[^\W_]+")
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_ASKED = re.compile(
+    r"^(?:(?:and|so|but|ok|okay|hey|well|btw|please)[,\s]+)*(?:(?:who|whom|whose|what|when|where|why|how|which|any|tell|list|show|remind"
+    r"|find|give)\b|(?:do|does|did|am|is|are|was|were|can|could|would|will|should|shall|may|have|has|had)\s+(?:i|we|he|she|it|they|you|my"
+    r"|our|the|there|any)\b)",
+    re.IGNORECASE,
+)
+_YOU = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
+_POINTING = re.compile(r"\b(?:it|its|they|them|their|that|this|those|these|he|she|him|her|there)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What each feature weighs for one family of embedders, and from where an answer is open and a memory is kept."""
+
+    openness: Mapping[str, float]
+    fitness: Mapping[str, float]
+    opens: float
+    keeps: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What relevance the best memories have: `openness` and each of `fitness` in 0..1, and which of them are kept."""
+
+    openness: float
+    fitness: Values
+    is_open: bool
+    keeps: float
+
+    @property
+    def relevance(self) -> Values:
+        """Return (n,) how surely each memory answers the question, 0..1."""
+        return self.openness * self.fitness
+
+    def is_kept(self, place: int, fitness: float) -> bool:
+        """Tell whether a memory that fits so well belongs to the answer, at a place in it: the first few are cut late."""
+        least = self.keeps * (1 / _FEW_CUT if place < _FEW else 1) * float(self.fitness.max(initial=0.0))
+        return self.is_open and (place == 0 or fitness >= least)
+
+
+def judge(
+    question: Question,
+    chosen: Sequence[Scored[int]],
+    signals: Mapping[str, NDArray[np.float32]],
+    fingerprint: str,
+    settings: GateSettings,
+) -> Judgement:
+    """Return how relevant the best memories are, best first; `signals` is what has been found, `meaning` at least."""
+    calibration = choose_calibration(fingerprint)
+    asked, fits = measure_features(question, chosen, signals)
+    openness = float(_squash(sum(calibration.openness.get(name, 0.0) * value for name, value in asked.items())))
+    total = np.sum([calibration.fitness.get(name, 0.0) * values for name, values in fits.items()], axis=0)
+    limit = calibration.opens
+    if settings.base > 0:
+        limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.count, 1) / _SIZE))
+    is_open = openness >= limit or leads_to_answer(question, chosen, signals)
+    return Judgement(
+        openness=openness, fitness=_squash(total), is_open=is_open, keeps=settings.keep or calibration.keeps
+    )
+
+
+def leads_to_answer(
+    question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
+) -> bool:
+    """Tell whether a memory fills the very property of the user's that is asked for, or is what the question leads to."""
+    visible = question.view.visible
+    own, filled = (
+        bool(((signals[name] > 0) & visible).any()) if name in signals else False for name in ("own", "slot")
+    )
+    best = [one.item for one in chosen[:5]]
+    return (own and filled) or ("inferred" in signals and bool((signals["inferred"][best] > 0).any()))
+
+
+def choose_calibration(fingerprint: str) -> Calibration:
+    """Return what is known of an embedder's family; where nothing is, what needs no cosine."""
+    return next((found for family, found in CALIBRATED.items() if fingerprint.startswith(family)), CALIBRATED[""])
+
+
+def describe_gate(fingerprint: str, settings: GateSettings) -> str:
+    """Return what a status says of the gate."""
+    if not settings.on:
+        return "off"
+    family = next(family for family in CALIBRATED if fingerprint.startswith(family))
+    return "on" if family else f"on, by words alone: no cosines are calibrated for {fingerprint}"
+
+
+def measure_features(
+    question: Question, chosen: Sequence[Scored[int]], signals: Mapping[str, NDArray[np.float32]]
+) -> tuple[dict[str, float], dict[str, Values]]:
+    """Return what the openness of a question and (n,) the fitness of its best memories are judged by, each feature by name."""
+    view, nodes = question.view, np.array([one.item for one in chosen], dtype=np.int32)
+    postings = view.indexes.words(view.graphs, "memory")
+    words = weigh_words(question.stripped, postings)
+    names = list_names(question.text)
+    named = {term for name in names for term in tokens(name)}
+    topic = {term: weight for term, weight in words.items() if term not in named}
+    heard = {term for term in words if any(_frequency(form, postings) for form in _forms(term))}
+    covers = np.array([_share(words, {t for t in words if _holds(t, node, postings)}) for node in nodes.tolist()])
+    about = np.array([_share(topic, {t for t in topic if _holds(t, node, postings)}) for node in nodes.tolist()])
+    cosine = signals["meaning"][nodes].astype(np.float64)
+    rest = _compare_topic(question, nodes, cosine)
+    score = np.array([one.score for one in chosen])
+    found = {name: _take(name, signals, nodes) for name in ("speaker", "subject", "link")}
+    shapes = _read_shapes(question, nodes)
+    asked = {
+        "bias": 1.0,
+        "cosine": _log(cosine.max(initial=0.0)),
+        "topic cosine": _log(rest.max(initial=0.0)),
+        "known": log(_share(words, heard)),
+        "topic known": log(_share(topic, heard)),
+        "covered": log(covers.max(initial=_LEAST)),
+        "topic covered": log(about.max(initial=_LEAST)),
+        "size": log(max(view.count, _LEAST_SIZE) / _SIZE),
+        "strange": 1.0 - measure_names(question.text, view.participants(), postings),
+        "told": float(is_told(question.text)),
+        "addressed": float(bool(_YOU.search(question.text)) and not is_first_person(question.text)),
+        "courtesy": measure_courtesy(question.text),
+        "pointing": float(bool(_POINTING.search(question.text)) and not names and words.keys() <= _idle()),
+        "speaker": float(found["speaker"].max(initial=0.0)),
+    }
+    fits = {
+        "bias": np.ones(len(nodes)),
+        "cosine": cosine,
+        "behind": cosine - cosine.max(initial=0.0),
+        "score": score / max(score.max(initial=0.0), 1e-9),
+        "covered": covers,
+        "speaker": found["speaker"],
+        "subject": found["subject"],
+        "link": (found["link"] > 0).astype(np.float64),
+        "no time": (1.0 - shapes[:, 2]) * wants_time(question.text),
+        "no number": (1.0 - shapes[:, 3]) * wants_number(question.text),
+    }
+    return asked, fits
+
+
+def weigh_words(question: str, postings: Sequence[Postings]) -> dict[str, float]:
+    """
+    Return the stems of a question by what they weigh: their idf, less for words of asking and of courtesy.
+
+    >>> words = Postings()
+    >>> words.add(1, "green tea"); words.add(2, "black tea")
+    >>> {stem: round(weight, 2) for stem, weight in weigh_words("Which kind of green tea, please?", [words]).items()}
+    {'kind': 0.72, 'green': 0.69, 'tea': 0.18, 'pleas': 0.18}
+    """
+    n = sum(map(len, postings))
+    weights = {}
+    for term in dict.fromkeys(tokens(question)):
+        if not _SPACELESS.search(term):
+            df = _frequency(term, postings)
+            share = _COURTESY if term in _stems("courtesy") else _ASKING if term in _stems("asking") else 1.0
+            weights[term] = share * log1p((n - df + 0.5) / (df + 0.5))  # a word nobody has weighs most
+    return weights
+
+
+def find_topic(question: str) -> str:
+    """
+    Return a question without the names in it, whole where little else is left: a name alone makes texts alike.
+
+    >>> find_topic("When is Angela's birthday?"), find_topic("Who is Bob?")
+    ('When is birthday?', 'Who is Bob?')
+    """
+    names = list_names(question)
+    if not names:
+        return question
+    forms = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    rest = " ".join(re.sub(rf"\b(?:{forms})\b(?:['’]s)?", " ", question).split())
+    return rest if tokens(rest) else question
+
+
+def measure_names(question: str, people: Collection[str], postings: Sequence[Postings]) -> float:
+    """
+    Return the share of the capitalised words after the first that a scope has heard of; 1 when there is none. Dates are no names.
+
+    >>> words = Postings()
+    >>> words.add(1, "Anna likes tea.")
+    >>> measure_names("Did Anna meet Bob in May?", [], [words]), measure_names("Who is Ben?", ["Ben Ray"], [words])
+    (0.5, 1.0)
+    >>> measure_names("who?", [], [])
+    1.0
+    """
+    names = list_names(question)
+    if not names:
+        return 1.0
+    forms = {part.casefold() for form in list_short_forms(people) for part in form.split()}
+    heard = [
+        name.casefold() in forms or any(words.frequency(term) for term in tokens(name) for words in postings)
+        for name in names
+    ]
+    return sum(heard) / len(heard)
+
+
+def is_told(text: str) -> bool:
+    """
+    Tell whether somebody tells something rather than asks for it; a few words without more are asked for.
+
+    >>> is_told("I went hiking in May yesterday."), is_told("where did I hike"), is_told("Great! And who was there?")
+    (True, False, False)
+    >>> is_told("Thanks!"), is_told("landlord's phone number")
+    (True, False)
+    """
+    is_said = len(_WORD.findall(text)) > _KEYWORDS or "!" in text or measure_courtesy(text) > 0
+    return is_said and "?" not in text and not _ASKED.match(text)
+
+
+def measure_courtesy(text: str) -> float:
+    """
+    Return the share of the words of a text that are words of courtesy.
+
+    >>> measure_courtesy("Thanks, that was great!"), measure_courtesy("Where do I live?")
+    (0.5, 0.0)
+    """
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return sum(not _stems("courtesy").isdisjoint(tokens(word)) for word in words) / max(len(words), 1)
+
+
+def _compare_topic(question: Question, nodes: NDArray[np.int32], cosine: Values) -> Values:
+    """Return (n,) the cosine of each memory to the question without its names."""
+    if question.topic is None:
+        return cosine
+    index = question.view.indexes.vectors["memory"]
+    return np.maximum(index.cosines(nodes, question.topic), 0.0).astype(np.float64)
+
+
+def _read_shapes(question: Question, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    shapes = np.zeros((len(nodes), 4), dtype=np.float32)
+    for passages in question.view.passages():
+        there = np.array([passages.has(node) for node in nodes.tolist()], dtype=np.bool_)
+        if there.any():
+            shapes[there] = passages.shapes(nodes[there])
+    return shapes
+
+
+def _take(name: str, signals: Mapping[str, NDArray[np.float32]], nodes: NDArray[np.int32]) -> Values:
+    return signals[name][nodes].astype(np.float64) if name in signals else np.zeros(len(nodes))
+
+
+def _share(weights: Mapping[str, float], some: Collection[str]) -> float:
+    return (sum(weights[term] for term in weights if term in some) + _SPARE) / (sum(weights.values()) + _SPARE)
+
+
+def _holds(term: str, node: int, postings: Sequence[Postings]) -> bool:
+    return any(words.has(form, node) for form in _forms(term) for words in postings)
+
+
+def _frequency(term: str, postings: Sequence[Postings]) -> int:
+    return sum(words.frequency(term) for words in postings)
+
+
+def _forms(term: str) -> frozenset[str]:
+    return _synonyms().get(term, frozenset((term,)))
+
+
+@lru_cache(maxsize=1)
+def _synonyms() -> Mapping[str, frozenset[str]]:
+    """Return each stem of the table with those that mean the same."""
+    found: dict[str, frozenset[str]] = {}
+    for line in lexicon("synonyms"):
+        group = frozenset(tokens(line))
+        for term in group:
+            found[term] = found.get(term, frozenset()) | group
+    return found
+
+
+@lru_cache(maxsize=4)
+def _stems(name: str) -> frozenset[str]:
+    return frozenset(term for line in lexicon(name) for term in tokens(line))
+
+
+@lru_cache(maxsize=1)
+def _idle() -> frozenset[str]:
+    """Return the stems that name nothing."""
+    return _stems("asking") | _stems("courtesy")
+
+
+def _log(cosine: float) -> float:
+    return log(max(float(cosine), _LEAST))
+
+
+def _squash(x: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -30, 30)))
+
+
+CALIBRATED: Mapping[str, Calibration] = {
+    "all-MiniLM-L6-v2": Calibration(
+        openness={
+            "bias": 1.97,
+            "cosine": 1.62,
+            "topic cosine": 0.56,
+            "known": 0.26,
+            "topic known": 0.10,
+            "covered": 0.34,
+            "topic covered": 0.70,
+            "size": -0.71,
+            "strange": -1.69,
+            "told": -3.07,
+            "addressed": -2.48,
+            "courtesy": -0.05,
+            "pointing": -2.20,
+            "speaker": 2.41,
+        },
+        fitness={
+            "bias": -5.20,
+            "cosine": 0.33,
+            "behind": 2.99,
+            "score": 4.23,
+            "covered": 0.87,
+            "speaker": 0.30,
+            "subject": 3.84,
+            "link": 0.96,
+            "no time": -0.49,
+            "no number": -0.42,
+        },
+        opens=0.25,
+        keeps=0.3,
+    ),
+    "trigram": Calibration(
+        openness={
+            "bias": 4.12,
+            "cosine": 1.73,
+            "topic cosine": 0.06,
+            "known": 0.49,
+            "topic known": 0.49,
+            "covered": 0.37,
+            "topic covered": 0.54,
+            "size": -0.31,
+            "strange": -2.87,
+            "told": -3.14,
+            "addressed": -3.34,
+            "courtesy": -5.34,
+            "pointing": -2.30,
+            "speaker": 1.49,
+        },
+        fitness={
+            "bias": -5.36,
+            "cosine": -1.23,
+            "behind": 0.12,
+            "score": 4.57,
+            "covered": 2.01,
+            "speaker": -0.19,
+            "subject": 3.81,
+            "link": 0.41,
+            "no time": -0.76,
+            "no number": -0.60,
+        },
+        opens=0.2,
+        keeps=0.2,
+    ),
+    "": Calibration(
+        openness={
+            "bias": 1.01,
+            "known": 0.53,
+            "topic known": 0.18,
+            "covered": 0.60,
+            "topic covered": 0.74,
+            "size": -0.55,
+            "strange": -2.13,
+            "told": -3.31,
+            "addressed": -2.85,
+            "courtesy": -2.37,
+            "pointing": -2.51,
+            "speaker": 2.19,
+        },
+        fitness={
+            "bias": -6.35,
+            "score": 5.36,
+            "covered": 0.97,
+            "speaker": 0.22,
+            "subject": 4.01,
+            "link": 0.77,
+            "no time": -0.45,
+            "no number": -0.40,
+        },
+        opens=0.2,
+        keeps=0.2,
+    ),
+}
+"""By the beginning of the embedder's fingerprint; what fits none of them takes the last, fitted without the cosines of MiniLM."""

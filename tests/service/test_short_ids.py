@@ -1,0 +1,35 @@
+"""A node may be named by the end of its IRI, where no other has the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from memento.errors import InputError
+from memento.python import Memento
+
+
+def test_a_memory_is_named_by_the_end_of_its_iri(memento: Memento) -> None:
+    (iri,) = memento.note("I live in Faro.").memories
+    note = memento.recall("Where do I live?").memories[0].note
+
+    assert note
+    assert memento.get(iri[-8:]).iri == iri
+    assert memento.get(note.iri[-12:]).iri == note.iri
+    assert memento.forget(iri[-8:]).memories == (iri,)
+
+
+def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) -> None:
+    both = "urn:memento:entity:0192d5a0-0000-7000-8000-00000{}abcdef"
+    (graph,) = memento.context.scope(None).memory_graphs
+    for lead in ("a", "b"):
+        said = f'<{both.format(lead)}> a mem:Entity ; mem:name "{lead}" ; mem:entityType mem:Person'
+        memento.update(f"PREFIX mem: <http://purl.org/memento/> INSERT DATA {{ GRAPH <{graph}> {{ {said} }} }}")
+
+    with pytest.raises(InputError, match=r"several IRIs: \S+aabcdef, \S+babcdef"):
+        memento.get("abcdef")
+    assert memento.get("babcdef").iri == both.format("b")
+
+
+def test_an_end_that_none_has_is_no_iri(memento: Memento) -> None:
+    with pytest.raises(InputError, match="is no IRI"):
+        memento.get("fffff0")
