@@ -17,7 +17,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -37,7 +36,7 @@ from memento.evaluation import (
 )
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.retrieval.signals import with_weights
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, ExpandSettings, Settings
 from weights import SEED, SIGNALS, Sheet, save, taken
 
 
@@ -64,8 +63,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
 
 METRICS = ("recall@5", "recall@10")
 
-WITHOUT: Mapping[str, Mapping[str, float]] = {"successions": {"successions": 0.0}, "turns": {"turns": 0.0}}
-"""Edges that the walk goes over, and the settings of EXPAND that leave them out; these are asked again, as is ANCHOR's rows."""
+WITHOUT = {"successions": ExpandSettings(successions=0.0), "turns": ExpandSettings(turns=0.0)}
+"""Edges that the walk goes over, and the settings of EXPAND that leave them out; they are asked again, as ANCHOR's rows are."""
 
 Round = Mapping[str, NDArray[np.float64]]
 """Metric → (questions,) what each question reaches, 0..1."""
@@ -124,9 +123,8 @@ def ask_without_edges(trial: Trial, plain: Settings) -> dict[str, Round]:
     """What is reached without the rows of ANCHOR, and without some edges of the walk."""
     with patch("memento.retrieval.anchor.find_anchors", lambda *_: ()):
         rounds = {"rows of ANCHOR": values_of(trial.ask_all(configured=plain))}
-    for name, weights in WITHOUT.items():
-        fewer = replace(plain, expand=replace(plain.expand, **dict[str, Any](weights)))
-        rounds[name] = values_of(trial.ask_all(configured=fewer))
+    for name, expand in WITHOUT.items():
+        rounds[name] = values_of(trial.ask_all(configured=replace(plain, expand=expand)))
     return rounds
 
 
