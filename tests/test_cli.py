@@ -268,6 +268,11 @@ def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
             "all@10",
             "mrr@10",
             "ndcg@10",
+            "any@5",
+            "any@10",
+            "session@5",
+            "session@10",
+            "answered",
             "latency_ms",
             "phases_ms",
         )

@@ -17,6 +17,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 from measure import kept
 from memento.evaluation import (
     Estimate,
+    Report,
+    Trial,
     align_columns,
     estimate_difference,
     format_difference,
@@ -33,7 +36,7 @@ from memento.evaluation import (
 )
 from memento.retrieval.signals import SIGNALS as REGISTERED
 from memento.retrieval.signals import with_weights
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, ExpandSettings, Settings
 from weights import SEED, SIGNALS, Sheet, save, taken
 
 
@@ -52,12 +55,16 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "all words": of_kind("words"),
     "conversation": of_kind("conversation"),
     "priors": of_kind("priors"),
+    "links": ("link", "shared", "tie"),
     "EXPAND": of_phase("expand"),
     "ANCHOR and EXPAND": of_phase("anchor", "expand"),
 }
 """What is switched off together: kinds of evidence, and the phases after LAND; ANCHOR without EXPAND is `subject`."""
 
 METRICS = ("recall@5", "recall@10")
+
+WITHOUT = {"successions": ExpandSettings(successions=0.0), "turns": ExpandSettings(turns=0.0)}
+"""Edges that the walk goes over, and the settings of EXPAND that leave them out; they are asked again, as ANCHOR's rows are."""
 
 Round = Mapping[str, NDArray[np.float64]]
 """Metric → (questions,) what each question reaches, 0..1."""
@@ -101,14 +108,28 @@ def measured(folder: Path, chosen: Namespace) -> tuple[Round, dict[str, Round]]:
         prepare_trial(data, configured=configured, progress=progress, keep=chosen.keep) as trial,
     ):
         sheets = taken(trial, configured)
+        rounds: dict[str, Round] = {f"− {name}": one for name, one in ask_without_edges(trial, plain).items()}
     if chosen.keep:  # for `weights.py`, which looks at what weighs something by default
         save([replace(one, values=one.values[:, : len(SIGNALS)]) for one in sheets], chosen.keep / f"{data.name}.npz")
     off: dict[str, Sequence[str]] = {**{name: (name,) for name in SIGNALS}, **GROUPS}
-    rounds = {
+    rounds |= {
         f"− {name}": weighed(sheets, with_weights(plain, **dict.fromkeys(some, 0.0))) for name, some in off.items()
     }
     rounds |= {f"+ {name}": weighed(sheets, with_weights(plain, **{name: weight})) for name, weight in ON.items()}
     return weighed(sheets, plain), rounds
+
+
+def ask_without_edges(trial: Trial, plain: Settings) -> dict[str, Round]:
+    """What is reached without the rows of ANCHOR, and without some edges of the walk."""
+    with patch("memento.retrieval.anchor.find_anchors", lambda *_: ()):
+        rounds = {"rows of ANCHOR": values_of(trial.ask_all(configured=plain))}
+    for name, expand in WITHOUT.items():
+        rounds[name] = values_of(trial.ask_all(configured=replace(plain, expand=expand)))
+    return rounds
+
+
+def values_of(report: Report) -> Round:
+    return {metric: np.array(report.list_values(metric)) for metric in METRICS}
 
 
 def weighed(sheets: Sequence[Sheet], settings: Settings) -> Round:

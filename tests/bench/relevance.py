@@ -1,8 +1,8 @@
 """
 How surely does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
-Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, where there is one `unanswerable.jsonl`; see `memento.evaluation`),
-which the caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
+Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, perhaps `unanswerable.jsonl`; see `memento.evaluation`), which the
+caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
 Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
 a conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
@@ -138,9 +138,7 @@ def elsewhere(question: Question, scopes: Sequence[str | None], choose: random.R
 def ask(trial: Trial, question: Question | None, kind: str, dataset: str) -> Iterator[Sheet]:
     if question:
         found = measure(trial.memento, question.text, namespace_of(question.scope), question.as_of)
-        gold = [
-            bool({trial.find_document(IRI(note)) for note in notes} & set(question.grades)) for notes in found.notes
-        ]
+        gold = [bool({trial.find_document(note) for note in notes} & set(question.grades)) for notes in found.notes]
         yield from found.as_sheets(dataset, kind, gold)
 
 
@@ -166,7 +164,7 @@ class Measured:
     asked: dict[str, float]
     fits: dict[str, Array]
     texts: list[str]
-    notes: list[list[str]]
+    notes: list[list[IRI]]
     is_led: bool
 
     def as_sheets(self, dataset: str, kind: str, gold: Sequence[bool]) -> Iterator[Sheet]:

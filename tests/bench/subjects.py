@@ -109,7 +109,7 @@ def worth(folder: Path, consolidate: bool, model: str, *, guess: bool) -> Report
 
 def guessing(on: bool) -> AbstractContextManager[object]:
     """While it lasts, texts give their subject's names, or none."""
-    return patch("memento.search.links.aliases", aliases if on else lambda content, title: ())
+    return patch("memento.search.mentions.aliases", aliases if on else lambda content, title: ())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from memento.retrieval.signals import with_weights
 from memento.search.indexes import View
 from memento.search.labels import Labels
 from memento.search.links import Joined
-from memento.search.neighbourhood import EdgeWeights, look_around
+from memento.search.neighbourhood import look_around
 from memento.settings import ExpandSettings
 from memento.time import now
 
@@ -121,7 +121,7 @@ def test_the_walk_gives_the_ranks_of_the_power_iteration_to_what_may_be_seen(fil
     ed, tim = (known.iri(known.find(name)[0].tolist()[0]) for name in ("ed wood", "tim burton"))
     anchors = tuple(Anchor(iri=iri, name="", weight=weight, named=True) for iri, weight in ((ed, 0.1), (tim, 0.2)))
     seeds = nodes, np.array([1.0, 0.5], dtype=np.float32)
-    around = look_around(nodes, [known.number(ed), known.number(tim)], view, joined, EdgeWeights())
+    around = look_around(nodes, [known.number(ed), known.number(tim)], view, joined, ExpandSettings())
     restart = np.zeros(len(around.csr))
     restart[around.find(nodes)] = [0.5, 0.5 * 0.25]
     restart[[around.places[known.number(iri)] for iri in (ed, tim)]] = [0.1, 0.2]

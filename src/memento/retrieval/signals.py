@@ -524,8 +524,15 @@ def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
 def score_walk(
     law: Law, seeds: Seeds, anchors: Sequence[Anchor], view: View, joined: Joined, walking: ExpandSettings
 ) -> Signal:
-    """Return the rank of each memory on a walk from the best memories and from the anchors."""
-    return law(seeds, anchors, view, joined, walking)
+    """
+    Return the rank of each memory on a walk from the best memories and from the anchors; 0 for the turns of a conversation.
+
+    There everybody is near everything by the few who talk, as with the names that memories share.
+    """
+    found = law(seeds, anchors, view, joined, walking)
+    for passages in view.passages():
+        found[passages.turn_nodes()] = 0.0
+    return found
 
 
 @signal(

@@ -150,7 +150,9 @@ def compare(question: Question, nodes: Sequence[int]) -> Likeness:
         / (sum(idf[term] for term in wanted) or 1.0)
         for wanted in (idf.keys(), names)
     )
-    noted = np.all([passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0 for passages in view.passages()], axis=0)
+    noted = np.ones(len(nodes), dtype=np.bool_)
+    for passages in view.passages():
+        noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
     return Likeness(vectors @ vectors.T, near, covered, named, noted)
 
 

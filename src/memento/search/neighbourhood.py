@@ -4,8 +4,8 @@ What is around some memories in the graph, as a small graph of its own to walk o
     memories ── mem:about, mem:mentions ── anchors ── memories ── …
         └── successions, neighbouring turns, associations ── memories
 
-*Guarantees:* every edge is one of the graph as it is now. Two anchors that go by one name are one place, whoever described them. Of
-the user, whom most is about, there is none.
+*Guarantees:* every edge is one of the graph as it is now. Two anchors that go by one name are one place, whoever described them.
+The user, whom most is about, leads on only where the walk starts there.
 
 *But:* it reaches two memories far. An anchor that more than 3 % of the memories mention leads nowhere, and of all others the rarest
 first, up to `MOST` mentions.
@@ -19,11 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memento.iris import user_of
 from memento.rank.walks import Csr, rarity
 from memento.search.arrays import distinct
 from memento.search.indexes import View
 from memento.search.links import COMMON, Joined
 from memento.search.nodes import Ids
+from memento.settings import ExpandSettings
 
 MOST = 6_000
 """Mentions that are followed."""
@@ -32,16 +34,6 @@ FEW = 12
 
 Places = NDArray[np.int64]
 Edges = tuple[Ids, Ids, NDArray[np.float64]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeWeights:
-    """What an edge of each kind weighs beside one of `mem:about`; an edge to an anchor also as much as that is rare."""
-
-    mention: float = 1.0
-    succession: float = 1.0
-    turn: float = 1.0
-    association: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,13 +49,16 @@ class Neighbourhood:
         return np.searchsorted(self.memories, memories).astype(np.int64)
 
 
-def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: EdgeWeights) -> Neighbourhood:
+def look_around(
+    seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, weights: ExpandSettings
+) -> Neighbourhood:
     """
     Return what is around some memories and some anchors.
 
     Args:
         seeds: distinct memories.
         anchors: by number.
+        weights: of the edges that lead to no anchor; one that does weighs as much as the anchor is rare.
     """
     links = view.links()
     beside = _beside(seeds, view, weights)
@@ -72,49 +67,56 @@ def look_around(seeds: Ids, anchors: Sequence[int], view: View, joined: Joined, 
     for graph in links:
         leading |= dict.fromkeys(graph.gather(near)[1].tolist())
     groups = _join_anchors(leading, view)
-    found: list[tuple[int, int, list[Ids]]] = []
     common = max(COMMON * joined.n, FEW)
-    for place, some in enumerate(groups):
-        parts = [nodes for graph in links for one in some if (nodes := graph.mentioning(one)).size]
-        found.append((sum(map(len, parts)), place, parts))
+    rarest = sorted(
+        (sum(graph.frequency(one) for graph in links for one in some), place) for place, some in enumerate(groups)
+    )
     reached, followed = [near], 0
-    for df, _, parts in sorted(found, key=lambda one: one[:2]):
+    for df, place in rarest:
         followed += df
         if df > common or followed > MOST:
             break
-        reached += parts
-    reached_by_anchors = distinct(np.concatenate(reached))
+        reached += [graph.mentioning(one) for graph in links for one in groups[place]]
+    mine = _memories_of_user(leading, view)
+    reached_by_anchors = distinct(np.concatenate([*reached, *(nodes[:MOST] for nodes in mine.values())]))
     successions = _follow_successions(reached_by_anchors, view, weights)
     memories = distinct(np.concatenate([reached_by_anchors, successions[1]]).astype(np.int32))
     memories = memories[view.indexes.nodes.among(memories, view.graphs, "memory")]
     first, second = (np.concatenate([beside[end], successions[end]]) for end in (0, 1))
     edges = first, second, np.concatenate([beside[2], successions[2]])
-    return _build(memories, groups, edges, view, joined, weights)
+    return _build(memories, groups, edges, mine, view, joined)
 
 
-def _beside(seeds: Ids, view: View, weights: EdgeWeights) -> Edges:
+def _memories_of_user(anchors: dict[int, None], view: View) -> dict[int, Ids]:
+    """Return the user's number and the memories about them, where the user is among some anchors."""
+    user = user_of(view.graphs[0])
+    number, node = view.indexes.links.anchors.number(user), view.indexes.nodes.find(user)
+    return {} if node is None or number not in anchors else {number: view.indexes.adjacency.memories(node)}
+
+
+def _beside(seeds: Ids, view: View, weights: ExpandSettings) -> Edges:
     """Return the turns beside some seeds and what they are associated with: (e,) from, to and weight."""
     indexes = view.indexes
     edges: list[tuple[int, int, float]] = []
     for seed in seeds.tolist():
         for _, arc in indexes.associations.of(seed):
             other = arc.target if arc.source == seed else arc.source
-            edges.append((seed, other, weights.association * arc.weight))
-    if weights.turn:
+            edges.append((seed, other, weights.associations * arc.weight))
+    if weights.turns:
         for passages in view.passages():
             turns = seeds[passages.session_of(seeds) >= 0]
             for row, turn in zip(passages.neighbours(turns), turns.tolist(), strict=True):
-                edges += [(turn, int(other), weights.turn) for other in row.tolist() if other >= 0]
+                edges += [(turn, int(other), weights.turns) for other in row.tolist() if other >= 0]
     return _to_columns(edges)
 
 
-def _follow_successions(memories: Ids, view: View, weights: EdgeWeights) -> Edges:
+def _follow_successions(memories: Ids, view: View, weights: ExpandSettings) -> Edges:
     """Return the successions that begin or end at some memories: (e,) from, to and weight."""
     successions = view.indexes.successions
     if not len(successions):
         return _to_columns([])
     pairs = {(min(one, other), max(one, other)) for one in memories.tolist() for other in successions.beside(one)}
-    return _to_columns([(*pair, weights.succession) for pair in sorted(pairs)])
+    return _to_columns([(*pair, weights.successions) for pair in sorted(pairs)])
 
 
 def _to_columns(edges: Iterable[tuple[int, int, float]]) -> Edges:
@@ -147,9 +149,9 @@ def _build(
     memories: Ids,
     groups: list[list[int]],
     beside: Edges,
+    mine: dict[int, Ids],
     view: View,
     joined: Joined,
-    weights: EdgeWeights,
 ) -> Neighbourhood:
     """Return the graph of some memories: the anchors that lead to them, and those that two of them share."""
     m = len(memories)
@@ -158,6 +160,9 @@ def _build(
         (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)),
         *(graph.gather(memories) for graph in view.links()),
     ]
+    for number, about in mine.items():
+        inside = np.isin(memories, about)
+        arcs.append((np.flatnonzero(inside), np.full(int(inside.sum()), number, dtype=np.int64)))
     rows, columns = (np.concatenate(column) for column in zip(*arcs, strict=True))
     numbers, inverse, times = np.unique(columns, return_inverse=True, return_counts=True)
     local = np.full(len(numbers), -1, dtype=np.int64)
@@ -178,8 +183,9 @@ def _build(
     for place, some in enumerate(groups):
         if place in of_place:  # how many memories mention it in all
             degree[of_place[place]] = sum(graph.frequency(one) for graph in view.links() for one in some)
+            degree[of_place[place]] += sum(len(mine[one]) for one in some if one in mine)
     rare = rarity(np.maximum(degree, 1), max(joined.n, 1))
-    strength = weights.mention * rare[target]
+    strength = rare[target]
     source, other, weight = beside
     inside = np.isin(other, memories) & np.isin(source, memories)
     first, second = (np.searchsorted(memories, ends[inside]).astype(np.int64) for ends in (source, other))

@@ -104,6 +104,11 @@ class ExpandSettings:
     epsilon: Annotated[float, Meta(gt=0)] = knob(
         3e-5, "rank that the walk leaves behind for each link of a node; smaller is slower"
     )
+    successions: Amount = knob(
+        1.0, "weight of an edge to what a memory ended, when one to a rare name weighs 1; 0 for none"
+    )
+    turns: Amount = knob(1.0, "the same for an edge to the turns beside one of a conversation")
+    associations: Amount = knob(1.0, "the same for an association, times its own weight")
     active: Share = knob(0.3, "engine spread: activation of the best memory at the start; with more all end at 1")
     steps: Natural = knob(3, "engine spread: how often activation is passed on")
     decay: Share = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")

@@ -1,0 +1,56 @@
+"""Two memories that hardly hold together are linked though no table knows what they are about; both stay."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from measure import fresh_memory
+from memento.consolidation.rules.rivals import topics
+
+RIVALS = (
+    "PREFIX mem: <http://purl.org/memento/> SELECT ?one WHERE { ?r mem:rival ?m . ?m mem:content ?one } ORDER BY ?one"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Our optician is Dr. Varga.", "Dr. Varga has retired, as the optician's sign says."),
+        ("Prints come from the shop of Milo Vance.", "The print shop of Milo Vance has closed."),
+        ("The mooring costs 40 a metre here.", "The mooring here: the new list says 55 a metre."),
+    ],
+)
+def test_what_hardly_holds_together_is_linked_and_both_stay(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2024-01-10")
+        told = memento.note(new, at="2025-01-10")
+        body, _ = memento.query(RIVALS, accept="text/csv")
+        linked = [row["one"] for row in csv.DictReader(io.StringIO(body.decode()))]
+
+    assert not told.invalidated
+    assert any(old.split()[-1].rstrip(".") in one for one in linked)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Varga is my optician's name.", "Kolbe on the river sells paper."),
+        ("Kolbe lives in Tarn.", "Kolbe has retired."),
+        ("The mooring costs 40 a metre here.", "Bread costs 3 a loaf."),
+    ],
+)
+def test_what_may_hold_together_is_not_linked(old: str, new: str) -> None:
+    with fresh_memory("trigram") as memento:
+        memento.note(old, at="2024-01-10")
+        memento.note(new, at="2025-01-10")
+        body, _ = memento.query(RIVALS, accept="text/csv")
+
+    assert len(list(csv.DictReader(io.StringIO(body.decode())))) == 0
+
+
+def test_who_is_the_holder_of_something_speaks_of_what_is_held() -> None:
+    assert frozenset({"warden"}) in topics("Otis Lamb is our warden now.")
+    assert topics("Otis Lamb is a warden.") == (frozenset({"oti", "lamb"}),)
