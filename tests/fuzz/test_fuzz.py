@@ -23,6 +23,7 @@ from conftest import OFFLINE
 from doors import serving
 from fuzz.generators import Queries, count_up, draw_body, draw_note, mutate
 from memento.errors import MementoError
+from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.web.app import create_app
 from memento.iris import MEM, graph_iri
 from memento.model import Quad
@@ -83,7 +84,9 @@ def test_queries_are_answered_as_the_engine_answers_them(fuzzed: Memento) -> Non
         is_whole = query.count("LIMIT") == 0 and "NOW()" not in query
         if not query.split("> ", 1)[1].startswith("ASK") or not is_whole:
             continue
-        with fuzzed.service.stores.graph.reading() as store:
+        graph = fuzzed.service.stores.graph
+        assert isinstance(graph, Oxigraph)
+        with graph.reading() as store:
             found = store.query(query, default_graph=default, named_graphs=named)
         assert json.loads(body)["boolean"] == bool(found), (seed, query)
 
