@@ -95,8 +95,9 @@ def main() -> int:
         count += 1
         if survives(mutant):
             left.append(name)
-            print(f"survived{'' if name in explained else ', unexplained'}: {name}", flush=True)
-    print(f"{count} mutants, {len(left)} survived")
+            sys.stdout.write(f"survived{'' if name in explained else ', unexplained'}: {name}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{count} mutants, {len(left)} survived\n")
     return int(any(name not in explained for name in left))
 
 
