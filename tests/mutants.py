@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,9 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], object]]]:
     if isinstance(node, ast.BoolOp):
         yield "and/or", lambda one: setattr(one, "op", _OTHER[type(one.op)])
         for at in range(len(node.values)):
-            yield f"without its part {at + 1}", lambda one, at=at: one.values.pop(at) if len(one.values) > 1 else None
+            yield f"without its part {at + 1}", partial(_drop_part, at=at)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield "without not", lambda one: setattr(one, "op", ast.UAdd()) or setattr(one, "operand", _truth(one.operand))
+        yield "without not", _drop_not
     if isinstance(node, ast.If):
         yield "if always", lambda one: setattr(one, "test", ast.Constant(True))
         yield "if never", lambda one: setattr(one, "test", ast.Constant(False))
@@ -66,8 +67,12 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Callable[[Any], object]]]:
         yield "returns nothing", lambda one: setattr(one, "value", ast.Constant(None))
 
 
-def _truth(operand: ast.expr) -> ast.expr:
-    return ast.Call(func=ast.Name("bool", ast.Load()), args=[operand], keywords=[])
+def _drop_not(node: Any) -> None:
+    node.op, node.operand = ast.UAdd(), ast.Call(func=ast.Name("bool", ast.Load()), args=[node.operand], keywords=[])
+
+
+def _drop_part(node: Any, at: int) -> None:
+    node.values.pop(at)
 
 
 def survives(tree: ast.Module) -> bool:

@@ -72,7 +72,8 @@ def said(memento: Memento) -> set[Quad]:
 
 def test_queries_are_answered_as_the_engine_answers_them(fuzzed: Memento) -> None:
     visible = fuzzed.context.visible_graphs(fuzzed.context.scope(None))
-    default, named = ([ox.NamedNode(name) for name in names] for names in (visible.default, visible.named))
+    default: list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] = [ox.NamedNode(name) for name in visible.default]
+    named: list[ox.NamedNode | ox.BlankNode] = [ox.NamedNode(name) for name in visible.named]
     fuzzed.infer()
     for seed in seeds():
         query = Queries(seed).draw()
