@@ -98,7 +98,7 @@ def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) 
     assert isinstance(found, Recollection)
     assert found.memories == memento.recall("Where do I work?", k=1).memories
     explained = client.recall("Where do I work?", k=1, gate=False, explain=True)
-    assert explained.memories == memento.recall("Where do I work?", k=1, explain=True).memories
+    assert explained.memories == memento.recall("Where do I work?", k=1, gate=False, explain=True).memories
     assert explained.sparql
     assert [one.iri for one in client.list()] == [*stored.memories]
     then: dict[str, Any] = {"as_of": "2025-01-01", "believed_at": now(), "limit": 3}

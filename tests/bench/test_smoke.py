@@ -167,7 +167,12 @@ def test_an_ablation_has_a_row_for_each_thing_that_is_off(
     recorded = json.loads((tmp_path / "results" / "ablation.json").read_text(encoding="utf-8"))
     assert list(recorded) == ["left", "right"]
     assert recorded["right"]["figures"] == tables["right"]
-    assert set(recorded["left"]["figures"]["off"]) == {*weights.SIGNALS, *ablation.GROUPS}
+    assert set(recorded["left"]["figures"]["off"]) == {
+        *weights.SIGNALS,
+        *ablation.GROUPS,
+        *ablation.WITHOUT,
+        "rows of ANCHOR",
+    }
     assert set(recorded["left"]["figures"]["on"]) == set(ablation.ON)
 
 

@@ -43,6 +43,17 @@ def test_what_is_a_word_or_known_or_short_or_too_far_off_stays(question: str) ->
     assert read(question, words) == question
 
 
+def test_a_word_longer_than_any_is_left_as_it_is_at_once() -> None:
+    looked_up: list[str] = []
+
+    def count(stem: str) -> int:
+        looked_up.append(stem)
+        return 0
+
+    assert correct_spelling("x" * 100_000, frozenset[str]().__contains__, count) == "x" * 100_000
+    assert not looked_up
+
+
 def test_a_first_letter_is_never_changed() -> None:
     assert all(word[0] == "t" for word in list_edits("tea"))
 

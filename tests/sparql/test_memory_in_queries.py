@@ -179,7 +179,9 @@ def test_similarity_is_the_cosine_of_text_and_memory(told: Memento) -> None:
 
     assert len(found) == len(NOTES)
     assert found[0][0] == "USER likes green tea."
-    assert {content: float(score) for content, score in found} == pytest.approx(expected, abs=1e-5)
+    assert {content: float(score) for content, score in found} == pytest.approx(
+        expected, abs=1e-3
+    )  # kept in half precision
 
 
 def test_similarity_filters_binds_and_compares_with_several_texts_and_with_memories(told: Memento) -> None:

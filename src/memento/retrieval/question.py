@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from memento.ports import Vectors
     from memento.search.indexes import View
 
-SHORTEST = 4
-"""Letters of a word that is corrected: shorter ones have too many neighbours."""
+SHORTEST, LONGEST_WORD = 4, 24
+"""Letters of a word that is corrected: shorter ones have too many neighbours, of longer ones there are too many forms to try."""
 
 _WORD = re.compile(r"[A-Za-z]+")
 _WHEN = re.compile(
@@ -234,7 +234,12 @@ def correct_spelling(question: str, is_word: Callable[[str], bool], frequency: C
 
     def correct_word(match: re.Match[str]) -> str:
         word, small = match[0], match[0].lower()
-        if len(small) < SHORTEST or small in STOP_WORDS or is_word(small) or any(map(frequency, tokens(small))):
+        if (
+            not SHORTEST <= len(small) <= LONGEST_WORD
+            or small in STOP_WORDS
+            or is_word(small)
+            or any(map(frequency, tokens(small)))
+        ):
             return word
         is_name = word[0].isupper()
         forms = {
