@@ -26,6 +26,7 @@ from memento.model.stored import (
     Rivalry,
     Session,
     Statement,
+    StepState,
     Update,
     User,
     prop,
@@ -35,9 +36,6 @@ Outcome = Literal["success", "partial", "failure"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "partial", "failure")
 LEAST_REWARD, MOST_REWARD = -0.2, 1.0
 """What a task may have earned."""
-
-StepState = Literal["pending", "done", "skipped", "failed"]
-"""How far a trajectory or one of its steps has come."""
 
 Section = Literal["positive", "negative"]
 """Whether a case is shown to be followed or to be avoided."""
