@@ -368,7 +368,7 @@ class ClientSettings:
     keys: KeysSettings = field(default_factory=KeysSettings)
 
 
-def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
+def load_client(file: Path | None = None) -> ClientSettings:
     """
     Load what a client of a running service goes by, as `load` does, and nothing else.
 
@@ -377,7 +377,7 @@ def load_client(file: Path | None = None, environment: Mapping[str, str] | None 
     Raises:
         SettingsError: an unknown key of these groups, or a value of the wrong type.
     """
-    environment = _gather_environment(file) if environment is None else environment
+    environment = _gather_environment(file)
     settings, _ = _overlay_config_file(ClientSettings(), file, environment)
     if file is not None and file.is_file():
         settings = _overlay(settings, read_toml(file, environment), source=str(file))
@@ -424,10 +424,9 @@ def with_engine(settings: Settings, engine: str) -> Settings:
     return replace(settings, land=replace(settings.land, engine=engine))
 
 
-def home_and_namespace(environment: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
+def home_and_namespace() -> tuple[str | None, str | None]:
     """Return `MEMENTO_HOME` and `MEMENTO_NAMESPACE`, or None where they are unset or empty."""
-    environment = os.environ if environment is None else environment
-    return environment.get("MEMENTO_HOME") or None, environment.get("MEMENTO_NAMESPACE") or None
+    return os.environ.get("MEMENTO_HOME") or None, os.environ.get("MEMENTO_NAMESPACE") or None
 
 
 def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
