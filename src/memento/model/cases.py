@@ -212,11 +212,9 @@ Node = (
 
 Zoom = Literal["case", "subtask", "community"]
 """How large what one looks at is."""
-ZOOMS: tuple[Zoom, ...] = ("case", "subtask", "community")
 
 Tilt = Literal["embedding", "keyword", "graph", "temporal"]
 """By what it is put in order."""
-TILTS: tuple[Tilt, ...] = ("embedding", "keyword", "graph", "temporal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -480,7 +478,6 @@ of a model or a tool, and it can go on; or it waits for a word about a call that
 
 Doubt = Literal["ask", "repeat", "skip"]
 """What to do about a call of a tool that may have happened before the process ended: wait to be told, make it again, or pass on."""
-DOUBTS: tuple[Doubt, ...] = ("ask", "repeat", "skip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
