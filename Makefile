@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit wheel bench crash coverage docs release yasgui clean
+.PHONY: run test install format lint types unit wheel bench crash soak fuzz mutants coverage docs release yasgui clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -43,6 +43,20 @@ bench: $(VENV)/.installed
 
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest -m crash
+
+# Mixed load on a running service: memory, descriptors, threads and disk, printed and bounded.
+HOURS ?= 1
+soak: $(VENV)/.installed
+	$(BIN)/python tests/bench/soak.py --hours $(HOURS)
+
+# What `make test` does for some seconds, each of seven tests for so many: ten minutes in all. `SECONDS=500` is an hour.
+SECONDS ?= 85
+fuzz: $(VENV)/.installed
+	FUZZ_S=$(SECONDS) FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} $(BIN)/python -m pytest -n 0 tests/fuzz
+
+# Changes one thing after the other in the code of rights, and looks whether a test notices; docs/mutants.md explains what survives.
+mutants: $(VENV)/.installed
+	$(BIN)/python tests/mutants.py
 
 # Tracing makes tests a third slower, so that CI's `make test` goes without it; this prints the table and writes docs/coverage.md.
 coverage: $(VENV)/.installed

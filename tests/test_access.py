@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memento.access import OWNER, Access, Caller, Right, Tokens, admit
+from memento.access import OWNER, Access, Caller, Right, Tokens, admit, parse_right
 from memento.errors import Conflict, Forbidden, InputError, MementoError, NotFound, SettingsError, Unauthorised
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -199,3 +199,15 @@ def test_a_token_lets_its_holder_in_from_anywhere(header: str, tokens: Tokens) -
     far = Caller(address="10.0.0.7", method="POST", headers=headers)
 
     assert admit(far, tokens, required=True).tenant == "acme"
+
+
+def test_a_right_is_parsed_and_another_word_refused() -> None:
+    assert [parse_right(name) for name in ("read", "write", "admin")] == ["read", "write", "admin"]
+    with pytest.raises(InputError, match="owner"):
+        parse_right("owner")
+
+
+def test_callers_of_different_tokens_and_tenants_have_different_shares() -> None:
+    callers = [Access(), Access(name="phone"), Access(tenant="acme"), Access(tenant="acme", name="phone")]
+
+    assert len({one.caller for one in callers}) == len(callers)

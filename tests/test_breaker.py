@@ -27,7 +27,7 @@ def opened(clock: Clock) -> Breaker:
     return breaker
 
 
-def test_it_opens_after_the_last_of_some_failures_in_a_row() -> None:
+def test_it_opens_after_the_last_of_some_failures() -> None:
     breaker = opened(Clock())
 
     assert breaker.state == "open"
@@ -35,13 +35,41 @@ def test_it_opens_after_the_last_of_some_failures_in_a_row() -> None:
     assert breaker.rest_s == 10.0
 
 
-def test_a_success_between_failures_keeps_it_closed() -> None:
-    breaker = Breaker(2, 10.0, Clock())
-    for _ in range(5):
+def test_failures_count_among_the_latest_ten_requests_whatever_stands_between_them() -> None:
+    breaker = Breaker(5, 10.0, Clock())
+    for _ in range(4):
         breaker.record_failure()
         breaker.record_success()
+    states = [breaker.state]
+    breaker.record_failure()
+    states.append(breaker.state)
+    assert states == ["closed", "open"]
 
-    assert breaker.state == "closed"
+    seldom = Breaker(5, 10.0, Clock())
+    for _ in range(20):
+        seldom.record_failure()
+        seldom.record_success()
+        seldom.record_success()
+    assert seldom.state == "closed"
+
+
+def test_the_rest_doubles_up_to_five_minutes_while_it_keeps_failing_and_begins_again_after_a_success() -> None:
+    clock = Clock()
+    breaker = Breaker(1, 30.0, clock)
+    breaker.record_failure()
+    rests = []
+    for _ in range(6):
+        rests.append(breaker.rest_s)
+        clock.now += breaker.rest_s
+        assert breaker.allows()
+        breaker.record_failure()
+    clock.now += breaker.rest_s
+    assert breaker.allows()
+    breaker.record_success()
+    breaker.record_failure()
+
+    assert rests == [30.0, 60.0, 120.0, 240.0, 300.0, 300.0]
+    assert breaker.rest_s == 30.0
 
 
 def test_after_the_rest_one_request_tries_and_the_others_wait() -> None:
@@ -56,12 +84,12 @@ def test_the_one_that_tries_decides() -> None:
     breaker = opened(clock := Clock())
     states = []
     for report in (breaker.record_failure, breaker.record_success):
-        clock.now += 10.0
+        clock.now += breaker.rest_s
         breaker.allows()
         report()
         states.append((breaker.state, breaker.rest_s))
 
-    assert states == [("open", 10.0), ("closed", 0.0)]
+    assert states == [("open", 20.0), ("closed", 0.0)]
 
 
 def test_one_that_tries_and_never_tells_does_not_close_the_way_for_good() -> None:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Literal
+
+WINDOW = 10
+"""Requests that are looked back on."""
+LONGEST_S = 300.0
+"""The longest rest of a service that keeps failing."""
 
 State = Literal["closed", "open", "half-open"]
 
 
 class Breaker:
     """
-    Closed until `failures` in a row; then open for `rest_s` seconds; then half-open: one request tries, and decides.
+    Closed until `failures` of the latest ten requests; then open for `rest_s` seconds; then half-open: one request tries.
+
+    Where that one fails, the rest is twice as long as before, up to five minutes; where it succeeds, all is forgotten.
 
     May be shared by threads. Source: Nygard, Release It! (2007), "Circuit Breaker".
 
@@ -35,7 +43,8 @@ class Breaker:
         self.failures = failures
         self._rest_s = rest_s
         self._clock = clock
-        self._in_a_row = 0
+        self._latest: deque[bool] = deque(maxlen=max(WINDOW, failures))  # whether each failed
+        self._rest, self._tries = rest_s, False
         self._until: float | None = None  # None while closed
         self._lock = threading.Lock()
 
@@ -62,18 +71,26 @@ class Breaker:
             if now < self._until:
                 return False
             # The others wait while this one tries; should it never report, another may try after the same rest.
-            self._until = now + self._rest_s
+            self._until, self._tries = now + self._rest, True
             return True
 
     def record_success(self) -> None:
         """Record that the service answered: closed, whatever it was."""
         with self._lock:
-            self._in_a_row = 0
-            self._until = None
+            if self._until is not None:
+                self._latest.clear()
+            self._latest.append(False)
+            self._until, self._rest, self._tries = None, self._rest_s, False
 
     def record_failure(self) -> None:
-        """Record that the service did not answer; open at the last of `failures` in a row, and at once when it was being tried."""
+        """Record that the service did not answer; open at the last of `failures`, and at once when it was being tried."""
         with self._lock:
-            self._in_a_row += 1
-            if self._until is not None or self._in_a_row >= self.failures:
-                self._until = self._clock() + self._rest_s
+            self._latest.append(True)
+            now = self._clock()
+            if self._until is not None:
+                if self._tries:  # a request that was under way when it opened says nothing new
+                    self._tries = False
+                    self._rest = min(2 * self._rest, max(LONGEST_S, self._rest_s))
+                self._until = now + self._rest
+            elif sum(self._latest) >= self.failures:
+                self._until = now + self._rest

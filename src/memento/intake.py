@@ -242,6 +242,7 @@ class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     at: datetime | None = None
     about: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     def to_row(self) -> CaseRow:
         """Return the same as it is kept."""
@@ -253,6 +254,7 @@ class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             at=self.at,
             about=self.about,
             derived_from=self.derived_from,
+            tags=self.tags,
         )
 
 
@@ -265,7 +267,7 @@ def parse_case_row(line: bytes) -> CaseRow:
 
     >>> parse_case_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
     Traceback (most recent call last):
-    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from
+    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from, tags
     """
     try:
         return decode(CaseLine, line).to_row()

@@ -200,6 +200,9 @@ def policy_iri(graph: str, name: str) -> IRI:
     return IRI(f"urn:memento:policy:{uuid5(NAMESPACE_URL, f'{graph} {name}')}")
 
 
+TAGS = "urn:memento:tag:"
+
+
 def tag_iri(name: str) -> IRI:
     """
     Return the IRI of the tag of that name, however it is spelled.
@@ -207,7 +210,22 @@ def tag_iri(name: str) -> IRI:
     >>> tag_iri("To do"), tag_iri("to do")
     ('urn:memento:tag:to%20do', 'urn:memento:tag:to%20do')
     """
-    return IRI(f"urn:memento:tag:{quote(' '.join(name.split()).casefold(), safe='')}")
+    return IRI(f"{TAGS}{quote(' '.join(name.split()).casefold(), safe='')}")
+
+
+def is_tag(iri: IRI) -> bool:
+    """Tell whether an IRI is that of a tag."""
+    return iri.startswith(TAGS)
+
+
+def tag_name(iri: IRI) -> str:
+    """
+    Return the name of a tag by its IRI.
+
+    >>> tag_name(tag_iri("To do"))
+    'to do'
+    """
+    return unquote(iri.removeprefix(TAGS))
 
 
 def key_iri(anchor: str) -> IRI:

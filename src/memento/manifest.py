@@ -266,8 +266,8 @@ class World:
     importance: NDArray[np.float64]
     season: NDArray[np.int8]
     touched: NDArray[np.bool_]
-    last: tuple[str, int]
-    """What happened last, in a word, and to which node."""
+    last: tuple[str, int, float]
+    """What happened last, in a word, to which node, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,18 +286,40 @@ class MapData:
     accesses: NDArray[np.float64]
 
 
-def draw_manifest(scope: Scope, at: datetime, parts: Backends) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that was done to a memory as a whole or to some memories: when, in a word or two, and to which."""
+
+    at: datetime
+    what: str
+    memories: tuple[IRI, ...] = ()
+
+
+def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happening | None = None) -> Manifest:
     """
     Draw the map of what is current in the namespace's graphs.
+
+    Args:
+        happened: what was done last that the numbers of memories do not tell.
 
     Holds the lock of the indexes only while it reads them, a portion at a time, never while it computes.
     """
     with parts.indexes.lock:
         data = read_map_data(scope, at, parts)
     world = build_world(data, read_key_links(data.memories, parts), at)
-    return _describe_world(
-        world, analyse_graph(world.csr, world.energy, world.importance, world.touched), scope, at, parts
-    )
+    structure = analyse_graph(world.csr, world.energy, world.importance, world.touched)
+    manifest = _describe_world(world, structure, scope, at, parts)
+    if happened and world.memories and happened.at.timestamp() >= world.last[2]:
+        manifest = replace(manifest, recent=_describe_happening(happened, scope, parts))
+    return replace(manifest, text=write_text(manifest))
+
+
+def _describe_happening(happened: Happening, scope: Scope, parts: Backends) -> str:
+    iris = list(happened.memories)
+    rows = parts.graph.select("library/listed", scope.readable, memory=iris) if iris else []
+    texts = {str(row["memory"]): shorten(str(row["content"]), _TEXT) for row in rows}
+    named = " → ".join(texts[iri] for iri in iris if iri in texts)
+    return f"{happened.what}: {named}" if named else happened.what
 
 
 def read_map_data(scope: Scope, at: datetime, parts: Backends) -> MapData:
@@ -381,14 +403,16 @@ def _link_anchors(source: Ids, target: Ids) -> tuple[tuple[Ids, Ids], NDArray[np
     return (unique_pairs[distinct, 0], unique_pairs[distinct, 1]), counts[distinct].astype(np.float64)
 
 
-def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int]:
-    """Find what happened last and to which memory, of several at once the latest made; times are (n,), none is not a number."""
+def _find_last_event(times: dict[str, NDArray[np.float64]]) -> tuple[str, int, float]:
+    """
+    Find what happened last, to which memory and when, of several at once the latest made; times are (n,), none is not a number.
+    """
     count = len(times["told"])
     if not count:
-        return "", 0
+        return "", 0, 0.0
     latest_first = np.nan_to_num(np.stack(list(times.values())), nan=-np.inf)[:, ::-1]
     place, node = divmod(int(np.argmax(latest_first)), count)
-    return list(times)[place], count - 1 - node
+    return list(times)[place], count - 1 - node, float(latest_first[place, node])
 
 
 def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, parts: Backends) -> Manifest:
@@ -412,7 +436,7 @@ def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, 
         return tuple(place(node, float(found.rank[node]) / most) for node in nodes if node in texts)
 
     topology = found.topology
-    manifest = Manifest(
+    return Manifest(
         namespace=scope.namespace,
         at=at,
         energy=round(min(100.0, 100 * float(world.energy[:memories].mean())), 3) if memories else 0.0,
@@ -442,20 +466,26 @@ def _describe_world(world: World, found: Structure, scope: Scope, at: datetime, 
         ),
         recent=f"{world.last[0]}: {texts[recent[0]][1]}" if recent and recent[0] in texts else "",
     )
-    return replace(manifest, text=write_text(manifest))
 
 
 def _describe_region(one: Community, world: World, places: tuple[Place, ...]) -> Region:
-    names = [place.text for place in places if not place.iri.startswith("urn:memento:memory:")]
+    deeds = [place for place in places if place.iri.startswith("urn:memento:memory:")]
+    keys = [place.text for place in places if place.iri.startswith("urn:memento:key:")]
+    anchors = [place.text for place in places if place not in deeds and place.text not in keys]
+    names = [*anchors, *keys]
     label = "/".join(names[:2]) or (places[0].text if places else "")
+    keywords = (*(key for key in keys if key not in names[:2]), *(name for name in anchors if name not in names[:2]))
+    shown = places[:_SHOWN]
+    if deeds and deeds[0] not in shown:  # a region is what was done as well as who did it
+        shown = (*shown[:-1], deeds[0])
     memories = one.nodes[one.nodes < world.memories]  # nobody touches an anchor by itself
     return Region(
         label=label,
         size=len(memories),
-        keywords=tuple(names[2:]),
+        keywords=keywords,
         importance=round(one.importance, 6),
         volatility=round(float(world.touched[memories].mean()), 6) if len(memories) else 0.0,
-        places=places[:_SHOWN],
+        places=shown,
     )
 
 
@@ -495,6 +525,8 @@ MOST_CHARS = 2_000
 EMPTY = "Memory: nothing yet. Tell it something to remember."
 
 _TEXT, _NAME = 40, 24
+_WIDTHS = (160, 120, 90, 70, 55, _TEXT)
+"""Characters of a text: as many as leave room for all."""
 
 
 def write_text(manifest: Manifest) -> str:
@@ -505,45 +537,52 @@ def write_text(manifest: Manifest) -> str:
     """
     if not manifest.layout.memories:
         return EMPTY
-    for seasons, keys, regions in ((4, 5, 3), (2, 5, 3), (2, 3, 3), (2, 3, 1), (0, 3, 1)):
-        text = "\n".join(line for line in _text_lines(manifest, seasons, keys, regions) if line)
+    whole = (4, 5, 3)
+    shapes = [
+        *((*whole, width) for width in _WIDTHS),
+        *((*few, _TEXT) for few in ((2, 5, 3), (2, 3, 3), (2, 3, 1), (0, 3, 1))),
+    ]
+    for seasons, keys, regions, width in shapes:
+        text = "\n".join(line for line in _text_lines(manifest, seasons, keys, regions, width) if line)
         if len(text) <= MOST_CHARS:
             return text
     return text[: MOST_CHARS - 1] + "…"
 
 
-def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int) -> tuple[str, ...]:
+def _text_lines(manifest: Manifest, seasons: int, keys: int, regions: int, width: int) -> tuple[str, ...]:
     layout = manifest.layout
     return (
         f"Memory: {layout.memories:,} items, {layout.links:,} edges ({layout.average_degree:.1f} avg degree), "
         f"energy {manifest.energy:.0f}/100",
-        _regions_line(manifest, regions),
-        _seasons_line(manifest, seasons),
-        _keys_line(manifest.keys[:keys]),
+        _regions_line(manifest, regions, width),
+        _seasons_line(manifest, seasons, width),
+        _keys_line(manifest.keys[:keys], width),
         _topology_line(manifest),
-        f"Recent: {shorten(manifest.recent, 2 * _TEXT)}" if manifest.recent else "",
+        f"Recent: {shorten(manifest.recent, 2 * width)}" if manifest.recent else "",
     )
 
 
-def _regions_line(manifest: Manifest, most: int) -> str:
+def _regions_line(manifest: Manifest, most: int, width: int) -> str:
     labels = []
     for region in manifest.regions[:most]:
         tags = f" (tags: {'/'.join(region.keywords[:2])})" if region.keywords else ""
-        labels.append(f"[{shorten(region.label, 2 * _NAME)}{tags}: {region.size:,} items]")
+        deed = next((one.text for one in region.places if one.iri.startswith("urn:memento:memory:")), "")
+        said = f', as "{shorten(deed, width)}"' if deed and not deed.startswith(region.label) else ""
+        labels.append(f"[{shorten(region.label, 2 * _NAME)}{tags}: {region.size:,} items{said}]")
     return f"Communities: {', '.join(labels)}" if labels else ""
 
 
-def _seasons_line(manifest: Manifest, most: int) -> str:
+def _seasons_line(manifest: Manifest, most: int, width: int) -> str:
     parts = [
-        f"{name.capitalize()}: {', '.join(shorten(one.text, _TEXT) for one in some[:3])}"
+        f"{name.capitalize()}: {', '.join(shorten(one.text, width) for one in some[:3])}"
         for name, some in list(manifest.seasons.items())[:most]
         if some
     ]
     return " | ".join(parts)
 
 
-def _keys_line(keys: Sequence[Place]) -> str:
-    labels = [f'"{shorten(one.text, _TEXT)}" ({one.score:.2f})' for one in keys]
+def _keys_line(keys: Sequence[Place], width: int) -> str:
+    labels = [f'"{shorten(one.text, width)}" ({one.score:.2f})' for one in keys]
     return f"Key nodes: {', '.join(labels)}" if labels else ""
 
 
@@ -611,6 +650,7 @@ class Maps:
         self._kept: dict[Scope, _CachedMap] = {}
         self._wanted: dict[Scope, None] = {}
         self._updates: dict[IRI, int] = {}
+        self._happened: dict[IRI, Happening] = {}
         self._forgettings = 0
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
@@ -645,7 +685,9 @@ class Maps:
         """Draw the map now, after the one that is being drawn."""
         with self._drawing:
             writes, forgettings = self._parts.graph.writes, self._forgettings
-            manifest = draw_manifest(scope, now(), self._parts)
+            with self._lock:
+                happened = self._happened.get(scope.graph)
+            manifest = draw_manifest(scope, now(), self._parts, happened)
             with self._lock:
                 if forgettings == self._forgettings:
                     self._kept.pop(scope, None)
@@ -665,6 +707,11 @@ class Maps:
                 return
             self._updates[scope.graph] = 0
         self._want(showing)
+
+    def record(self, scope: Scope, what: str, *memories: IRI) -> None:
+        """Say what was done last in the scope's graph, where the numbers of memories do not tell it."""
+        with self._lock:
+            self._happened[scope.graph] = Happening(now(), what, memories)
 
     def clear(self) -> None:
         """Keep none: they may name what is forgotten."""

@@ -521,6 +521,8 @@ def find_exhausted(scope: Scope, now: datetime, parts: Backends, knobs: Strength
         left = energies(nodes, parts)
         used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
         stays = laws.outlives(left, used, knobs.archive_energy, knobs.archive_uses)
+        # What matters is not let go before anybody has read it.
+        stays |= (importances(nodes, parts) >= knobs.keep_importance) & (used == 0)
         return tuple(indexes.nodes.iri(node) for node in nodes[~stays].tolist())
 
 

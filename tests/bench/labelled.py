@@ -20,7 +20,7 @@ from typing import Any
 from Stemmer import Stemmer
 
 from measure import fresh_memory
-from memento.iris import MEM, SKOS
+from memento.iris import MEM, SKOS, TYPE
 from memento.python import Memento
 
 NOTES = Path(__file__).parent.parent / "consolidation" / "notes"
@@ -196,7 +196,9 @@ def _retired(
 def _made(memento: Memento, iri: str, namespace: str) -> Made:
     said = memento.get(iri, namespace=namespace).properties
     values = dict(said)
-    about = [value for predicate, value in said if predicate == MEM.about]
+    about = [
+        value for predicate, value in said if predicate == MEM.about and not _is_mere_name(memento, value, namespace)
+    ]
     return Made(
         iri=iri,
         content=values[MEM.content],
@@ -209,8 +211,15 @@ def _made(memento: Memento, iri: str, namespace: str) -> Made:
 def _named(memento: Memento, note: str | None, namespace: str) -> list[tuple[frozenset[str], str]]:
     """(names, kind) of each entity that a note mentions."""
     said = memento.get(note, namespace=namespace).properties if note else ()
-    entities = [value for predicate, value in said if predicate == MEM.mentions]
+    entities = [
+        value for predicate, value in said if predicate == MEM.mentions and not _is_mere_name(memento, value, namespace)
+    ]
     return [(_names(memento, one, namespace), _kind(memento, one, namespace)) for one in entities]
+
+
+def _is_mere_name(memento: Memento, iri: str, namespace: str) -> bool:
+    """Whether nothing is known of it but that a text names it: no entity that somebody understood."""
+    return (TYPE, MEM.Name) in memento.get(iri, namespace=namespace).properties
 
 
 def _names(memento: Memento, iri: str, namespace: str) -> frozenset[str]:

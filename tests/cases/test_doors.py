@@ -13,11 +13,13 @@ from click.testing import CliRunner
 from mcp import Client
 
 from doors import serving, text_of
+from memento import settings
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.web.app import create_app
+from memento.model import CaseRow
 from memento.python import Memento
-from memento.settings import TOOL_GROUPS
+from memento.settings import TOOL_GROUPS, CasesSettings
 from planned import Opened
 
 Json = dict[str, Any]
@@ -215,3 +217,55 @@ def test_the_group_has_its_tools_under_names_of_their_own() -> None:
 
     assert all(name.startswith("memento_case_") for name in names)
     assert list(catalogue.tools(TOOL_GROUPS)).count(names[0]) == 1
+
+
+def test_a_single_case_may_be_posted_and_cases_are_listed_by_a_task(opening: Opened) -> None:
+    with create_app(opening().service).test_client() as client:
+        one = client.post("/cases", json={"task": "Book a train.", "plan": "1. Look.", "outcome": "success"})
+        other = client.post("/cases", json={"task": "Feed the cat.", "plan": "1. Call it.", "tags": ["home"]})
+        listed = client.get("/cases?task=Book+a+train+to+Faro&limit=1")
+        apart = client.post("/cases", json={"task": "Sleep.", "plan": "1. Lie down.", "domain": "night"})
+        wrong = client.post("/cases", json={"task": "Sleep.", "plan": "1. Lie down.", "outcme": "success"})
+
+        assert [answer.status_code for answer in (one, other, apart, wrong)] == [201, 201, 201, 400]
+        assert [case["task"] for case in listed.get_json()] == ["Book a train."]
+        assert listed.get_json()[0]["iri"] == one.get_json()[0]
+        assert "unknown field `outcme`" in wrong.text
+        assert len(client.get("/cases").get_json()) == 2
+        assert len(client.get("/cases?domain=night").get_json()) == 1
+
+
+def test_recall_brings_cases_where_they_are_asked_for(opening: Opened) -> None:
+    memento = opening()
+    memento.note("I book trains at the station in Faro.")
+    [case] = memento.add_cases([CaseRow(task="Book a train to Faro.", plan="1. Look.", outcome="success")])
+    asked = memento.recall("How do I book a train to Faro?", cases=2)
+
+    assert asked.cases is not None and [one.iri for one in asked.cases.positives] == [case]
+    assert asked.cases.retrieval is not None
+    assert memento.recall("How do I book a train to Faro?").cases is None
+
+
+def test_a_case_as_the_first_design_writes_it_in_turtle_is_taken_in(opening: Opened, tmp_path: Path) -> None:
+    memento = opening()
+    (tmp_path / "case.ttl").write_text(
+        """@prefix m: <http://purl.org/memento/> . @prefix prov: <http://www.w3.org/ns/prov#> .
+        m:case_7 a m:Case ; m:hasState "How deep is the sea?" ; m:hasStateEmbedding "AAAA" ; m:hasReward 0.75 ;
+          m:hasAction '''
+            1. Ask a diver.
+            2. Measure it.
+          ''' ; m:timestamp "2025-02-03T04:05:06Z" ; prov:wasDerivedFrom <urn:x:book> ."""
+    )
+    first, again = (memento.import_rdf(tmp_path / "case.ttl") for _ in range(2))
+    [case] = memento.list_cases()
+
+    assert (first.cases, again.added) == (1, 0)
+    assert (case.task, case.plan, case.reward) == ("How deep is the sea?", "1. Ask a diver.\n2. Measure it.", 0.75)
+    assert case.at.isoformat() == "2025-02-03T04:05:06+00:00"
+    assert memento.retrieve_cases("How deep is the ocean?").positives[0].iri == case.iri
+    assert memento.check() == ()
+
+
+def test_a_group_that_is_switched_off_is_not_told_of() -> None:
+    assert settings.offered_groups(CasesSettings(), {"MEMENTO_TOOLS": "cases,keys"}) == ("keys", "cases")
+    assert settings.offered_groups(CasesSettings(on=False), {"MEMENTO_TOOLS": "cases,keys"}) == ("keys",)

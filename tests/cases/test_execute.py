@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memento.access import Access
+from memento.cases import plan
 from memento.errors import Conflict, Forbidden, InputError, NotFound, SettingsError, ToolError
 from memento.model import CaseRow, Executed, TaskStep, ToolCall
 from memento.python import Memento
@@ -352,3 +353,26 @@ def test_a_server_that_is_not_there_is_named(opening: Opened) -> None:
 
 def as_dict(settings: Any) -> Json:
     return {name: getattr(settings, name) for name in type(settings).__dataclass_fields__}
+
+
+def test_a_task_that_failed_is_an_example_to_avoid_however_far_it_came(opening: Opened, folder: Path) -> None:
+    memento = opening()
+    failed = carried_out(memento, "Copy a.txt to the log.", COPY[0], 'read_file {"path": "gone.txt"}')
+    again = memento.retrieve_cases("Copy a.txt to the log.")
+
+    assert (failed.ending, failed.run.state) == ("failed", "failed")
+    assert failed.completed is not None and failed.completed.reward == -0.2
+    assert ([one.iri for one in again.negatives], again.positives) == ([failed.completed.case], ())
+    assert memento.case_metrics().success_rate == 0
+    assert memento.task_runs() == memento.task_runs(state="failed") != ()
+    with pytest.raises(InputError, match="no other case that worked to follow"):
+        memento.plan_task("Copy a.txt to the log.")
+    assert memento.check() == ()
+
+
+def test_a_step_names_the_result_of_another_by_the_number_that_the_plan_gives_it() -> None:
+    done = [TaskStep(step=0, task="Read.", state="done", result="hello", id=10)]
+
+    for place in ("10", "1"):
+        call = plan.parse_call(f'say {{"text": "{{{{{place}}}}}"}}', done)
+        assert isinstance(call, plan.CallRequest) and call.arguments == {"text": "hello"}

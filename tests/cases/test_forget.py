@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,3 +140,23 @@ def test_the_oldest_look_ups_go_when_there_are_too_many(tmp_path: Path) -> None:
         assert "Feed number 0." not in said(memento)
         assert memento.complete_case(run.iri, "success").credited is None
         assert memento.check() == ()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "stays"), [("value", "new"), ("oldest", "new"), ("unused", "shown"), ("reward", "old and good")]
+)
+def test_the_cases_that_go_are_those_that_the_strategy_names(strategy: Any, stays: str, memento: Memento) -> None:
+    rows = [("old and good", 1.0, 400), ("shown", 0.6, 300), ("new", 0.8, 0)]
+    [_, shown, _] = memento.add_cases(
+        [
+            CaseRow(task=task, plan="1. Do.", reward=reward, at=now() - timedelta(days=days))
+            for task, reward, days in rows
+        ]
+    )
+    found = memento.retrieve_cases("shown", k=1)
+    assert found.retrieval and found.positives[0].iri == shown
+    memento.reward_cases(found.retrieval, "success")
+    gone = memento.prune_cases(1, strategy=strategy)
+
+    assert len(gone) == 2
+    assert [one.task for one in memento.list_cases()] == [stays]

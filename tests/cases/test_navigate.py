@@ -129,3 +129,36 @@ def test_a_point_of_view_that_is_none_is_refused(memory: Memento) -> None:
         memory.navigate_cases(tilt="embedding")
     with pytest.raises(InputError, match="limit must be"):
         memory.navigate_cases(tilt="temporal", limit=0)
+
+
+def test_what_earned_more_and_what_is_looked_at_often_comes_earlier(memento: Memento) -> None:
+    rows = [CaseRow(task="Book a room.", plan=f"{n}. Call.", reward=0.1) for n in (1, 2, 3)]
+    first, second, third = memento.add_cases(rows)
+    order = [one.iri for one in memento.navigate_cases(task="Book a room.").seen]
+    run = memento.start_case("Book it.", plan="1. Call.", retrieval=memento.retrieve_cases("Book a room.").retrieval)
+    memento.complete_case(run.iri, "failure")
+    [_, other] = memento.add_cases([rows[0], CaseRow(task="Book a room.", plan="4. Ask.", reward=1.0)])
+    rewarded = [one.iri for one in memento.navigate_cases(task="Book a room.", limit=1).seen]
+
+    assert order == [first, second, third]
+    assert rewarded == [other]
+    for case in (third, second):
+        memento.forget_case(case)
+    memento.navigate_cases(task="Book a room.", limit=1)
+    assert "has earned more" in memento.navigate_cases(task="Book a room.").seen[0].reason
+
+
+def test_what_was_looked_at_before_moves_the_next_look(memento: Memento) -> None:
+    memento.note("I work at Google.")
+    [google] = [one.iri for one in memento.entities()]
+    one, other = memento.add_cases(
+        [
+            CaseRow(task="Book a room.", plan="1. Call.", outcome="success"),
+            CaseRow(task="Book a room.", plan="1. Call.", outcome="success", about=(google,)),
+        ]
+    )
+    before = [seen.iri for seen in memento.navigate_cases(task="Book a room.").seen]
+    memento.navigate_cases(task="Book a room.", pan=("Google",))
+    after = [seen.iri for seen in memento.navigate_cases(task="Book a room.").seen]
+
+    assert (before, after) == ([one, other], [other, one])

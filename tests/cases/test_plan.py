@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -125,6 +126,8 @@ def test_a_case_that_is_about_something_else_is_not_copied(opening: Opened) -> N
     with pytest.raises(
         InputError, match=r"to follow \(the most like is at .*template_from of \[cases\] is 0.3\): give"
     ):
+        memento.plan_task("Book a film for two.")
+    with pytest.raises(InputError, match=r"to follow \(no case is like the task: none reaches the cosine 0.15 "):
         memento.plan_task("Note my shopping list.")
     assert memento.task_runs() == ()
     assert memento.plan_task("Which film is older, Ran or Tron?").by == "template"
@@ -163,3 +166,24 @@ def test_without_model_and_cases_there_is_no_plan_but_the_callers_own(opening: O
 )
 def test_steps_are_read_however_they_are_numbered(plan: str) -> None:
     assert split_steps(plan) == ("Look.", "Go.")
+
+
+def test_a_planner_sees_the_arguments_of_the_tools(opening: Opened, model: ScriptedModel) -> None:
+    model.answer = lambda asked: {"plan": [{"id": 1, "description": "Open it."}]}
+    opening(asking(model)).plan_task("Read it.")
+    told = model.requests[0].user.splitlines()
+    [place] = [number for number, line in enumerate(told) if line.startswith("- read_file: ")]
+
+    assert json.loads(told[place + 1].removeprefix("  arguments: "))["required"] == ["path"]
+
+
+def test_the_numbers_that_a_planner_gives_its_steps_are_kept(opening: Opened, model: ScriptedModel) -> None:
+    model.answer = lambda asked: {"plan": [{"id": 10, "description": "Open it."}, {"id": 20, "description": "Read."}]}
+    memento = opening(asking(model))
+    planned = memento.plan_task("Read it.")
+
+    assert [step.id for step in planned.run.steps] == [10, 20]
+    assert planned.run.plan == "10. Open it.\n20. Read."
+    assert memento.task_run(planned.run.iri).steps == planned.run.steps
+    model.answer = lambda asked: {"plan": [{"id": 1, "description": "Open it."}, {"id": 1, "description": "Read."}]}
+    assert [step.id for step in memento.plan_task("Read it again.").run.steps] == [None, None]

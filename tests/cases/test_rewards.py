@@ -20,8 +20,9 @@ SHARES = st.none() | st.floats(0, 1)
         ("partial", None, None, 0.5),
         ("failure", None, None, -0.2),
         ("success", 1.0, None, 1.0),
-        ("success", 0.0, None, 1 / 1.1),
-        ("partial", 1.0, None, 0.6 / 1.1),
+        ("success", 0.0, None, 1.0),  # a bonus never makes it less
+        ("partial", 0.0, None, 0.5),
+        ("partial", 1.0, None, 0.6),
         ("failure", 1.0, None, -0.2),  # failing fast earns nothing
         ("success", None, 0.0, 1 / 1.5),
         ("success", 1.0, 1.0, 1.0),

@@ -320,3 +320,42 @@ def test_too_much_and_nothing_are_refused(memento: Memento) -> None:
         memento.remember("x" * 2_000_000, ["tea"])
     with pytest.raises(InputError, match="50 keys at most"):
         memento.remember("Tea.", [f"key {n:03}" for n in range(60)])
+
+
+def test_a_correction_keeps_the_keys_that_stand_in_the_new_text(memento: Memento) -> None:
+    old = memento.remember(
+        "Ben keeps the quokka in Perth.",
+        ["Ben", "quokka", "Perth", "Clara"],
+        types={"Ben": "name", "Perth": "proper_noun", "Clara": "name"},
+    ).saved
+    new = memento.correct(old, "Since the flood Ben keeps quite another animal, which is no longer called a quokka.")
+    names_of = {one.name for one in memento.read_memory(new.memories[0]).keys}
+
+    assert {"Ben", "quokka", "Clara"} <= names_of  # Clara was given beside the text
+    assert "Perth" not in names_of  # and Perth stood in it, and does no more
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("We keep two cats in the house.", "We keep three cats in the house."),
+        ("The scar is on the left knee.", "The scar is on the right knee."),
+        ("The bakery is on the north side of town.", "The bakery is on the south side of town."),
+    ],
+)
+def test_number_words_and_sides_tell_texts_apart(one: str, other: str, memento: Memento) -> None:
+    first = memento.remember(one, ["thing"])
+    second = memento.remember(other, ["thing"])
+
+    assert second.superseded is None
+    assert memento.read_memory(first.saved).superseded_by is None
+
+
+def test_an_old_name_of_a_memory_leads_to_what_took_its_place_in_the_end(memento: Memento) -> None:
+    first = memento.remember("Tea is served at four.", ["tea"]).saved
+    [second] = memento.correct(first, "Tea is served at five.").memories
+    [third] = memento.correct(first, "Tea is served at six.").memories
+
+    assert memento.read_memory(third).supersedes == second
+    with pytest.raises(InputError, match=f"was superseded by <{third}>"):
+        memento.read_memory(first)

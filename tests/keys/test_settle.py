@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError
+from memento.keys import match
 from memento.keys.labels import check_types, clean_keys
 from memento.keys.remember import are_siblings
 from memento.model import FoundKey
 from memento.python import Memento
 from memento.search.spellings import fold_text, is_spelt
-from memento.settings import Settings
+from memento.settings import KeysSettings, Settings
 
 
 def keys_of(memento: Memento, query: str) -> list[FoundKey]:
@@ -164,3 +165,27 @@ def test_no_usable_key_is_refused(memento: Memento) -> None:
 
 def _with(memento: Memento, **changed: float) -> Settings:
     return replace(memento.settings, keys=replace(memento.settings.keys, **changed))  # type: ignore[arg-type]
+
+
+def test_a_key_that_was_there_first_and_the_entity_of_its_name_are_one(memento: Memento) -> None:
+    first = memento.remember("The office has a slide.", ["Google"])
+    memento.note("Anna works at Google.")
+    last = memento.remember("The canteen is good.", ["Google"])
+    [key] = keys_of(memento, "google")
+    [google] = [one for one in memento.entities() if one.name == "Google"]
+
+    assert (key.denotes, key.memory_count) == (google.iri, 3)
+    assert last.keys == first.keys == (key.key,)
+    assert {row.memory for row in memento.read_key(key.key).memories} >= {first.saved, last.saved}
+    assert memento.read_key(google.iri).total == 3
+    assert memento.check() == ()
+
+
+def test_thresholds_go_by_the_model_and_not_by_who_serves_it(caplog: pytest.LogCaptureFixture) -> None:
+    assert match.find_family("openai-text-embedding-3-small-1536-api.openai.com-1a2b") == "openai"
+    assert match.find_family("openai-compatible-bge-m3-1024-box-1a2b") == "bge-m3"
+    assert match.find_family("openai-compatible-nomic-embed-768-minilm.example-1a2b") is None
+    with caplog.at_level("WARNING"):
+        limits = match.choose_thresholds("openai-compatible-nomic-embed-768-box-1a2b", KeysSettings())
+    assert limits.key_recall == 0.6
+    assert [record.message for record in caplog.records] == ["keys.not-calibrated"]

@@ -265,3 +265,19 @@ def test_numbers_out_of_range_are_refused(memento: Memento) -> None:
     ):
         with pytest.raises(InputError):
             call()
+
+
+def test_a_name_never_answers_by_what_its_memory_says(memento: Memento) -> None:
+    memento.remember("The harbour opens at six in the morning.", ["Ana"], types={"Ana": "name"})
+
+    assert memento.find_keys("harbour opens at six in the morning").keys == ()
+    assert [one.name for one in memento.find_keys("What does Ana do?").keys] == ["Ana"]
+
+
+def test_the_keys_of_notes_are_nouns(memento: Memento) -> None:
+    for number in range(2):
+        memento.note(f"My family has a table at the wedding in building {number}, and it sucks that it hasn't begun.")
+    found = {one.name for one in memento.find_keys("family table wedding building might sucks hasn", k=20).keys}
+
+    assert {"family", "table", "wedding"} <= found
+    assert not found & {"might", "sucks", "hasn", "begun"}

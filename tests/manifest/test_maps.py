@@ -90,3 +90,43 @@ def test_an_empty_memory_has_a_map_too(tmp_path: Path) -> None:
 
     assert (found.layout.memories, found.regions, found.keys) == (0, (), ())
     assert found.text.startswith("Memory: nothing yet.")
+
+
+def test_recent_tells_what_was_done_last_whatever_it_was(memento: Memento) -> None:
+    by_text = {one.content: one.iri for one in memento.list()}
+    tea, paul = by_text["USER likes tea."], by_text["Paul Klein lives in Berlin."]
+    memento.associate(tea, paul, weight=1.0)
+    assert (
+        memento.manifest(fresh=True).text.splitlines()[-1]
+        == "Recent: associated: USER likes tea. → Paul Klein lives in Berlin."
+    )
+    memento.decay()
+    assert memento.manifest(fresh=True).recent == "energies faded"
+    memento.feedback(tea, True)
+    assert memento.manifest(fresh=True).recent == "feedback: USER likes tea."
+    memento.forget(tea)
+    assert memento.manifest(fresh=True).recent == "forgot 1"
+    memento.note("I like coffee.")
+    assert memento.manifest(fresh=True).recent == "told: USER likes coffee."
+
+
+def test_tags_of_an_expression_become_keywords_and_edges(memento: Memento) -> None:
+    before = mapped(memento).layout.links
+    for text in ("The lighthouse was painted.", "The pier was mended."):
+        memento.evaluate(f'(remember "{text}" "event" 0.5 nil (list "harbour" "Works"))')
+    found = mapped(memento)
+    [region] = [
+        one
+        for one in found.regions
+        if {"harbour", "works"} & {word.casefold() for word in (*one.keywords, one.label)} or "harbour" in one.label
+    ]
+
+    assert found.layout.links >= before + 4
+    assert {"harbour", "Works"} <= {*region.label.split("/"), *region.keywords}
+    assert {one.name for one in memento.find_keys("harbour").keys} >= {"harbour"}
+
+
+def test_a_region_is_named_by_what_was_done_as_well_as_who_did_it(memento: Memento) -> None:
+    line = next(line for line in mapped(memento).text.splitlines() if line.startswith("Communities: "))
+
+    assert ' items, as "' in line

@@ -72,3 +72,11 @@ def test_an_empty_memory_says_how_to_begin() -> None:
     empty = manifest()
 
     assert write_text(replace(empty, layout=replace(empty.layout, memories=0))) == EMPTY
+
+
+def test_what_room_there_is_goes_to_longer_texts() -> None:
+    long = "USER walked along the river with Anna and talked about the house that they want to build in spring"
+    lines = write_text(replace(manifest(), keys=(place(long, 0.9),))).splitlines()
+
+    assert f'"{long}" (0.90)' in lines[3]
+    assert MOST_CHARS / 2 < len(write_text(manifest(long))) <= MOST_CHARS

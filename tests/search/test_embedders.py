@@ -7,21 +7,24 @@ import io
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memento import telemetry
 from memento.errors import EmbeddingError, MissingPart
-from memento.ports import Embedder
+from memento.ports import Embedder, Vectors
 from memento.search import minilm
 from memento.search.embedders import Cached, Trigram, embedder_of
 from memento.search.minilm import MiniLm, TorchPass
-from memento.settings import EmbeddingSettings
+from memento.settings import EmbeddingSettings, Settings, check
 
 TEXTS = ["Anna moved to Lisbon.", "The user prefers green tea.", "x", "Zoë naïvely said: ½ – 你好 🤯"]
 LONG = " ".join(f"On day {day} Anna drank {day * 7} cups of unsweetened Darjeeling." for day in range(120))
@@ -288,3 +291,54 @@ assert len(embedder.windows("tea " * 400)) == 2
 assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_any_folder_of_a_sentence_transformers_model_is_an_encoder(mini: MiniLm, tmp_path: Path) -> None:
+    folder = tmp_path / "my-encoder"
+    copytree(minilm.find_model_folder(), folder)
+    encoder = embedder_of(check(Settings(embedding=EmbeddingSettings(model=str(folder)))).embedding, None)
+
+    assert (encoder.dimensions, encoder.fingerprint[:21]) == (384, "folder-my-encoder-384")
+    np.testing.assert_allclose(encoder.embed(TEXTS), mini.embed(TEXTS), atol=1e-4)
+    assert encoder.fingerprint != mini.fingerprint
+    windows = encoder.windows(LONG)
+    assert len(windows) > 1 and windows[0].startswith("On day 0") and windows[-1].endswith("Darjeeling.")
+    (folder / "modules.json").unlink()
+    with pytest.raises(MissingPart, match="no folder of a sentence-transformers model"):
+        embedder_of(EmbeddingSettings(model=str(folder)), None)
+
+
+def test_a_model_of_the_family_e5_is_told_what_is_a_question_and_what_is_kept() -> None:
+    class Told(Trigram):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fingerprint = "openai-compatible-multilingual-e5-small-256-box-1"
+            self.texts: list[str] = []
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.texts += texts
+            return super().embed(texts)
+
+    told = Told()
+    cached = Cached(told, None)
+    cached.embed(["Anna has a boat."])
+    cached.embed_question("Who has a boat?")
+    cached.embed_question("Who has a boat?")
+
+    assert told.texts == ["passage: Anna has a boat.", "query: Who has a boat?"]
+    plain = Cached(Trigram(), None)
+    np.testing.assert_array_equal(plain.embed_question("tea"), plain.embed(["tea"]))
+
+
+def test_what_the_cache_answered_is_counted() -> None:
+    cached = Cached(Trigram(), None)
+    before = telemetry.exposition()
+    cached.embed(["one", "two"])
+    cached.embed(["two", "three"])
+
+    def counted(name: str, text: str) -> int:
+        return sum(int(float(line.split()[-1])) for line in text.splitlines() if f'"{name}"' in line)
+
+    after = telemetry.exposition()
+    assert counted("embeddings.cached", after) - counted("embeddings.cached", before) == 1
+    assert counted("embeddings.computed", after) - counted("embeddings.computed", before) == 3

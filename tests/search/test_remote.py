@@ -193,3 +193,17 @@ def test_nothing_is_connected_before_the_first_text(tmp_path: Path) -> None:
     assert embedder.dimensions == 4
     with pytest.raises(EmbeddingError, match=r"the embedder ollama:e at http://127.0.0.1:9 did not answer"):
         embedder.embed(["tea"])
+
+
+def test_while_the_service_is_away_recall_answers_by_words_and_says_so(model: ScriptedModel, tmp_path: Path) -> None:
+    configured = settings(model, max_retries=0)
+    with open_memento(tmp_path / "home", configured=Settings(embedding=configured)) as memento:
+        memento.note("I keep a parrot in the kitchen.")
+        memento.note("My sister lives in Porto.")
+        well = memento.recall("Where is the parrot?")
+        model.answer = lambda asked: Status(503)
+        away = memento.recall("Is the parrot in the kitchen?")
+
+    assert well.degraded is None
+    assert "parrot" in away.memories[0].content
+    assert away.degraded == "the embedder does not answer: these were found by their words alone"

@@ -495,3 +495,33 @@ def test_the_first_form_may_name_its_schema(tmp_path: Path) -> None:
 def test_a_value_out_of_bounds_is_refused_with_its_bounds(name: str, value: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         settings.load(None, {name: value})
+
+
+def test_names_of_the_published_design_of_keys_are_read_or_refused_aloud() -> None:
+    found = settings.load(
+        None,
+        {
+            "KEYMEM_KEY_RECALL": "0.31",
+            "KEYMEM_KEY_HUB_MIN_LINKS": "5",
+            "KEYMEM_DIRECT_RECALL": "true",
+            "KEYMEM_AUTOKEY_PRUNE_AGE": "172800",
+            "KEYMEM_KEY_MERGE": "0.8",
+            "MEMENTO_KEYS_MERGE": "0.9",
+        },
+    ).keys
+
+    assert (found.key_recall, found.hub, found.direct, found.autokey_days, found.merge) == (0.31, 5, True, 2.0, 0.9)
+    assert settings.load_client(None, {"KEYMEM_DIRECT_RECALL": "true"}).keys.direct
+    for name, told in (("KEYMEM_DATA_DIR", "set MEMENTO_HOME"), ("KEYMEM_COLOUR", "of these names KEYMEM_KEY_RECALL,")):
+        with pytest.raises(SettingsError, match=f"{name} is not read here: {told}"):
+            settings.load(None, {name: "x"})
+    with pytest.raises(SettingsError, match="from 0 to 1"):
+        settings.load(None, {"KEYMEM_KEY_RECALL": "7"})
+
+
+def test_a_file_may_name_its_schema(tmp_path: Path) -> None:
+    file = written(tmp_path, {"$schema": "https://x/memento.schema.json", "server": {"port": 7001}})
+    file.write_text('"$schema" = "https://x/memento.schema.json"\n[land]\ncandidates = 7\n')
+    found = settings.load(file, {})
+
+    assert (found.server.port, found.land.candidates) == (7001, 7)

@@ -279,3 +279,46 @@ def spent(memento: Memento, iri: IRI) -> None:
     graph = memento.context.scope(None).graph
     before = [quad for quad in memento.service.stores.graph.quads(graph) if quad[0] == iri and quad[1] == MEM.energy]
     memento.service.stores.commit(Change(((iri, MEM.energy, 0.0, graph),), tuple(before)), memento.context.scope(None))
+
+
+def test_what_matters_is_not_archived_before_anybody_has_read_it(memento: Memento) -> None:
+    keep = memento.remember("The safe opens at nine.", importance=0.9).saved
+    read = memento.remember("The garden gate is green.", importance=0.9).saved
+    let = memento.remember("The kettle is blue.", importance=0.2).saved
+    memento.read_memory(read)
+    memento.service.reinforcement.write()
+    for iri in (keep, read, let):
+        spent(memento, iri)
+
+    assert set(memento.archive().memories) == {read, let}
+    assert {one.iri for one in memento.list_archived()} == {read, let}
+    assert memento.list_archived()[0].archived_at is not None
+    assert [one["id"] for one in memento.evaluate("(archived)").values[0]] == [
+        one.iri for one in memento.list_archived()
+    ]
+    memento.unarchive(let)
+    assert [one.iri for one in memento.list_archived()] == [read]
+
+
+def test_in_the_ranking_that_is_named_living_energy_moves_memories(memento: Memento) -> None:
+    one, other = (memento.remember(f"The {animal} sleeps in the garden.").saved for animal in ("cat", "dog"))
+    plain = [memory.iri for memory in memento.recall("Who sleeps in the garden?", gate=False).memories]
+    last = plain[-1]
+    for _ in range(5):
+        memento.feedback(plain[0], False)
+        memento.feedback(last, True)
+    living = [
+        memory.iri for memory in memento.recall("Who sleeps in the garden?", gate=False, profile="living").memories
+    ]
+
+    assert set(plain) == {one, other}
+    assert living == plain[::-1]
+    assert [memory.iri for memory in memento.recall("Who sleeps in the garden?", gate=False).memories] == plain
+
+
+def test_what_a_model_asks_for_over_mcp_counts_as_used(memento: Memento) -> None:
+    tea = told(memento, "I like tea.")
+    memento.recall("What do I like?", counts=True)
+    memento.with_access(Access(right="read")).recall("What do I like?", counts=True)
+
+    assert memento.strength(tea).access_count == 1

@@ -49,7 +49,7 @@ from memento.backends import Backends
 from memento.cases.bank import embed_tasks
 from memento.errors import Forbidden, GraphError, InputError, MementoError, ShapeViolation
 from memento.graph import mapping, originals
-from memento.graph.documents import Form, read_lines, writable, written
+from memento.graph.documents import Form, adopt_cases, writable, written
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import Store
 from memento.graph.terms import to_quads
@@ -62,6 +62,7 @@ from memento.iris import (
     TYPE,
     GraphName,
     audit_iri,
+    cases_iri,
     check_namespace,
     graph_iri,
     mint,
@@ -273,7 +274,8 @@ def prepare_import(
     """
     staged = StagingStore(document.folder)
     placing = _GraphMapping(document, scope, access)
-    counted = staged.fill(read_lines(document.lines), placing.graph, placing.renamed)
+    bank = cases_iri(scope.tenant, document.only or scope.namespace)
+    counted = staged.fill(adopt_cases(document.lines, bank), placing.graph, placing.renamed)
     if placing.names_user:
         staged.add_own([(scope.user, TYPE, MEM.User, scope.self_graph)])
     if not counted:

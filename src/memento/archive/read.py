@@ -34,12 +34,24 @@ def describe(iri: str, scope: Scope, parts: Backends) -> Described:
     )
 
 
-def list_memories(scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends) -> list[Listed]:
-    """List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over."""
+def list_memories(
+    scope: Scope, limit: int, offset: int, past: bool, now: datetime, parts: Backends, *, archived: bool = False
+) -> list[Listed]:
+    """
+    List a page of the memories of the readable graphs, the latest written first; with `past` also those that are over.
+
+    Args:
+        archived: only those of the namespace itself that are archived.
+    """
     indexes = parts.indexes
     with indexes.lock:
         nodes = indexes.nodes
         mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
+        if archived:
+            away = parts.graph.select("library/archived", [scope.graph])
+            known = [node for row in away if (node := nodes.find(cast(IRI, row["memory"]))) is not None]
+            mask = np.zeros(nodes.size, dtype=np.bool_)
+            mask[known] = True
         iris = [nodes.iri(node) for node in nodes.newest(mask)[offset : offset + limit].tolist()]
     if not iris:
         return []

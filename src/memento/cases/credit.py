@@ -1,8 +1,8 @@
 """
 What a task earned as one number, and the credit of it: keep which cases were shown for a task, and give them its reward equally.
 
-The reward is 1 for success, 0.5 for part of it, −0.2 for failure, with a bonus for what it did not cost and a judge's score,
-normalise_label.
+The reward is 1 for success, 0.5 for part of it, −0.2 for failure; a bonus for what it did not cost is added, up to 1, and a judge's
+score counts in the mean.
 
 *Guarantees:* a reward is always in −0.2…1; what is not known counts neither for nor against. A look-up is one atomic write, and so
 is its reward; giving a reward again replaces what was given before.
@@ -230,11 +230,12 @@ def compute_reward(
     score: float | None = None,
 ) -> float:
     """
-    Compute the reward of a verdict: the mean of its parts, weighted: the outcome by 1, efficiency and judge by their settings.
+    Compute the reward of a verdict: the outcome's with a bonus for efficiency, and the weighted mean of that and a judge's score.
 
     Args:
         outcome: how it ended; without it the judge's score alone decides.
-        efficiency: the share of what it might have cost that it did not cost, in 0..1; a failure earns no bonus.
+        efficiency: the share of what it might have cost that it did not cost, in 0..1: so much of the bonus is added, and the
+            sum is 1 at most; a failure earns none.
         score: how good a judge found it, in 0..1.
 
     Raises:
@@ -244,7 +245,9 @@ def compute_reward(
     >>> [compute_reward(outcome, knobs) for outcome in OUTCOMES]
     [1.0, 0.5, -0.2]
     >>> round(compute_reward("success", knobs, efficiency=0.5), 3), round(compute_reward("partial", knobs, score=1.0), 3)
-    (0.955, 0.667)
+    (1.0, 0.667)
+    >>> compute_reward("partial", knobs, efficiency=0.5)
+    0.55
     """
     for name, share in (("efficiency", efficiency), ("score", score)):
         if share is not None and not 0 <= share <= 1:
@@ -252,9 +255,8 @@ def compute_reward(
     _check_outcome(outcome)
     parts: list[tuple[float, float]] = []
     if outcome is not None:
-        parts.append((1.0, REWARD_OF_OUTCOME[outcome]))
-        if efficiency is not None and outcome != "failure":
-            parts.append((knobs.efficiency_bonus, efficiency))
+        bonus = knobs.efficiency_bonus * efficiency if efficiency is not None and outcome != "failure" else 0.0
+        parts.append((1.0, min(REWARD_OF_OUTCOME[outcome] + bonus, MOST_REWARD)))
     if score is not None:
         parts.append((knobs.judge_weight if outcome is not None else 1.0, score))
     if not parts or not sum(weight for weight, _ in parts):

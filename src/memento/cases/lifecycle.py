@@ -20,9 +20,9 @@ from memento.cases.credit import compute_reward, reconcile_reward
 from memento.cases.domain import Domain, Writer
 from memento.cases.runs import StoredRun
 from memento.errors import NotFound
-from memento.graph.mapping import quads
+from memento.graph.mapping import quads, tag_quads
 from memento.graph.store import Row
-from memento.iris import IRI, MEM, cases_iri, mint, parse_iri, tenant_of
+from memento.iris import IRI, MEM, cases_iri, mint, parse_iri, tag_iri, tag_name, tenant_of
 from memento.model import Action, Case, CaseRow, CaseShown, Change, Node, Quad, Reward, TaskStep, Verdict
 from memento.model.cases import State
 from memento.search.vectors import digest
@@ -54,14 +54,18 @@ def make_case(row: CaseRow, about: Sequence[IRI], graph: IRI, now: datetime, kno
         created_at=now if row.at else None,
         reward=reward,
         about=tuple(about),
+        tags=tuple(dict.fromkeys(tag_iri(name) for name in row.tags if name.strip())),
         derived_from=tuple(IRI(one) for one in row.derived_from),
     )
     nodes: list[Node] = [state, action, case]
-    return NewCase(case=case, task=row.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
+    written = [quad for node in nodes for quad in quads(node, graph)]
+    return NewCase(
+        case=case, task=row.task, quads=tuple(dict.fromkeys([*written, *tag_quads(case.iri, row.tags, graph)]))
+    )
 
 
-def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, graph: IRI) -> NewCase:
-    """Make the case of a run that ends, with its verdict."""
+def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, tags: Sequence[str], graph: IRI) -> NewCase:
+    """Make the case of a run that ends, with its verdict and tags."""
     way = kept.trajectory
     action = way.action if way.action and plan == kept.plan else mint("action")
     case = Case(
@@ -71,6 +75,7 @@ def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, graph: IRI) -
         at=verdict.at,
         reward=verdict.reward,
         about=way.about,
+        tags=tuple(dict.fromkeys(tag_iri(name) for name in tags if name.strip())),
         derived_from=way.derived_from,
         trajectory=way.iri,
     )
@@ -87,7 +92,8 @@ def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, graph: IRI) -
     nodes: list[Node] = [case, judged]
     if action != way.action:
         nodes.append(Action(iri=action, content=plan))
-    return NewCase(case=case, task=kept.task, quads=tuple(quad for node in nodes for quad in quads(node, graph)))
+    written = [quad for node in nodes for quad in quads(node, graph)]
+    return NewCase(case=case, task=kept.task, quads=tuple(dict.fromkeys([*written, *tag_quads(case.iri, tags, graph)])))
 
 
 def save_cases(
@@ -109,7 +115,13 @@ def save_cases(
     writer.parts.indexes.file.write_states(marks)
     domain.bank.put(
         [
-            Entry(iri=one.case.iri, task=one.task, at=one.case.at, reward=one.case.reward, about=one.case.about)
+            Entry(
+                iri=one.case.iri,
+                task=one.task,
+                at=one.case.at,
+                reward=one.case.reward,
+                about=(*one.case.about, *one.case.tags),
+            )
             for one in cases
         ],
         vectors,
@@ -124,12 +136,17 @@ def describe_case(case: str, domain: Domain, name: str, parts: Backends) -> Case
     return cases[0]
 
 
-def list_cases(limit: int, offset: int, domain: Domain, name: str, parts: Backends) -> tuple[CaseShown, ...]:
-    """List a page of the cases of a domain, the latest finished first."""
+def list_cases(
+    limit: int, offset: int, domain: Domain, name: str, parts: Backends, task: str | None = None
+) -> tuple[CaseShown, ...]:
+    """List a page of the cases of a domain, the latest finished first, or those that are most like a task."""
     bank = domain.bank
     rows = np.flatnonzero(bank.alive)
-    latest = rows[np.lexsort((-rows, -bank.at[rows]))][offset : offset + limit]
-    return _load_cases([bank.iris[row] for row in latest], domain, name, parts, steps=False)
+    keys = [-rows, -bank.at[rows]]
+    if task is not None:
+        keys.append(-np.einsum("ij,j->i", bank.vectors[rows], embed_tasks([task], parts)[0]))
+    page = rows[np.lexsort(keys)][offset : offset + limit]
+    return _load_cases([bank.iris[row] for row in page], domain, name, parts, steps=False)
 
 
 def _load_cases(
@@ -164,6 +181,7 @@ def _to_case(row: Row, links: Sequence[Row], domain: Domain, name: str, parts: B
         uses=uses,
         about=tuple(cast(IRI, link["about"]) for link in links if "about" in link),
         derived_from=tuple(cast(IRI, link["derivedFrom"]) for link in links if "derivedFrom" in link),
+        tags=tuple(tag_name(cast(IRI, link["tag"])) for link in links if "tag" in link),
         trajectory=way,
         steps=steps_taken,
         verdicts=tuple(_to_verdict(link) for link in links if "reward" in link),
@@ -258,9 +276,11 @@ def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Q
 
 def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> list[IRI]:
     """
-    Find the cases over the limit, the least valuable first: mean Q times what is left of it after so many half-lives.
+    Find the cases over the limit, those to go first by the strategy of the settings.
 
-    A case that was never ranked counts by its own reward, one that nobody has judged by one half.
+    `value` is mean Q times what is left of it after so many half-lives: a case that was never ranked counts by its own reward, one
+    that nobody has judged by one half. `oldest` is when they were finished, `unused` how often they were shown, `reward` what they
+    earned; of equal ones the oldest go.
     """
     bank = domain.bank
     over = len(bank) - max(knobs.limit, 1)
@@ -270,8 +290,13 @@ def find_least_valuable(domain: Domain, knobs: CasesSettings, now_ms: float) -> 
     own = np.where(np.isnan(bank.reward[rows]), 0.5, np.clip(bank.reward[rows], 0, 1))
     worth = np.where(np.isnan(bank.q[rows]), own, bank.q[rows])
     age_days = np.maximum(now_ms - bank.at[rows], 0) / 86_400_000
-    value = worth * 0.5 ** (age_days / knobs.half_life_days)
-    return [bank.iris[row] for row in rows[np.lexsort((rows, value))][:over]]
+    value = {
+        "value": worth * 0.5 ** (age_days / knobs.half_life_days),
+        "oldest": -age_days,
+        "unused": bank.uses[rows],
+        "reward": own,
+    }[knobs.prune]
+    return [bank.iris[row] for row in rows[np.lexsort((rows, -age_days, value))][:over]]
 
 
 def prune_cases(domain: Domain, knobs: CasesSettings, writer: Writer) -> tuple[IRI, ...]:

@@ -1,8 +1,9 @@
 """
 Cases looked at from a point of view: zoom is what is looked at, pan what it must concern, tilt what puts it in order.
 
-Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain, and may follow an earlier one: what was seen
-there comes a little earlier. A community is cases that concern the same entities more than chance: cases and entities are the
+Each look is kept as a `zpt:NavigationView`, the latest few hundred of a domain. What was seen in the view that a look follows
+comes a little earlier, and so do cases that the latest views have seen often and cases that have earned more; in an order by time
+only the first does. A community is cases that concern the same entities more than chance: cases and entities are the
 nodes of one graph, a link for each "concerns", so that an entity that many cases share costs as many links, not their square.
 
 *Source:* the ZPT ontology, http://purl.org/stuff/zpt/
@@ -10,6 +11,7 @@ nodes of one graph, a link for each "concerns", so that an entity that many case
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +24,7 @@ from memento.cases.bank import Bank, Rows, embed_tasks
 from memento.cases.domain import Domain, Writer
 from memento.cases.retrieve import Values, load_texts, order_best_first
 from memento.errors import NotFound
-from memento.iris import IRI, TYPE, ZPT, mint, parse_iri
+from memento.iris import IRI, TYPE, ZPT, is_tag, mint, parse_iri, tag_iri, tag_name
 from memento.manifest import analyse_graph
 from memento.model import Change, Landmark, Navigated, Quad, Tilt, Zoom
 from memento.rank.walks import Csr
@@ -31,7 +33,9 @@ from memento.search.postings import tokens
 VIEWS = 200
 """Looks that a domain keeps: the latest."""
 _CHOSEN = 100  # cases that a view is kept with: the first
-_SEEN = 0.1  # what having been seen adds to a score, which is in 0..1
+_SEEN = 0.1  # what having been seen in the view before adds to a score, which is in 0..1
+_HABIT = 0.03  # what having been seen in all of the latest views adds, and what a reward of 1 does
+_LATEST = 20  # views that make a habit
 _LEVELS: dict[Zoom, IRI] = {"case": ZPT.UnitLevel, "subtask": ZPT.MicroLevel, "community": ZPT.CommunityLevel}
 _PROJECTIONS: dict[Tilt, IRI] = {
     "embedding": ZPT.EmbeddingProjection,
@@ -75,6 +79,8 @@ def navigate(look: Viewpoint, domain: Domain, writer: Writer, *, keep: bool = Tr
     rows = select_rows(look, domain, parts)
     scores = score_rows(look, rows, domain, parts)
     scores = scores + _SEEN * np.array([bank.iris[row] in seen for row in rows.tolist()], dtype=np.float64)
+    if look.tilt != "temporal":
+        scores = scores + _HABIT * (_habits(rows, domain, parts) + _earnings(rows, bank))
     order = order_best_first(scores)
     ordered, values = rows[order], scores[order]
     landmarks = _ZOOMED[look.zoom](ordered, values, look, domain, parts)[: look.limit]
@@ -121,6 +127,24 @@ def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> 
             return np.asarray((places + 1) / max(len(rows), 1), dtype=np.float64)
 
 
+def _habits(rows: Rows, domain: Domain, parts: Backends) -> Values:
+    """Return (m,) the share of the latest views in which each row was seen."""
+    views = [cast(IRI, row["view"]) for row in parts.graph.select("cases/views", [domain.graph])][:_LATEST]
+    counts = Counter(
+        cast(IRI, row["value"])
+        for row in (parts.graph.select("cases/view", [domain.graph], view=views) if views else ())
+        if row["predicate"] == ZPT.selectedCorpuscle
+    )
+    return np.array([counts[domain.bank.iris[row]] for row in rows.tolist()], dtype=np.float64) / max(len(views), 1)
+
+
+def _earnings(rows: Rows, bank: Bank) -> Values:
+    """Return (m,) the mean of what tasks earned that each row was shown for, else what it earned itself; 0 where nobody knows."""
+    uses = bank.uses[rows]
+    own = np.nan_to_num(bank.reward[rows])
+    return np.where(uses > 0, bank.reward_sums[rows] / np.maximum(uses, 1), own)
+
+
 def _by_words(task: str, rows: Rows, domain: Domain, parts: Backends) -> Values:
     """Score the share of the task's words that a case's task has, each weighing its rarity among these cases."""
     wanted = set(tokens(task))
@@ -143,7 +167,7 @@ def _show_cases(rows: Rows, values: Values, look: Viewpoint, domain: Domain, par
             score=float(value),
             reason=_explain_order(look),
             cases=(bank.iris[row],),
-            about=bank.about[row],
+            about=tuple(one for one in bank.about[row] if not is_tag(one)),
         )
         for row, value in zip(chosen.tolist(), values.tolist(), strict=False)
     ]
@@ -176,16 +200,20 @@ def _show_communities(rows: Rows, values: Values, look: Viewpoint, domain: Domai
             (
                 Landmark(
                     iri=IRI(f"{bank.iris[one.rows[0]]}#community"),
-                    label=", ".join(parts.indexes.name(entity) or entity for entity in one.entities[:3]),
+                    label=", ".join(_name_anchor(anchor, parts) for anchor in one.entities[:3]),
                     score=float(np.mean([score[row] for row in one.rows])),
                     reason=f"{len(one.rows)} cases that concern the same; {_explain_order(look)}",
                     cases=tuple(bank.iris[row] for row in one.rows),
-                    about=one.entities,
+                    about=tuple(anchor for anchor in one.entities if not is_tag(anchor)),
                 )
                 for one in find_communities(np.sort(rows), bank)
             ),
             key=lambda one: (-one.score, one.iri),
         )
+
+
+def _name_anchor(anchor: IRI, parts: Backends) -> str:
+    return f"#{tag_name(anchor)}" if is_tag(anchor) else parts.indexes.name(anchor) or anchor
 
 
 _ZOOMED: dict[Zoom, Callable[[Rows, Values, Viewpoint, Domain, Backends], list[Landmark]]] = {
@@ -202,6 +230,8 @@ def _explain_order(look: Viewpoint) -> str:
         "graph": "by the entities it shares with the task" if look.about else "by how many entities it concerns",
         "temporal": "the latest first",
     }[look.tilt]
+    if look.tilt != "temporal":
+        by += ", what is seen often or has earned more a little earlier"
     return f"{by}, what was seen before a little earlier" if look.previous else by
 
 
@@ -253,7 +283,7 @@ def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
 
 def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:
     """
-    Split a pan into entities and words that are none.
+    Split a pan into entities and tags of cases, and words that are none.
 
     Args:
         known: the entities that go by a name.
@@ -261,7 +291,10 @@ def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]])
     entities: list[IRI] = []
     words: list[str] = []
     for term in pan:
-        found = [IRI(term)] if term.startswith("urn:") else [e for e in known(term) if bank.count_shared([e])][:1]
+        tag = tag_iri(term.removeprefix("#"))
+        found = (
+            [IRI(term)] if term.startswith("urn:") else [e for e in (*known(term), tag) if bank.count_shared([e])][:1]
+        )
         (entities.extend(found) if found else words.append(term))
     return entities, words
 

@@ -14,7 +14,7 @@ again only when its tool is said to be repeatable, or when the caller says so. A
 model or a tool waits until there is one.
 
 A step that is itself a call, `read_file {"path": "a.txt"}`, is made as it stands, also without a model. `{{2}}` in it stands for
-the result of the second step.
+the result of the step that its plan numbers 2, else of the second step.
 
 *Source:* the planner of Zhou et al. 2025, arXiv 2508.16153: positive plans first, then negative ones, as numbered steps.
 """
@@ -32,7 +32,7 @@ from memento import assets, telemetry
 from memento.errors import InputError, ModelError
 from memento.llm.chat import Chat, Prompt
 from memento.llm.tools import Toolbox
-from memento.model import CaseFound, CasesFound, Doubt, Ending, Offered, TaskRun, TaskStep, ToolCall
+from memento.model import CaseFound, CasesFound, Doubt, Ending, Offered, StepState, TaskRun, TaskStep, ToolCall
 from memento.settings import ExecutorSettings
 from memento.time import now
 
@@ -57,7 +57,8 @@ class Draft:
     """
     Steps to take, or an answer where none is left; who made it, and of what.
 
-    `solved` says whether that answer is one to the task; `tokens` is what it cost.
+    `ids` are the numbers that its maker gave the steps, if they are all different. `solved` says whether that answer is one to
+    the task; `tokens` is what it cost.
     """
 
     steps: tuple[str, ...]
@@ -66,6 +67,12 @@ class Draft:
     answer: str | None = None
     solved: bool = True
     tokens: int = 0
+    ids: tuple[int, ...] = ()
+
+    @property
+    def plan(self) -> str:
+        """Return the steps as a numbered text."""
+        return number_steps(self.steps, self.ids)
 
 
 def plan_by_model(
@@ -100,6 +107,7 @@ def plan_by_model(
     system = assets.read_prompt("plan")
     reply = chat.answer(Prompt(system=system, user=write_planner_prompt(task, found, tools, done)), Plan, complaint)
     steps = tuple(" ".join(step.description.split()) for step in reply.value.plan)
+    ids = tuple(step.id for step in reply.value.plan)
     shown_count = len(found.positives) + len(found.negatives) if found else 0
     return Draft(
         steps=steps,
@@ -108,6 +116,7 @@ def plan_by_model(
         answer=None if steps else reply.value.finalAnswer,
         solved=reply.value.solved,
         tokens=reply.tokens_in + reply.tokens_out,
+        ids=ids if len(set(ids)) == len(ids) and min(ids, default=0) >= 0 else (),
     )
 
 
@@ -133,7 +142,8 @@ def write_planner_prompt(
 def describe_step(step: TaskStep) -> str:
     """Describe a step and what came of it for a model."""
     came = {"done": "done", "failed": "failed", "skipped": "not done", "pending": "still to do"}[step.state]
-    return f"{step.step + 1}. {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
+    called = f" (id {step.id})" if step.id not in (None, step.step + 1) else ""
+    return f"{step.step + 1}.{called} {step.task}\n   {came}{': ' + shorten(step.result) if step.result else ''}"
 
 
 def shorten(text: str | None) -> str:
@@ -151,9 +161,15 @@ def split_steps(plan: str) -> tuple[str, ...]:
     return tuple(one for one in (_NUMBERED.sub("", line, count=1).strip() for line in _BREAK.split(plan)) if one)
 
 
-def number_steps(steps: Iterable[str]) -> str:
-    """Join steps as a numbered plan."""
-    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1))
+def number_steps(steps: Iterable[str], ids: Sequence[int] = ()) -> str:
+    """Join steps as a numbered plan, by the numbers that they have, else by their places."""
+    return "\n".join(f"{ids[place] if ids else place + 1}. {step}" for place, step in enumerate(steps))
+
+
+def write_steps(steps: Sequence[TaskStep]) -> str:
+    """Write steps that were taken as a plan; they keep their numbers where each has one that no other has."""
+    ids = tuple(one.id for one in steps if one.id is not None)
+    return number_steps([one.task for one in steps], ids if len(set(ids)) == len(steps) else ())
 
 
 def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence[tuple[str, ...]] = ()) -> Draft:
@@ -177,7 +193,7 @@ def plan_by_template(task: str, found: CasesFound, least: float, tried: Sequence
             continue
         how = f", with {', '.join(f'{old} → {new}' for old, new in changes.items())}" if changes else ""
         return Draft(steps=steps, by="template", reason=f"the plan of <{case.iri}>{how}")
-    unlike = ""
+    unlike = "" if found.positives or found.negatives else f" ({found.reason})"
     if found.positives and not near:
         most = max(case.cosine for case in found.positives)
         unlike = f" (the most like is at {most:.2f}, and template_from of [cases] is {least:g})"
@@ -225,7 +241,8 @@ def _describe_case(case: CaseFound) -> str:
 
 def _describe_tool(tool: Offered) -> str:
     first = tool.description.strip().partition("\n")[0]
-    return f"- {tool.name}: {first}" if first else f"- {tool.name}"
+    named = f"- {tool.name}: {first}" if first else f"- {tool.name}"
+    return f"{named}\n  arguments: {tool.schema}" if tool.schema else named
 
 
 ANSWER = "Give the answer."
@@ -406,15 +423,16 @@ class Execution:
             return "failed", over if self._cycle >= self._knobs.cycles else f"{why}; no room for another plan", None
         telemetry.count("executor.replan")
         self._shown.follow(found)
-        self._append(draft.steps)
+        self._append(draft.steps, ids=draft.ids)
         return None
 
-    def _append(self, tasks: tuple[str, ...], result: str | None = None) -> None:
+    def _append(self, tasks: tuple[str, ...], result: str | None = None, ids: tuple[int, ...] = ()) -> None:
         cycle = self._cycle + (result is None)
         first = max((one.step for one in self._steps), default=-1) + 1
-        for place, task in enumerate(tasks, start=first):
-            state = "pending" if result is None else "done"
-            step = TaskStep(step=place, task=task, state=state, result=result, cycle=cycle)  # type: ignore[arg-type]
+        for place, task in enumerate(tasks):
+            state: StepState = "pending" if result is None else "done"
+            number = ids[place] if ids else None
+            step = TaskStep(step=first + place, task=task, state=state, result=result, cycle=cycle, id=number)
             self._steps.append(step)
             self._keep(step)
 
@@ -511,7 +529,7 @@ def decide_move(
         ModelError: the model failed, or gave no usable move.
     """
     calls = step.tools
-    if literal := parse_call(step.task, before):
+    if literal := parse_call(step.task, before, step.cycle):
         if isinstance(literal, Blocked):
             return literal
         if not calls:
@@ -526,7 +544,7 @@ def decide_move(
     return _ask_for_move(step, task, before, tools, chat)
 
 
-def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked | None:
+def parse_call(text: str, before: Sequence[TaskStep], cycle: int = 1) -> CallRequest | Blocked | None:
     """
     Parse the call that a step is, or return None when it is in words; `Blocked` when it wants the result of a step that has none.
 
@@ -542,7 +560,9 @@ def parse_call(text: str, before: Sequence[TaskStep]) -> CallRequest | Blocked |
         arguments = json.loads(match[2])
     except (ValueError, RecursionError):
         return None
-    results = {one.step + 1: one.result for one in before if one.state == "done"}
+    done = [one for one in before if one.state == "done"]
+    results = {one.step + 1: one.result for one in done}
+    results |= {one.id: one.result for one in done if one.id is not None and one.cycle == cycle}
     wanted = {int(place) for place in _PLACE.findall(match[2])}
     if missing := sorted(wanted - results.keys()):
         return Blocked(f"it needs the result of step {missing[0]}, which there is not")

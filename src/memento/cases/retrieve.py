@@ -1,8 +1,8 @@
 """
 The cases for a task: those to follow and those to avoid, with the reason of every choice, which the graph keeps.
 
-Candidates are the cases nearest to the task and those that concern an entity it names; they are put in order by
-β·Q + (1 − β)·cosine.
+Candidates are the cases nearest to the task, as far as they are like it at all, and those that share an entity or a tag with it;
+they are put in order by β·Q + (1 − β)·likeness, which is the cosine and what they share of the task's context.
 
 For a caller that wants to explore, cases are drawn by a softmax instead: the best policy under a maximum-entropy objective is
 μ(c|s) = exp(Q(s, c)/α) / Σ exp(Q(s, c′)/α); with α near 0 it takes the best.
@@ -27,7 +27,7 @@ from memento.cases.bank import Bank, Rows, Vector, embed_tasks, measure_form
 from memento.cases.domain import Domain
 from memento.cases.learner import Weight
 from memento.errors import InputError
-from memento.iris import IRI, parse_iri
+from memento.iris import IRI, is_tag, parse_iri
 from memento.model import CaseFound, CasesFound, Scope, Section
 from memento.retrieval.question import named_entities
 from memento.settings import CasesSettings
@@ -38,11 +38,16 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseQuery:
-    """A task that cases are wanted for: `about` are entities it concerns, `since` and `until` when the cases were finished."""
+    """
+    A task that cases are wanted for.
+
+    `about` are the entities it concerns, `tags` its tags, `since` and `until` when the cases were finished.
+    """
 
     task: str
     k: int
     about: tuple[IRI, ...] = ()
+    tags: tuple[IRI, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     explore: bool = False
@@ -86,9 +91,10 @@ def rank_section(
     why = find_candidates(asked, task, task.within & judged, bank, knobs)
     rows = np.fromiter(why, dtype=np.int64, count=len(why))
     cosine = task.cosine[rows].astype(np.float64)
+    likeness = cosine + knobs.context * _share_context(asked, rows, bank)
     values = domain.learner.q(task.state, task.form, rows, task.at_ms) if len(rows) else None
     q, beta = None if values is None else values.astype(np.float64), task.weight.beta
-    score = cosine if q is None else beta * q + (1 - beta) * cosine
+    score = likeness if q is None else beta * q + (1 - beta) * likeness
     order = (
         draw_order(score, knobs.temperature, task.draw)
         if asked.explore and section == "positive"
@@ -103,17 +109,25 @@ def rank_section(
 def find_candidates(
     asked: CaseQuery, task: QueryState, mask: NDArray[np.bool_], bank: Bank, knobs: CasesSettings
 ) -> dict[int, str]:
-    """Choose the rows that are ranked, in the order of the bank, each with why: the nearest, and those that share most entities."""
-    allowed = np.flatnonzero(mask)
+    """Choose the rows that are ranked, in the order of the bank, each with why: the nearest, and those that share most context."""
+    allowed = np.flatnonzero(mask & (task.cosine >= knobs.relevant_from))
     if len(allowed) > knobs.candidates:
         allowed = allowed[np.argpartition(-task.cosine[allowed], knobs.candidates - 1)[: knobs.candidates]]
     near = {int(row): f"one of the {len(allowed)} nearest" for row in allowed}
-    shared = bank.count_shared(asked.about)
-    linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
-    for row in linked:
-        concerns = f"concerns {shared[row]} of the task's entities"
-        near[row] = f"{near[row]}, and {concerns}" if row in near else concerns
+    for what, context in (("entities", asked.about), ("tags", asked.tags)):
+        shared = bank.count_shared(context)
+        linked = sorted((row for row in shared if mask[row]), key=lambda row: (-shared[row], row))[: knobs.candidates]
+        for row in linked:
+            concerns = f"{'concerns' if what == 'entities' else 'has'} {shared[row]} of the task's {what}"
+            near[row] = f"{near[row]}, and {concerns}" if row in near else concerns
     return dict(sorted(near.items()))
+
+
+def _share_context(asked: CaseQuery, rows: Rows, bank: Bank) -> Scores:
+    """Return (len(rows),) the share of the task's entities and tags that each row has; 0 where the task has none."""
+    context = (*asked.about, *asked.tags)
+    shared = bank.count_shared(context) if context else {}
+    return np.array([shared.get(row, 0) for row in rows.tolist()], dtype=np.float64) / max(len(context), 1)
 
 
 def find_cases(
@@ -142,6 +156,9 @@ def find_cases(
         chosen = {section: ranking.rows[: asked.k] for section, ranking in rankings.items()}
     with watch.phase("read"):
         texts = load_texts([domain.bank.iris[row] for rows in chosen.values() for row in rows], domain, parts)
+    reason = weight.reason
+    if len(bank) and not any(len(ranking.rows) for ranking in rankings.values()):
+        reason = f"no case is like the task: none reaches the cosine {knobs.relevant_from:g} (relevant_from of [cases])"
     sides = {
         section: tuple(
             _to_case_found(section, place, rankings[section], domain, texts) for place in range(len(chosen[section]))
@@ -155,7 +172,7 @@ def find_cases(
         negatives=sides["negative"],
         ranking="q" if weight.beta else "cosine",
         beta=weight.beta,
-        reason=weight.reason,
+        reason=reason,
         candidates=sum(len(ranking.rows) for ranking in rankings.values()),
         timings_ms=watch.ms,
     ), state
@@ -187,7 +204,7 @@ def _to_case_found(
         reward=None if np.isnan(bank.reward[row]) else float(bank.reward[row]),
         earned=float(bank.reward_sums[row]) / uses if uses else None,
         uses=uses,
-        about=bank.about[row],
+        about=tuple(one for one in bank.about[row] if not is_tag(one)),
     )
 
 

@@ -15,10 +15,12 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any, TypeVar, cast
 
 from memento.backends import Backends
 from memento.cases.domain import Domain
+from memento.cases.plan import Draft
 from memento.cases.retrieve import load_texts
 from memento.errors import Conflict, NotFound
 from memento.graph.mapping import node_or_none, quads, statements
@@ -141,6 +143,7 @@ def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], g
         result=step.result,
         tool_calls=tuple(call.iri for call in calls),
         cycle=step.cycle,
+        number=step.id,
     )
     new: list[Node] = [record, *calls]
     adds = [quad for one in new for quad in quads(one, graph)]
@@ -159,14 +162,14 @@ def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], g
     return Change(tuple(adds), tuple(removes))
 
 
-def end_run(kept: StoredRun, most: int, packs: bool, graph: IRI) -> Change:
+def end_run(kept: StoredRun, progress: StepState, most: int, packs: bool, graph: IRI) -> Change:
     """Return what is written when a run ends: its texts packed, and shortened to `most` characters where SPARQL reads them."""
     way = kept.trajectory
     nodes: list[Node] = [way]
     done: list[Node] = [
         replace(
             way,
-            progress="done",
+            progress=progress,
             packed=pack_steps(_to_task_step(one, calls) for one, calls in kept.steps) if packs else None,
         )
     ]
@@ -188,7 +191,7 @@ def pack_steps(steps: Iterable[TaskStep]) -> str:
     Pack steps as gzipped JSON in base64.
 
     >>> unpack_steps(pack_steps([TaskStep(step=0, task="Look.", state="done")]))
-    (TaskStep(step=0, task='Look.', state='done', result=None, tools=(), cycle=1),)
+    (TaskStep(step=0, task='Look.', state='done', result=None, tools=(), cycle=1, id=None),)
     """
     text = json.dumps([asdict(step) for step in steps], ensure_ascii=False, separators=(",", ":"), default=str)
     return base64.b64encode(gzip.compress(text.encode("utf-8", errors="surrogatepass"), mtime=0)).decode("ascii")
@@ -232,6 +235,7 @@ def _to_task_step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskSte
         result=record.result,
         tools=tools,
         cycle=record.cycle,
+        id=record.number,
     )
 
 
@@ -272,12 +276,13 @@ def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Bac
     ]
 
 
-def begin_planned_run(task: str, plan: str, steps: Sequence[str], way: Trajectory, graph: IRI) -> Change:
+def begin_planned_run(task: str, draft: Draft, way: Trajectory, graph: IRI) -> Change:
     """Return what is written when a task is planned: the run, and every step of the plan as one that is still to do."""
+    plan = draft.plan
     change = begin_run(task, plan, way, graph)
     stored = StoredRun(way, task, plan, ())
-    for place, text in enumerate(steps):
-        change += replace_step(stored, TaskStep(step=place, task=text, state="pending"), (), graph)
+    for place, (text, number) in enumerate(zip_longest(draft.steps, draft.ids)):
+        change += replace_step(stored, TaskStep(step=place, task=text, state="pending", id=number), (), graph)
     return change
 
 

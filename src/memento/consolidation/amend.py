@@ -37,18 +37,17 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     """
     Put a better text in the place of a memory, as a note: it begins and ends as the memory did, unless told otherwise.
 
+    Where the memory was corrected before, what took its place is corrected.
+
     Raises:
         NotFound: the namespace has no such memory, or it is forgotten.
-        InputError: the text is that of the memory, or it was corrected already, or its keys cannot be used.
+        InputError: the text is that of the memory, or its keys cannot be used.
     """
     iri, content, since = asked.iri, asked.content, asked.since
     scope, parts, now = desk.scope, desk.stores, desk.now
-    old = _load_memory(iri, scope, parts)
+    old = _follow_corrections(iri, scope, parts)
     if content_hash(content) == content_hash(old.content):
-        raise InputError(f"<{iri}> says this already: give the text that is right")
-    earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
-    if by := next((row["invalidator"] for row in earlier if row["mode"] == "correction"), None):
-        raise InputError(f"<{iri}> was corrected already: correct <{by}>, which took its place")
+        raise InputError(f"<{old.iri}> says this already: give the text that is right")
     user, user_is_new = load_user(scope, parts)
     note = Note(iri=mint("note"), content=content, at=now)
     unread = None
@@ -80,6 +79,18 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     others = [one for one in flagged if one != new]
     contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
     return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
+
+
+def _follow_corrections(iri: str, scope: Scope, parts: Backends) -> Memory:
+    """Load a memory, or what took its place in the end where it was corrected before; raises `NotFound`."""
+    old, seen = _load_memory(iri, scope, parts), set[IRI]()
+    while old.iri not in seen:
+        seen.add(old.iri)
+        earlier = parts.graph.select("consolidation/invalidation", [scope.graph], node=old.iri)
+        corrected = (row for row in earlier if row["mode"] == "correction" and row["invalidated"] == old.iri)
+        if (by := next((row["invalidator"] for row in corrected), None)) is not None:
+            old = _load_memory(str(by), scope, parts)
+    return old
 
 
 def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:

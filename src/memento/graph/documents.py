@@ -33,12 +33,14 @@ from hashlib import sha256
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import IO, Any, cast
+from uuid import NAMESPACE_URL, uuid5
 
 import pyoxigraph as ox
 
 from memento import assets
 from memento.errors import GraphError, InputError, NotAcceptable, TooLong
-from memento.iris import IRI, PREFIXES, RDF, TYPE, XSD
+from memento.iris import IRI, MEM, PREFIXES, RDF, TYPE, XSD
+from memento.time import iso, parse_time
 
 _FIRST, _REST, _NIL = (ox.NamedNode(RDF[name]) for name in ("first", "rest", "nil"))
 
@@ -494,6 +496,44 @@ def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
 def read_lines(source: IO[bytes]) -> Iterator[ox.Quad]:
     """Read the quads that `rewrite` has written."""
     return ox.parse(source, ox.RdfFormat.N_QUADS)
+
+
+_TEXTS = {MEM.hasState: ("state", MEM.State), MEM.hasAction: ("action", MEM.Action)}
+
+
+def adopt_cases(lines: IO[bytes], bank: IRI) -> Iterator[ox.Quad]:
+    """
+    Yield the quads of a document, with the cases in it that are in no graph as those of a bank.
+
+    *Because:* the first published design writes a case in the default graph, its task and its plan as texts, and the time as plain
+    text. The vector beside them is that of another embedder.
+    """
+    cases = {
+        quad.subject
+        for quad in read_lines(lines)
+        if isinstance(quad.graph_name, ox.DefaultGraph)
+        and (quad.predicate.value, getattr(quad.object, "value", "")) == (TYPE, MEM.Case)
+    }
+    lines.seek(0)
+    graph = ox.NamedNode(bank)
+    for quad in read_lines(lines):
+        if quad.subject not in cases or not isinstance(quad.graph_name, ox.DefaultGraph):
+            yield quad
+            continue
+        subject, name, value = quad.subject, IRI(quad.predicate.value), quad.object
+        if name in _TEXTS and isinstance(value, ox.Literal):
+            kind, cls = _TEXTS[name]
+            node = ox.NamedNode(f"urn:memento:{kind}:{uuid5(NAMESPACE_URL, str(subject))}")
+            text = "\n".join(line.strip() for line in value.value.strip().splitlines())
+            yield ox.Quad(node, ox.NamedNode(TYPE), ox.NamedNode(cls), graph)
+            yield ox.Quad(node, ox.NamedNode(MEM.content), ox.Literal(text), graph)
+            value = node
+        elif name == MEM.timestamp and isinstance(value, ox.Literal):
+            at = iso(parse_time(value.value, "timestamp"))
+            value = ox.Literal(at, datatype=ox.NamedNode(XSD.dateTime))
+        elif name == MEM.hasStateEmbedding:
+            continue
+        yield ox.Quad(subject, quad.predicate, value, graph)
 
 
 def _checked(source: IO[bytes], name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from memento.errors import GraphError
 from memento.graph.ranges import drop_unreadable, ranges
-from memento.iris import IRI, MEM, PROV, TYPE
+from memento.iris import IRI, MEM, PROV, TYPE, tag_iri
 from memento.model import KINDS, Node, Quad, Value
 
 N = TypeVar("N", bound=Node)
@@ -72,6 +72,20 @@ def node_or_none(cls: type[N], iri: IRI, said: Mapping[IRI, Sequence[Value]]) ->
         return node(cls, iri, said)
     except GraphError:
         return None
+
+
+def tag_quads(subject: IRI, names: Iterable[str], graph: IRI) -> list[Quad]:
+    """Return every quad that tags a node, those of the tags among them; blank names are passed over."""
+    tags = {tag_iri(name): " ".join(name.split()).casefold() for name in names if name.strip()}
+    return [
+        quad
+        for tag, name in tags.items()
+        for quad in (
+            (subject, MEM.tagged, tag, graph),
+            (tag, TYPE, MEM.Tag, graph),
+            (tag, MEM.name, name, graph),
+        )
+    ]
 
 
 def invalidates(new: IRI, old: IRI, graph: IRI) -> Quad:

@@ -2,7 +2,8 @@
 Which keys a question leads to, without a word of any memory: `find_keys` of the walk.
 
 A key answers when the question spells it; a concept also when it means nearly the same, or when a memory that it leads to does.
-What is named counts 1, all else its best cosine. A memory that is close and has no concept at all is reached by its names.
+What is named counts 1, all else its best cosine. In direct recall a memory that is close and has no concept at all is reached by
+its names.
 
 *Guarantees:* nothing is written; what comes back leads to one memory at least that the reader may see now.
 """
@@ -52,7 +53,7 @@ BGE = "bge"
 CALIBRATED: dict[str, tuple[re.Pattern[str], Thresholds]] = {
     # key, content, link, merge, short, dedup, least, contradiction
     "openai": (
-        re.compile(r"^openai-|text-embedding-(?:3|ada)"),
+        re.compile(r"text-embedding-(?:3|ada)"),
         _thresholds(0.28, 0.28, 0.50, 0.85, 0.90, 0.90, 0.28, 0.85),
     ),
     "bge-m3": (re.compile(r"bge-?_?m3"), _thresholds(0.62, 0.55, 0.62, 0.86, 0.90, 0.94, 0.55, 0.80)),
@@ -61,7 +62,10 @@ CALIBRATED: dict[str, tuple[re.Pattern[str], Thresholds]] = {
     "minilm": (re.compile(r"minilm"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.85)),
     "trigram": (re.compile(r"^trigram"), _thresholds(0.50, 0.45, 0.60, 0.85, 0.90, 0.90, 0.45, 0.70)),
 }
-"""By family: what its fingerprints look like, first match, and its thresholds."""
+"""By family: what the names of its models look like, first match, and its thresholds."""
+
+_MODEL = re.compile(r"^(?:openai-compatible|openai|google|cohere|mistral|ollama|folder)-(.+?)-\d{2,5}-")
+"""The name of a model in the fingerprint of a service or a folder: neither who serves it nor where says how it measures."""
 
 _warned: set[str] = set()
 
@@ -72,8 +76,11 @@ def find_family(fingerprint: str) -> str | None:
 
     >>> find_family("all-MiniLM-L6-v2-512-53aa51172d14"), find_family("ollama-bge-m3-1024-localhost-1a2b"), find_family("x-1")
     ('minilm', 'bge-m3', None)
+    >>> find_family("openai-compatible-nomic-embed-text-768-bge.local-1a2b")
     """
-    return next((name for name, (like, _) in CALIBRATED.items() if like.search(fingerprint.lower())), None)
+    named = _MODEL.match(fingerprint.lower())
+    model = named[1] if named else fingerprint.lower()
+    return next((name for name, (like, _) in CALIBRATED.items() if like.search(model)), None)
 
 
 def choose_thresholds(fingerprint: str, settings: KeysSettings) -> Thresholds:
@@ -151,7 +158,11 @@ def match_keys(query: KeyQuery, view: KeyView, graph: Store, settings: KeysSetti
 
 def pick_best(found: Matches, view: KeyView, k: int) -> list[Candidate]:
     """Return the `k` best that lead somewhere, best first; of those that came by one memory alone only the first."""
-    there = [one for one in found.candidates.values() if view.list_visible(one.entry).size]
+    there = [
+        one
+        for one in found.candidates.values()
+        if (one.spelt is not None or one.own or not one.entry.is_named) and view.list_visible(one.entry).size
+    ]
     counts = {one.entry.iri: len(view.list_visible(one.entry)) for one in there}
     there.sort(key=lambda one: (-one.relevance, one.spelt is None, counts[one.entry.iri], one.entry.name))
     seen: set[int] = set()
@@ -247,10 +258,13 @@ def _match_meaning(query: KeyQuery, view: KeyView, found: Matches, floor: float)
         index = view.indexes.vectors[kind]
         nodes, cosines = index.near(query.vectors, _NEAR, view.concepts)
         for node, cosine in zip(nodes.tolist(), cosines.tolist(), strict=True):
+            entry = view.entry_of(node)
+            if entry.is_named:  # a key that is one with an entity, which is found by its name alone
+                continue
             if cosine >= query.limits.key_recall:
-                found.candidate_of(view.entry_of(node)).own = cosine
+                found.candidate_of(entry).own = cosine
             elif cosine >= floor:
-                found.missed[view.entry_of(node).iri] = cosine
+                found.missed[entry.iri] = cosine
     for one in found.candidates.values():
         if one.spelt is not None and not one.entry.is_named and one.entry.node is not None and not one.own:
             kind = view.indexes.nodes.kind(one.entry.node)

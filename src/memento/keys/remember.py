@@ -2,7 +2,8 @@
 A text under keys that somebody gave it: one note, one memory, its keys and links, as one change; no model is asked.
 
 What was remembered in these very words is read once more instead, which makes it deeper. What says nearly the same is superseded,
-in its own namespace alone, unless names or numbers differ. What is alike and shares a key is flagged, unless it names others.
+in its own namespace alone, unless names, numbers or sides differ. What is alike and shares a key is flagged, unless it names
+others.
 
 *Guarantees:* every version stays whole in the graph; a deep one keeps most of its depth.
 
@@ -218,6 +219,20 @@ class WriteContext:
 # Capitalised words, and single letters but "I" and an article that opens a text.
 NAME = re.compile(r"\b(?:[^\W\d_a-z]\w+|(?<=\s)[^\W\d_a-zI]\b)")
 NUMBER = re.compile(r"\b\w*\d\w*")
+# Words that count something, and words for one side of two. "Room five" is named rather than counted.
+COUNT = re.compile(
+    r"\b(?:no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|thrice"
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b"
+    r"(?=\s+(?!(?:in|on|at|and|or|to|of|for|by|with|until|from)\b)[^\W\d_]{2})",
+    re.IGNORECASE,
+)
+SIDE = re.compile(
+    r"\b(?:left|right|north|south|east|west|northern|southern|eastern|western|upper|lower|upstairs|downstairs|inner|outer|inside|outside"
+    r"|front|rear|back|top|bottom|above|below|before|after|morning|evening|noon|midnight|odd|even|older|younger|elder)\b",
+    re.IGNORECASE,
+)
+_MARKS = (NAME, NUMBER, COUNT, SIDE)
 
 
 def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
@@ -228,9 +243,15 @@ def differ(marks: re.Pattern[str], one: str, other: str) -> bool:
     (True, False)
     >>> differ(NUMBER, "The dog weighs 20 kg.", "The dog weighs 25 kg."), differ(NUMBER, "It is 9.", "It is.")
     (True, False)
+    >>> differ(COUNT, "I have two cats.", "I have three cats."), differ(SIDE, "My left knee.", "My right knee.")
+    (True, True)
     """
     first, second = (
-        {mark for mark in marks.findall(text) if len(mark) == 1 or mark.casefold() not in OPENERS}
+        {
+            mark if marks is NAME else mark.casefold()
+            for mark in marks.findall(text)
+            if marks is not NAME or len(mark) == 1 or mark.casefold() not in OPENERS
+        }
         for text in (one, other)
     )
     return bool(first - second) and bool(second - first)
@@ -439,7 +460,7 @@ def _find_duplicate(content: str, near: Sequence[tuple[int, float]], context: Wr
         if cosine < context.limits.dedup:
             break
         text = _read_text(node, context)
-        if not differ(NAME, text, content) and not differ(NUMBER, text, content):
+        if not any(differ(marks, text, content) for marks in _MARKS):
             return node
     return None
 
@@ -507,7 +528,8 @@ def inherit_keys(new: IRI, content: str, old: Memory, changes: KeyChanges, conte
         return Change()
     graph, vector = context.scope.graph, context.stores.embedder.embed(context.stores.embedder.windows(content))
     resolved = _resolve_keys(changes, context)
-    weights = {one.entry: 1.0 for one in resolved} if changes.keys is not None else _keep_fitting(node, vector, context)
+    kept = {} if changes.keys is not None else _keep_fitting(node, content, old.content, vector, context)
+    weights = {one.entry: 1.0 for one in resolved} if changes.keys is not None else kept
     change = weaken(old.iri, graph, context) + link_keys(new, weights, resolved, context)
     if changes.keys is not None or context.stores.indexes.keys.have_given_keys(np.array([node]))[0]:
         given = {entry.iri for entry in weights}
@@ -532,15 +554,30 @@ def _resolve_keys(changes: KeyChanges, context: WriteContext) -> list[ResolvedKe
     return context.resolver().resolve(check_types(keys, changes.types))
 
 
-def _keep_fitting(node: int, vector: Vectors, context: WriteContext) -> dict[KeyEntry, float]:
-    """Return the links of a memory that still fit a text, and their weights."""
+def _keep_fitting(
+    node: int, content: str, before: str, vector: Vectors, context: WriteContext
+) -> dict[KeyEntry, float]:
+    """
+    Return the links of a memory that still fit a text, and their weights.
+
+    A key that stands in the text fits; of the others a concept by its cosine, and a name unless it stood in the text
+    `before`: then somebody gave it beside the text.
+    """
     indexes = context.stores.indexes
     found = {context.view.entry_of(key): weight for key, weight in indexes.keys.links(node).items()}
+    spelt, stems = (context.view.find_spelt(content), set(tokens(content)))
+    gone = context.view.find_spelt(before)
     fits: dict[KeyEntry, float] = {}
     for entry in found:
         assert entry.node is not None
-        index = indexes.vectors[indexes.nodes.kind(entry.node)]
-        fits[entry] = 1.0 if entry.is_named else float(index.cosines([entry.node], vector)[0])
+        words = set(tokens(entry.name))
+        if entry.node in spelt or (words and words <= stems):
+            fits[entry] = 1.0
+        elif entry.is_named:
+            fits[entry] = 0.0 if entry.node in gone else 1.0
+        else:
+            index = indexes.vectors[indexes.nodes.kind(entry.node)]
+            fits[entry] = float(index.cosines([entry.node], vector)[0])
     kept = {entry: weight for entry, weight in found.items() if fits[entry] >= context.limits.content_recall}
     if not kept and fits:
         best = max(fits, key=lambda entry: fits[entry])

@@ -27,11 +27,13 @@ from memento.search.indexes import Indexes
 from memento.search.links import Joined
 from memento.search.names import label_of, read_names
 from memento.search.nodes import Ids, Mask
+from memento.search.spellings import fold_text
 from memento.search.subjects import aliases
 from memento.search.words import Postings, tokens
 from memento.settings import KeysSettings
 from memento.strength import Reinforcement
-from memento.text.words import STOP_WORDS, WORDS
+from memento.text.kinds import KIND_OF_NOUN
+from memento.text.words import BASES, DETERMINERS, FUNCTION_WORDS, MODALS, PARTICIPLES, PAST, STOP_WORDS, WORDS
 
 MENTIONED = dynamics.LIGHTEST
 """The weight of what a text only mentions; that of its subject is 1."""
@@ -43,6 +45,39 @@ _NOUN = re.compile(r"[^\W\d_]{3,}(?:-[^\W\d_]+)*")
 _OTHER = STOP_WORDS | WORDS["untelling"]
 _ENDINGS = ("ly", "ing", "ed", "est", "ous", "ful", "less", "able", "ible")
 """How adverbs, many adjectives and most forms of verbs end."""
+_NOUNS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        ally anomaly apply arrest assembly basis bearing bed beginning belly bible bleed blessing bombing booking breast
+        breed briefing building bully bus butterfly cable campus ceiling chest clothing coating conquest constable contest
+        cooking creed crest crossing crucible cutting darling dealing deed digest doily dragonfly drawing dressing duckling
+        dumpling earring embed ending engraving evening exam fable family feed feeling filing finding firefly fishing
+        flooring fly folly forest gable gathering greed greeting guest gully handful harvest hatred hearing heating herring
+        hiking hillbilly honest housing hundred icing inning inquest interest invest italy jelly jest july kindred king
+        knitting landing layering learning lettering lighting lightning lily lining listing living mandible manifest
+        marketing meaning meeting melancholy midwest monopoly moped morning mourning mouthful need nest newlywed northwest
+        nothing offering opening outing packaging painting parking parsing pest pricing printing programming protest pudding
+        quest railing ranking rating reading recording reed reply request rest ring roofing running sailing saving schooling
+        seasoning seating seed serving setting sewing shed shipping shopping sibling sightseeing signing singing skiing sled
+        sling southwest spacing speed spelling spring stable starling steed sterling stocking string stuffing supply surfing
+        swimming swing syllable table tally teaching test thing timetable timing topping training tubing turntable tweed
+        typing underbelly unrest upbringing variable vegetable vest viking warning washing wedding weed weighing welding
+        west wing wiring wording writing yearling zest
+        """,
+    )
+)
+"""Nouns that end as if they were none."""
+_SUBJECTS = frozenset(["i", "you", "he", "she", "it", "we", "they", "who", "this", "that", "there"])
+_SLANG = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        aren couldn didn doesn gonna gotta hadn hasn haven isn rocks shouldn suck sucked sucks wanna wasn weren wouldn
+        """,
+    )
+)
+_CONTRACTED = re.compile(r"['’]t\b")
 _LETTER = re.compile(r"[^\W_]")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
@@ -87,13 +122,15 @@ def extract_nouns(text: str) -> list[str]:
     Return the words of a text that may be nouns, in small letters, each once, and pairs of neighbouring ones.
 
     >>> extract_nouns("She bakes sourdough bread on Sundays with her red oven.")
-    ['bakes', 'bakes sourdough', 'sourdough', 'sourdough bread', 'bread', 'oven']
+    ['sourdough', 'sourdough bread', 'bread', 'oven']
+    >>> extract_nouns("My family has a table in that building, but it might break: the old one sucks and hasn't held.")
+    ['family', 'table', 'building']
     """
     found: dict[str, None] = {}
     before = None
     for match in _NOUN.finditer(text):
+        is_noun = _is_noun(match, text)
         word = match[0]
-        is_noun = word.islower() and word not in _OTHER and not word.endswith(_ENDINGS)
         if is_noun:
             found[word] = None
             if before and text[before.end() : match.start()] == " ":
@@ -102,6 +139,31 @@ def extract_nouns(text: str) -> list[str]:
                 found[word] = None
         before = match if is_noun else None
     return list(found)
+
+
+def _is_noun(match: re.Match[str], text: str) -> bool:
+    """Tell whether a word may be a noun: by itself, by the word before it, and by what follows it."""
+    word = match[0]
+    if not word.islower() or word in _OTHER or word in _SLANG or word in MODALS or word in FUNCTION_WORDS:
+        return False
+    if _CONTRACTED.match(text, match.end()) or word in PAST or (word in PARTICIPLES and word not in BASES):
+        return False
+    leading = text[max(match.start() - 20, 0) : match.start()].split()
+    last = leading[-1].casefold() if leading and text[match.start() - 1].isspace() else ""
+    if last in _SUBJECTS or last in MODALS or (last == "to" and word in BASES):
+        # "She bakes", "it might rain", "this sucks": a verb, unless it can only be a noun.
+        is_verb = word in BASES or word.removesuffix("s") in BASES or word.removesuffix("es") in BASES
+        if is_verb or (last in _SUBJECTS - {"this", "that"} and word.endswith("s")):
+            return False
+    if not word.endswith(_ENDINGS) or word in _NOUNS or word in KIND_OF_NOUN or word.removesuffix("s") in KIND_OF_NOUN:
+        return True
+    # "The tiling.", "a handful of": after an article, and before no other word that it could describe.
+    return last in DETERMINERS and not _DESCRIBED.match(text, match.end())
+
+
+_DESCRIBED = re.compile(
+    r"\s+(?!(?:of|in|on|at|for|with|and|or|is|was|are|were|has|had|to|from|that|which|who|by)\b)[^\W\d_]{3,}"
+)
 
 
 def find_mentions(
@@ -177,13 +239,18 @@ _FEW, _MANY = 50, 200  # memories that may mention a phrase, however few or many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyEntry:
-    """Something that leads to memories. `node` is the id of the key or anchor, None where it is only a phrase."""
+    """
+    Something that leads to memories. `node` is the id of the key or anchor, None where it is only a phrase.
+
+    `twin` is the id of the entity of the same name, where a key by itself goes by it: both are one.
+    """
 
     iri: IRI
     name: str
     type: KeyType
     node: int | None = None
     denotes: IRI | None = None
+    twin: int | None = None
 
     @property
     def is_named(self) -> bool:
@@ -208,6 +275,7 @@ class KeyView:
         self._named_in = (*scope.memory_graphs, scope.self_graph)
         self._strengths = strengths
         self._settings = settings
+        self._entries: dict[int, KeyEntry] = {}
         self._known: dict[IRI, tuple[Ids, Weights]] = {}
         self._visible: dict[IRI, Ids] = {}
         self._mentions: dict[str, Ids] = {}
@@ -238,12 +306,42 @@ class KeyView:
         return self.entry_of(node)
 
     def entry_of(self, node: int) -> KeyEntry:
-        """Return a key or an anchor by its id."""
+        """Return a key or an anchor by its id; a key and an entity of one name are the same, whichever is asked for."""
+        entry = self._entries.get(node)
+        if entry is None:
+            entry = self._entries[node] = self._make_entry(node)
+        return entry
+
+    def _make_entry(self, node: int) -> KeyEntry:
         iri, type = self.indexes.nodes.iri(node), self.indexes.keys.type(node) or "concept"
         name = self.indexes.name(iri) or iri
-        if self.indexes.nodes.kind(node) == "key":
+        is_key = self.indexes.nodes.kind(node) == "key"
+        others = [] if iri == self._user else self._find_twins(name, "anchor" if is_key else "key")
+        if others:
+            key, anchor = (node, others[0]) if is_key else (others[0], node)
+            own = self.indexes.keys.type(key) or "concept"
+            return KeyEntry(
+                iri=self.indexes.nodes.iri(key),
+                name=self.indexes.name(self.indexes.nodes.iri(key)) or name,
+                type=own if own != "concept" else self.indexes.keys.type(anchor) or own,
+                node=key,
+                denotes=self.indexes.nodes.iri(anchor),
+                twin=anchor,
+            )
+        if is_key:
             return KeyEntry(iri=iri, name=name, type=type, node=node)
         return KeyEntry(iri=key_iri(iri), name=name, type=type, node=node, denotes=iri)
+
+    def _find_twins(self, name: str, kind: str) -> list[int]:
+        """Return the readable keys, or entities, that go by a name as their first one."""
+        nodes = self.indexes.nodes
+        return [
+            node
+            for node in self.indexes.keys.find_exact(name, self.graphs, self.indexes.labels)
+            if nodes.kind(node) == kind
+            and nodes.iri(node) != self._user
+            and fold_text(self.indexes.name(nodes.iri(node)) or "") == fold_text(name)
+        ]
 
     @property
     def user_entry(self) -> KeyEntry | None:
@@ -296,7 +394,11 @@ class KeyView:
         share = float(self._share_weights(np.array([memory]))[0])
         found = {entry.iri: (entry, max(share, self._subject(entry, memory))) for entry in about}
         linked = self.indexes.keys.links(memory)
-        return found | {entry.iri: (entry, linked[entry.node or 0]) for entry in self._list_readable(linked)}
+        for node in self._readable_nodes(linked):  # of a key and an entity that are one the key's link counts
+            entry = self.entry_of(node)
+            if entry.node == node or entry.node not in linked:
+                found[entry.iri] = (entry, linked[node])
+        return found
 
     def list_entries(self, memory: int, content: str, title: str | None = None) -> list[tuple[KeyEntry, float]]:
         """Return what leads to a memory, and how strongly, the heaviest first; phrases only where they lead elsewhere too."""
@@ -334,10 +436,12 @@ class KeyView:
             mentions = self._find_mentions(entry.name)
             parts.append((mentions, np.full(len(mentions), MENTIONED)))
             parts += self._list_subjects(entry)
-        if entry.node is not None and entry.denotes:
-            about = self.indexes.adjacency.memories(entry.node)
+        if (anchor := self._anchor_of(entry)) is not None:
+            about = self.indexes.adjacency.memories(anchor)
             parts.append((about, self._share_weights(about)))
         linked = self.indexes.keys.led_to(entry.node) if entry.node is not None else (self._empty, np.zeros(0))
+        if entry.twin is not None:
+            parts.append(self.indexes.keys.led_to(entry.twin))
         nodes, weights = _keep_heaviest(parts, linked)
         readable = self.indexes.nodes.among(nodes, self.graphs, "memory")
         if not readable.all():
@@ -352,9 +456,15 @@ class KeyView:
         parts = [nodes for nodes, _ in self._list_subjects(entry)] if self._settings.phrases else []
         if entry.node is not None:
             parts.append(self.indexes.keys.led_to(entry.node)[0])
-            if entry.denotes:
-                parts.append(self.indexes.adjacency.memories(entry.node))
+            if entry.twin is not None:
+                parts.append(self.indexes.keys.led_to(entry.twin)[0])
+            if (anchor := self._anchor_of(entry)) is not None:
+                parts.append(self.indexes.adjacency.memories(anchor))
         return np.unique(np.concatenate([mentions, *parts])) if any(some.size for some in parts) else mentions
+
+    def _anchor_of(self, entry: KeyEntry) -> int | None:
+        """Return the id of the entity, or the user, that an entry stands for."""
+        return entry.twin if entry.twin is not None else entry.node if entry.denotes else None
 
     def _share_weights(self, memories: Ids) -> Weights:
         """Return (n,) how much each of some memories is about any one of the things that it is about."""
@@ -376,8 +486,11 @@ class KeyView:
         return max((entity.subject_of.get(memory, 0.0) for entity in entities), default=0.0)
 
     def _list_readable(self, nodes: Iterable[int]) -> list[KeyEntry]:
+        return [self.entry_of(node) for node in self._readable_nodes(nodes)]
+
+    def _readable_nodes(self, nodes: Iterable[int]) -> list[int]:
         graph = self.indexes.nodes.graph
-        return [self.entry_of(node) for node in nodes if graph(node) in self._named_in]
+        return [node for node in nodes if graph(node) in self._named_in]
 
     def _is_taken(self, phrase: str) -> bool:
         return self.find_named(phrase) is not None

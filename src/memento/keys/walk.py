@@ -145,7 +145,8 @@ def open_memory(
     successor = _find_successor(memory, traversal)
     if not is_shown and not past:
         if successor:
-            raise InputError(f"<{iri}> was superseded by <{successor}>: read that one, or this one with past=true")
+            latest = _find_latest(successor, traversal)
+            raise InputError(f"<{iri}> was superseded by <{latest}>: read that one, or this one with past=true")
         raise NotFound(f"<{iri}> is over or forgotten: with past=true it can be read all the same")
     leading = traversal.view.list_entries(node, memory.content, memory.title)
     traversed = None if via is None else _find_traversed(via, node, traversal)
@@ -313,6 +314,17 @@ def _find_successor(memory: Memory, traversal: Traversal) -> IRI | None:
         return None
     rows = traversal.graph.select("keys/successor", traversal.view.graphs, memory=memory.iri)
     return cast(IRI, rows[0]["successor"]) if rows else None
+
+
+def _find_latest(successor: IRI, traversal: Traversal) -> IRI:
+    """Return what took the place of a memory in the end: the last of the line of successors."""
+    seen = {successor}
+    while rows := traversal.graph.select("keys/successor", traversal.view.graphs, memory=successor):
+        following = cast(IRI, rows[0]["successor"])
+        if following in seen:
+            break
+        seen.add(successor := following)
+    return successor
 
 
 _AROUND = 2  # turns on either side of the one that is asked for

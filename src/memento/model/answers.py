@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from memento.iris import IRI
+from memento.model.cases import CasesFound
 from memento.model.stored import Key, KeyType
 
 
@@ -128,7 +129,9 @@ class Recollection:
     cut: tuple[Cut, ...] = ()
     left_out: int = 0
     degraded: str | None = None
-    """Why these are memories of an earlier time; None when all is well."""
+    """Why these are memories of an earlier time, or found by words alone; None when all is well."""
+    cases: CasesFound | None = None
+    """Cases whose tasks are like the question, where they were asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

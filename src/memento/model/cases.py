@@ -76,6 +76,7 @@ class Case:
     created_at: datetime | None = prop(MEM.createdAt, None)
     reward: float | None = prop(MEM.hasReward, None)
     about: tuple[IRI, ...] = prop(MEM.about, ())
+    tags: tuple[IRI, ...] = prop(MEM.tagged, ())
     derived_from: tuple[IRI, ...] = prop(PROV.wasDerivedFrom, ())
     trajectory: IRI | None = prop(MEM.hasTrajectory, None)
     q: float | None = prop(MEM.hasQValue, None)
@@ -119,7 +120,11 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskRecord:
-    """One step of a trajectory, counted from 0; `cycle` says which plan it is of, counted from 1."""
+    """
+    One step of a trajectory, counted from 0.
+
+    `cycle` says which plan it is of, counted from 1, and `number` which number that plan gives it.
+    """
 
     iri: IRI
     step: int = prop(MEM.step)
@@ -128,6 +133,7 @@ class SubtaskRecord:
     result: str | None = prop(MEM.result, None)
     tool_calls: tuple[IRI, ...] = prop(MEM.hasToolCall, ())
     cycle: int = prop(MEM.cycle, 1)
+    number: int | None = prop(MEM.planStep, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +233,7 @@ class CaseRow:
         at: when it was finished; default now.
         about: entities that it concerns, by IRI; the names of known ones are also found in the task.
         derived_from: memories, notes or cases that were used.
+        tags: words that tell what kind of task it is.
     """
 
     task: str
@@ -236,6 +243,7 @@ class CaseRow:
     at: datetime | None = None
     about: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,8 +267,9 @@ class CaseFound:
     """
     A case that came back; `rank` counts from 1 within its section.
 
-    `score` is β·q + (1 − β)·cosine; `q` is None where the Q function was not asked. `reward` is what the case earned as a task,
-    `earned` the mean of what the tasks it was shown for earned, `uses` how many those are. `reason` says why it is here.
+    `score` is β·q + (1 − β)·likeness, which is the cosine and what the case shares of the task's entities and tags; `q` is None
+    where the Q function was not asked. `reward` is what the case earned as a task, `earned` the mean of what the tasks it was shown
+    for earned, `uses` how many those are. `reason` says why it is here.
     """
 
     iri: IRI
@@ -302,7 +311,11 @@ class CasesFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStep:
-    """One step of a trajectory, counted from 0; `cycle` says which plan it is of: a task that fails is planned again."""
+    """
+    One step of a trajectory, counted from 0.
+
+    `cycle` says which plan it is of: a task that fails is planned again. `id` is the number that the plan gives it, where it does.
+    """
 
     step: int
     task: str
@@ -310,6 +323,7 @@ class TaskStep:
     result: str | None = None
     tools: tuple[ToolCall, ...] = ()
     cycle: int = 1
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +371,7 @@ class CaseShown:
     about: tuple[IRI, ...] = ()
     derived_from: tuple[IRI, ...] = ()
     trajectory: IRI | None = None
+    tags: tuple[str, ...] = ()
     steps: tuple[TaskStep, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     expired_at: datetime | None = None

@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from dataclasses import fields as dataclass_fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -207,7 +208,8 @@ def check(operation: Operation[Any]) -> None:
 
 
 def check_value(field: Field, value: Any) -> None:
-    """Refuse one value that is out of bounds or none of the choices; raises as `check`."""
+    """Refuse one value that is out of bounds, none of the choices, or holds text that is no Unicode; raises as `check`."""
+    _raise_if_no_text(field.name, value)
     if field.choices and value not in field.choices:
         raise InputError(f"{field.name} must be one of {', '.join(map(str, field.choices))}, not {str(value)[:80]!r}")
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -221,6 +223,32 @@ def check_value(field: Field, value: Any) -> None:
         raise InputError(f"{field.name} must be at least {least:g}, not {value}")
     if most is not None and value > most:
         raise InputError(f"{field.name} must be at most {most:g}, not {value}")
+
+
+def _raise_if_no_text(name: str, value: Any) -> None:
+    """Raise `InputError` where half a character is anywhere in a value: no store and no answer can hold it."""
+    match value:
+        case str():
+            if not value.isascii():
+                try:
+                    value.encode("utf-8")
+                except UnicodeEncodeError as error:
+                    raise InputError(
+                        f"{name} must be Unicode text; it has half a character at {error.start}"
+                    ) from error
+        case list() | tuple():
+            for one in value:
+                _raise_if_no_text(name, one)
+        case dict():
+            for key, one in value.items():
+                _raise_if_no_text(name, key)
+                _raise_if_no_text(name, one)
+        case msgspec.Struct():
+            for one in value.__struct_fields__:
+                _raise_if_no_text(one, getattr(value, one))
+        case _ if is_dataclass(value):
+            for of in dataclass_fields(value):
+                _raise_if_no_text(of.name, getattr(value, of.name))
 
 
 class _Nouns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -17,6 +17,7 @@ LEAST_REWARD, MOST_REWARD = -0.2, 1.0
 
 Domain = Annotated[str, Meta(min_length=1, description="the bank of cases; default that of the namespace's name")]
 About = Annotated[Sequence[str], Meta(description="entities that it concerns, by IRI, beside those that it names")]
+Tags = Annotated[Sequence[str], Meta(description="words that tell what kind of task it is")]
 Count = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 1000})]
 Since = Annotated[Instant, Meta(description="only cases finished from then on")]
 Until = Annotated[Instant, Meta(description="only cases finished before")]
@@ -77,6 +78,7 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
     task: Annotated[Text, Meta(description="what is to be done")]
     k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
     about: About = ()
+    tags: Tags = ()
     since: Since | None = None
     until: Until | None = None
     explore: Annotated[bool, Meta(description="draw the cases to follow by chance, the better ones more often")] = False
@@ -155,12 +157,15 @@ class GetCase(Operation["model.CaseShown"], frozen=True):
 
 
 class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
-    """List the cases of a domain, the latest first, without steps and verdicts."""
+    """List the cases of a domain, the latest first or those most like a task first, without steps and verdicts."""
 
     route: ClassVar[str] = "GET /cases"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
+    task: Annotated[Text, Meta(description="what the cases are to be like; then the most like come first")] | None = (
+        None
+    )
     limit: Limit = 50
     offset: Offset = 0
     domain: Domain | None = None
@@ -251,7 +256,7 @@ class CaseStatus(Operation["model.CaseStatus"], frozen=True):
 
 
 class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
-    """Let the least valuable cases of a domain go until it has `keep`; answers with those that went."""
+    """Let cases of a domain go until it has `keep`, those that the strategy names first; answers with those that went."""
 
     route: ClassVar[str] = "POST /cases/prune"
     right: ClassVar[Right] = "write"
@@ -260,6 +265,13 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go", **NO_VERB}
 
     keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
+    strategy: (
+        Annotated[
+            Literal["value", "oldest", "unused", "reward"],
+            Meta(description="which go: worth least, finished first, shown least, earned least; default `cases.prune`"),
+        ]
+        | None
+    ) = None
     domain: Domain | None = None
 
 
@@ -369,6 +381,7 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
     efficiency: Efficiency | None = None
     score: Score | None = None
     reason: Annotated[str, Meta(description="why the verdict is what it is")] | None = None
+    tags: Tags = ()
     domain: Domain | None = None
 
 

@@ -120,7 +120,7 @@ class Correct(Operation["model.Noted"], frozen=True):
 
     Raises:
         NotFound: no such memory in this namespace, or it is forgotten.
-        InputError: the content is empty or the same, or the memory was corrected already; names what took its place.
+        InputError: the content is empty or the same.
         TooLong: content over the limit.
     """
 

@@ -44,7 +44,7 @@ class Recall(Operation["model.Recollection"], frozen=True):
     profile: (
         Annotated[
             str,
-            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half"]}),
+            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half", "living"]}),
         ]
         | None
     ) = None
@@ -77,6 +77,20 @@ class Recall(Operation["model.Recollection"], frozen=True):
         ]
         | None
     ) = None
+    counts: (
+        Annotated[
+            bool,
+            Meta(description="count what comes back as used, where the caller may write; default the setting"),
+        ]
+        | None
+    ) = None
+    cases: Annotated[
+        int,
+        Meta(
+            description="also this many cases to follow, and to avoid, whose tasks are like the question; none by default",
+            extra_json_schema={"minimum": 0, "maximum": 1000},
+        ),
+    ] = 0
     explain: Annotated[
         bool, Meta(description="say why each memory came back, and which SPARQL query returns the same; 300 at most")
     ] = False

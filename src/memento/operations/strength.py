@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Iri, Operation, Right, Share, Text
+from memento.operations.base import Iri, Limit, Offset, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -138,6 +138,21 @@ class Archive(Operation["model.Archived"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (415,)
 
     dry_run: Annotated[bool, Meta(description="only say which; a read-only memory does that too")] = False
+
+
+class ListArchived(Operation["tuple[model.Listed, ...]"], frozen=True):
+    """
+    List the archived memories of the namespace, the latest written first.
+
+    Raises:
+        InputError: limit or offset out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/archived"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
 
 
 class Unarchive(Operation["model.Strength"], frozen=True):

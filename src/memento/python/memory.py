@@ -128,6 +128,7 @@ class Memory(ABC):
     activate = Method(strengths.Activate)
     decay = Method(strengths.Decay)
     archive = Method(strengths.Archive)
+    list_archived = Method(strengths.ListArchived)
     unarchive = Method(strengths.Unarchive)
 
     retrieve_cases = Method(cases.RetrieveCases)

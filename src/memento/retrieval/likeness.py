@@ -31,7 +31,7 @@ def build_table(text: str, scope: Scope, stores: Backends) -> bytes:
     Raises:
         EmbeddingError: the text cannot be embedded.
     """
-    return _compare(stores.embedder.embed(stores.embedder.windows(text)), scope, stores.indexes)
+    return _compare(stores.embedder.embed_question(text), scope, stores.indexes)
 
 
 def build_table_of(iri: IRI, scope: Scope, stores: Backends) -> bytes:

@@ -7,6 +7,7 @@ gate behind it; TRACE reads from the graph what the answer carries.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memento.backends import Backends
+from memento.errors import EmbeddingError
 from memento.graph.inferences import Kin
 from memento.iris import IRI
 from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
@@ -31,6 +33,8 @@ from memento.search.indexes import View
 from memento.search.links import Joined
 from memento.settings import Settings
 from memento.telemetry import Stopwatch
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,8 @@ def keep_entities(entities: Iterable[RecalledEntity], memories: Iterable[Recalle
 def rank(question: Question, query: Query, stores: Backends, settings: Settings, watch: Stopwatch) -> Ranking:
     """Return the best memories for a question by their ids, and what they were found by. Call it under `indexes.lock`."""
     engine, run, view = settings.land.engine, watch.run, question.view
-    k = max(query.k, relevance.LOOKED_AT) if settings.gate.on else query.k
+    has_gate = settings.gate.on and bool(question.vectors.any())
+    k = max(query.k, relevance.LOOKED_AT) if has_gate else query.k
     if engine == "published":
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
         chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
@@ -115,7 +120,7 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
         evidence = run(expand, question, evidence, settings.expand, law)
         chosen, considered = run(distill, evidence, view, k, settings.land.pool, settings.signals, only=only)
     ranking = Ranking(chosen=chosen, considered=considered, evidence=evidence)
-    if not settings.gate.on:
+    if not has_gate:
         return ranking
     with watch.phase("gate"):
         judged = relevance.judge(question, chosen, evidence.signals, stores.embedder.fingerprint, settings.gate)
@@ -211,8 +216,11 @@ def build_answer(
         anchors=ranking.evidence.anchors if query.explained and not ranking.is_gated else (),
         sparql=sparql,
         cut=cut,
-        degraded=stores.degraded.brief if stores.degraded else None,
+        degraded=stores.degraded.brief if stores.degraded else None if question.vectors.any() else _BY_WORDS,
     )
+
+
+_BY_WORDS = "the embedder does not answer: these were found by their words alone"
 
 
 @contextmanager
@@ -222,7 +230,11 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         text, stripped = _correct_and_strip(query, stores, settings)
     windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
     with watch.phase("embed"):
-        vectors = stores.embedder.embed([*windows, rest] if rest != stripped else windows)
+        try:
+            vectors = stores.embedder.embed_questions([*windows, rest] if rest != stripped else windows)
+        except EmbeddingError as error:  # a service that is away: words still find what spells the question
+            logger.warning("recall.by-words", extra={"error": type(error).__name__})
+            vectors = np.zeros((len(windows) + (rest != stripped), stores.embedder.dimensions), dtype=np.float32)
     kin = _infer_kin(query.scope, stores, settings)
     with stores.indexes.lock:
         view = _view_at(query, stores)

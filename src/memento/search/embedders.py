@@ -1,6 +1,6 @@
 """
-Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, hashed trigrams where no model may be, or a
-service; behind a cache.
+Text in, unit vectors out: all-MiniLM-L6-v2 on this machine, in torch or onnxruntime, a model of sentence-transformers in a folder,
+hashed trigrams where no model may be, or a service; behind a cache.
 
 *Flow:* `embedder_of` picks `MiniLm`, `Trigram` or `Remote` by the settings and puts a `Cached` before it.
 
@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import telemetry
 from memento.breaker import Breaker
 from memento.errors import EmbeddingError
 from memento.llm.endpoint import UNFIT, Endpoint, Limits, error_message
@@ -249,6 +250,9 @@ PARAMETERS = 500  # in one statement; SQLite before 3.32 allows 999
 Vector = NDArray[np.float32]
 
 
+_E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])")
+
+
 class Cached:
     """
     Another embedder behind a cache; itself an embedder: recent vectors in memory, all of them in one SQLite file per fingerprint.
@@ -267,6 +271,9 @@ class Cached:
         self.embedder = embedder
         self.fingerprint = embedder.fingerprint
         self.dimensions = embedder.dimensions
+        # Models of the family E5 are trained on texts that say which side they are on; it is no matter of the text itself.
+        is_e5 = _E5.search(embedder.fingerprint.lower()) is not None
+        self._question, self._passage = ("query: ", "passage: ") if is_e5 else ("", "")
         self._recent: OrderedDict[bytes, Vector] = OrderedDict()
         self._file = _File(path / f"embeddings-{embedder.fingerprint}.sqlite", self.dimensions) if path else None
         self._lock = threading.Lock()
@@ -286,9 +293,22 @@ class Cached:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder's own; a text that was seen before, or comes twice, is not embedded again."""
+        return self._embed([self._passage + text for text in texts] if self._passage else texts)
+
+    def embed_question(self, text: str) -> Vectors:
+        """Return (windows, dimensions) rows of what is looked for, where the model tells that from what is kept."""
+        return self.embed_questions(self.windows(text))
+
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        """Return the same for windows that are cut already."""
+        return self._embed([self._question + text for text in texts])
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
         known = self._look_up(dict.fromkeys(digests))
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        telemetry.count("embeddings.cached", len(known))
+        telemetry.count("embeddings.computed", len(missing))
         if missing:
             rows = self.embedder.embed(list(missing.values()))  # outside the lock: others may be answered meanwhile
             fresh = dict(zip(missing, rows, strict=True))
@@ -306,7 +326,8 @@ class Cached:
         Raises:
             EmbeddingError: the file could neither be changed nor deleted.
         """
-        digests = [_digest(piece) for text in texts if text.strip() for piece in {text, *self.windows(text)}]
+        pieces = {piece for text in texts if text.strip() for piece in (text, *self.windows(text))}
+        digests = [_digest(side + piece) for piece in pieces for side in {self._question, self._passage}]
         with self._lock:
             for digest in digests:
                 self._recent.pop(digest, None)
@@ -462,5 +483,10 @@ def embedder_of(settings: EmbeddingSettings, cache_folder: Path | None) -> Cache
         from memento.search.embedders import Remote
 
         return Cached(Remote(settings), cache_folder if settings.cache else None)
+    if settings.model != "minilm":
+        from memento.search.folder import FolderModel
+
+        folder = FolderModel(Path(settings.model).expanduser(), settings.threads, settings.batch)
+        return Cached(folder, cache_folder if settings.cache else None)
     model = MiniLm(settings.threads, settings.batch, settings.runtime, cache_folder)
     return Cached(model, cache_folder if settings.cache else None)

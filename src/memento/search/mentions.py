@@ -27,6 +27,7 @@ from memento.search.names import NameWords, is_telling, label_of, read_names
 from memento.search.nodes import Record
 from memento.search.subjects import aliases
 from memento.text.sentences import prose
+from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 MOST = 100
 """Names that a memory mentions by its text, the first ones; a long list links nothing."""
@@ -72,9 +73,12 @@ class MentionWriter:
         }
         quads: list[Quad] = []
         guessed = [(label_of(name), weight) for name, weight in aliases(text, title or None)]
-        guessed = [(label, weight) for label, weight in guessed if is_telling(label)]
+        guessed = [
+            (label, weight) for label, weight in guessed if is_telling(label) and (title or not is_everyday(label))
+        ]
         chief = next(iter(said.get(MEM.subject, ())), None)
-        if chief is None and guessed and guessed[0][1] >= SURE:
+        is_understood = bool(said.get(MEM.about)) and not (guessed and guessed[0][0] in own)
+        if chief is None and not is_understood and guessed and guessed[0][1] >= SURE:
             chief = next((own[label] for label, weight in guessed if weight >= SURE and label in own), None)
             if chief is None:
                 label = guessed[0][0]
@@ -89,7 +93,7 @@ class MentionWriter:
                 quads += [*new, (memory, MEM.about, own[label], graph)]
         known = self._indexes.links[graph].find_subjects(read) if graph in self._indexes.links else ()
         for label in list(dict.fromkeys([*names, *sorted(known)]))[:MOST]:
-            if label not in own:
+            if label not in own and not is_everyday(label):
                 iri, new = self._resolve(label, names.get(label) or find_spelling(label, content), graph)
                 quads += [*new, (memory, MEM.mentions, iri, graph)]
         return list(dict.fromkeys(quads))
@@ -138,6 +142,20 @@ def find_mentions(change: Change, indexes: Indexes) -> Change:
         if isinstance(note, IRI) and not (MEM.session in described.get(note, ()) or indexes.turn_places.get(note)):
             adds += writer.write(memory, graph, said)
     return Change(tuple(adds))
+
+
+def is_everyday(label: str) -> bool:
+    """
+    Tell whether a label is a single word that everybody uses: capitals at the beginning of a sentence make no name of it.
+
+    >>> is_everyday("moved"), is_everyday("although"), is_everyday("lisbon"), is_everyday("ed wood")
+    (True, True, False, False)
+    """
+    return (
+        " " not in label
+        and label not in FIRST_NAMES
+        and (label in FUNCTION_WORDS or label in COMMON or base_of(label) is not None)
+    )
 
 
 def is_fragment(name: str, read: NameWords) -> bool:

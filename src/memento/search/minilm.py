@@ -112,7 +112,7 @@ def load_tokenizer() -> Tokenizer:
 
 
 @contextmanager
-def translate_errors(remedy: str = REMEDY) -> Iterator[None]:
+def translate_errors(remedy: str = REMEDY, model: str = "all-MiniLM-L6-v2") -> Iterator[None]:
     """Whatever a library raises becomes `MissingPart` (with what to do about it) or `EmbeddingError`."""
     try:
         yield
@@ -121,7 +121,7 @@ def translate_errors(remedy: str = REMEDY) -> Iterator[None]:
     except ImportError as error:
         raise MissingPart(f"{error.name or 'a library'} is not installed: {remedy}") from error
     except Exception as error:
-        raise EmbeddingError(f"all-MiniLM-L6-v2 failed: {type(error).__name__}") from error
+        raise EmbeddingError(f"{model} failed: {type(error).__name__}") from error
 
 
 class TorchPass:

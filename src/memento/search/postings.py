@@ -341,7 +341,7 @@ class Segment:
         return self.terms[int(self.firsts[place]) : int(self.firsts[place + 1])]
 
     def _key(self, key: int) -> int | None:
-        if key < len(self.keys) and self.keys[key] == key:  # nearly every number is in use
+        if 0 <= key < len(self.keys) and self.keys[key] == key:  # nearly every number is in use
             return key
         at = int(np.searchsorted(self.keys, key))
         return at if at < len(self.keys) and self.keys[at] == key else None

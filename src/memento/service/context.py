@@ -203,8 +203,8 @@ class Context:
             raise InputError(f"offset must not be negative, not {offset}")
 
     def embed(self, text: str) -> Vectors:
-        """Return the vectors of a text's windows."""
-        return self.stores.embedder.embed(self.stores.embedder.windows(text))
+        """Return the vectors of a question's windows."""
+        return self.stores.embedder.embed_question(text)
 
     def key_view(self, scope: Scope, at: datetime) -> KeyView:
         """Return what leads a reader to memories. Ask under `indexes.lock`."""

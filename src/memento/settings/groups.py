@@ -152,11 +152,17 @@ class WordsSettings:
 
 @dataclass(frozen=True, slots=True)
 class CasesSettings:
+    on: bool = knob(True, "keep and find cases; off, nothing of them is offered and what is stored stays as it is")
     k: Positive = knob(4, "most cases to follow, and most cases to avoid, that one retrieval shows")
     candidates: Positive = knob(50, "cases that are ranked: the nearest ones, and those that share an entity")
     ranking: Literal["q", "cosine"] = knob(
         "q", "what ranks cases: q is the learned value beside the cosine, as soon as it has learned"
     )
+    relevant_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
+        0.15,
+        "cosine from which a case is shown, to follow or to avoid, unless it shares an entity or a tag with the task",
+    )
+    context: Share = knob(0.2, "what sharing all entities and tags of the task adds to a case's likeness to it")
     positive_from: Annotated[float, Meta(ge=-1, le=1)] = knob(0.5, "reward from which a case is one to follow")
     template_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
         0.3, "cosine from which a case is like enough for its plan to be copied where no model plans"
@@ -165,10 +171,17 @@ class CasesSettings:
     retrievals: Annotated[int, Meta(ge=100)] = knob(
         5_000, "look-ups of cases kept in one domain with what they showed; the oldest go"
     )
+    prune: Literal["value", "oldest", "unused", "reward"] = knob(
+        "value",
+        "which cases go over the limit: those worth least after their age, those finished first, those shown least, or those that "
+        "earned least",
+    )
     half_life_days: Span = knob(90.0, "days after which a case counts half when the least valuable go")
     record_chars: Positive = knob(500, "characters of a step's texts in the graph; the packed trajectory has all")
     pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, beside its steps")
-    efficiency_bonus: Amount = knob(0.1, "weight of the saved share of the cost in a reward, beside 1 of the outcome")
+    efficiency_bonus: Amount = knob(
+        0.1, "what a reward gains for a task that cost nothing; so much less for what it cost"
+    )
     judge_weight: Amount = knob(0.5, "weight of a judge's score in a reward, beside 1 of the outcome")
     pairs_needed: Annotated[int, Meta(ge=2)] = knob(
         50, "pairs with a reward, of both kinds together, before Q has a say"
@@ -241,6 +254,10 @@ class StrengthSettings:
     half_life: Span = knob(7.0, "days in which energies halve where decay is asked for without saying")
     archive_energy: Share = knob(0.05, "energy up to which a memory that is hardly used is archived")
     archive_uses: Natural = knob(5, "uses up to which a memory without energy is archived")
+    rank_energy: Share = knob(
+        0.0, "share of a memory's energy in its score when recall ranks; the profile `living` gives it 0.3"
+    )
+    keep_importance: Share = knob(0.7, "importance from which a memory that nobody has read is never archived")
     count_recall: bool = knob(
         False,
         "count a memory as used when recall gives it to somebody who may write; what the proxy puts in never counts",
@@ -257,7 +274,8 @@ class EmbeddingSettings:
     provider: Embedder = knob("local", "who computes vectors: this machine, or a service that texts are sent to")
     model: str = knob(
         "minilm",
-        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model; elsewhere the provider's name",
+        "local: `minilm` is all-MiniLM-L6-v2, `trigram` hashes characters and needs no model, anything else is the folder of a "
+        "model of sentence-transformers; elsewhere the provider's name",
     )
     dimensions: Natural = knob(0, "length of a vector; needed unless local")
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
@@ -269,8 +287,12 @@ class EmbeddingSettings:
     timeout_s: Span = knob(60.0, "seconds a service may be silent")
     max_retries: Natural = knob(3, "how often a service is asked again when it fails")
     retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with some chance")
-    breaker_failures: Positive = knob(5, "failures in a row after which the service is left alone for a while")
-    breaker_rest_s: Amount = knob(30.0, "seconds it is left alone, before one request tries it")
+    breaker_failures: Positive = knob(
+        5, "failures among the latest ten calls after which the service is left alone for a while"
+    )
+    breaker_rest_s: Amount = knob(
+        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+    )
     runtime: Literal["auto", "torch", "onnx"] = knob(
         "auto",
         "what runs all-MiniLM-L6-v2: torch, or onnxruntime (`memento[onnx]`), which needs half the time for the same vectors; "
@@ -311,8 +333,12 @@ class ModelSettings:
     connect_s: Span = knob(5.0, "seconds to connect within")
     timeout_s: Span = knob(120.0, "seconds the service may be silent")
     call_s: Span = knob(300.0, "seconds for one question with all its retries")
-    breaker_failures: Positive = knob(5, "failures in a row after which the service is left alone for a while")
-    breaker_rest_s: Amount = knob(30.0, "seconds it is left alone, before one request tries it")
+    breaker_failures: Positive = knob(
+        5, "failures among the latest ten calls after which the service is left alone for a while"
+    )
+    breaker_rest_s: Amount = knob(
+        30.0, "seconds it is left alone, before one request tries it; twice as long each time that fails, up to 300"
+    )
     tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0 sets no bound")
     fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
     options: str = knob(

@@ -27,6 +27,7 @@ from memento.settings.base import describe_bounds, hints_of, kind_of, knobs, unw
 from memento.settings.groups import (
     ENGINES,
     TOOL_GROUPS,
+    CasesSettings,
     EmbeddingSettings,
     KeysSettings,
     ModelSettings,
@@ -55,6 +56,8 @@ PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
         "distill": {"lambda_min": 1.0, "lambda_max": 1.0},
         "gate": {"on": False},
     },
+    # What memories are worth beside what is asked: energy grows by use and feedback, and fades.
+    "living": {"living": {"rank_energy": 0.3}},
 }
 
 
@@ -148,7 +151,8 @@ def substitute_variables(text: str, environment: Mapping[str, str]) -> str:
 def read_toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     """Read the groups of a TOML file; raise `SettingsError` when it is none."""
     try:
-        return tomllib.loads(substitute_variables(_read_text(path), environment))
+        found = tomllib.loads(substitute_variables(_read_text(path), environment))
+        return {group: values for group, values in found.items() if group != "$schema"}
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {error}") from error
 
@@ -273,8 +277,11 @@ def _check_model(model: ModelSettings, spelling: Spelling) -> None:
 def _check_embedding(embedding: EmbeddingSettings, spelling: Spelling) -> None:
     local, provider = embedding.model in LOCAL_MODELS, embedding.provider
     if provider == "local":
-        if not local:
-            why = f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model!r}"
+        if not local and not (Path(embedding.model).expanduser() / "modules.json").is_file():
+            why = (
+                f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model!r}; "
+                "or the folder of a sentence-transformers model, with its modules.json"
+            )
             _refuse("embedding", "model", why, spelling)
         return
     if local or not embedding.model:
@@ -366,9 +373,10 @@ class ClientSettings:
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     keys: KeysSettings = field(default_factory=KeysSettings)
+    cases: CasesSettings = field(default_factory=CasesSettings)
 
 
-def load_client(file: Path | None = None) -> ClientSettings:
+def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
     """
     Load what a client of a running service goes by, as `load` does, and nothing else.
 
@@ -377,12 +385,12 @@ def load_client(file: Path | None = None) -> ClientSettings:
     Raises:
         SettingsError: an unknown key of these groups, or a value of the wrong type.
     """
-    environment = _gather_environment(file)
+    environment = _gather_environment(file) if environment is None else environment
     settings, _ = _overlay_config_file(ClientSettings(), file, environment)
     if file is not None and file.is_file():
         settings = _overlay(settings, read_toml(file, environment), source=str(file))
     names = {variable(name, key) for name, group in groups(settings) for key in knobs(group)}
-    ours = {name: text for name, text in environment.items() if name in names}
+    ours = {name: text for name, text in environment.items() if name in names or name in EARLIER_NAMES}
     return _overlay(settings, _group_environment(ours, settings), source="the environment")
 
 
@@ -449,6 +457,11 @@ def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]
     return tuple(name for name in TOOL_GROUPS if name in asked or "full" in asked)
 
 
+def offered_groups(cases: CasesSettings, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the groups of tools that are offered: those that `MEMENTO_TOOLS` adds, without what is switched off."""
+    return tuple(name for name in tool_groups(environment) if name != "cases" or cases.on)
+
+
 def resolve_namespace(name: str) -> str:
     """Resolve a namespace by its name; `project` means the folder name of the git checkout that the process stands in."""
     if name == "project":
@@ -457,10 +470,62 @@ def resolve_namespace(name: str) -> str:
     return check_namespace(name)
 
 
+EARLIER_NAMES: Mapping[str, str] = {
+    "KEYMEM_KEY_RECALL": "MEMENTO_KEYS_KEY_RECALL",
+    "KEYMEM_CONTENT_RECALL": "MEMENTO_KEYS_CONTENT_RECALL",
+    "KEYMEM_KEY_AUTOLINK": "MEMENTO_KEYS_AUTO_LINK",
+    "KEYMEM_KEY_MERGE": "MEMENTO_KEYS_MERGE",
+    "KEYMEM_MEMORY_DEDUP": "MEMENTO_KEYS_DEDUP",
+    "KEYMEM_MIN_SCORE": "MEMENTO_KEYS_MIN_SCORE",
+    "KEYMEM_CONTRADICTION": "MEMENTO_KEYS_CONTRADICTION",
+    "KEYMEM_GATE_Z": "MEMENTO_KEYS_GATE_Z",
+    "KEYMEM_KEY_GATE": "MEMENTO_KEYS_KEY_GATE",
+    "KEYMEM_KEY_HUB_MIN_LINKS": "MEMENTO_KEYS_HUB",
+    "KEYMEM_DIRECT_RECALL": "MEMENTO_KEYS_DIRECT",
+    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_KEYS_RERANK_FLOOR",
+    "KEYMEM_AUTOKEY": "MEMENTO_KEYS_AUTOKEY",
+    "KEYMEM_AUTOKEY_PROMOTE_N": "MEMENTO_KEYS_AUTOKEY_AFTER",
+    "KEYMEM_AUTOKEY_CONFIRM_FLOOR": "MEMENTO_KEYS_AUTOKEY_FLOOR",
+    "KEYMEM_AUTOKEY_MAX_ALIASES": "MEMENTO_KEYS_AUTOKEY_ALIASES",
+    "KEYMEM_AUTOKEY_PRUNE_AGE": "MEMENTO_KEYS_AUTOKEY_DAYS",
+}
+"""The names that the published design of keys has for settings of ours; its ages are in seconds."""
+
+_INSTEAD: Mapping[str, str] = {
+    "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
+    "KEYMEM_RERANK": "set MEMENTO_KEYS_RERANK to the folder of a cross-encoder",
+    "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
+    "KEYMEM_FORCE_REEMBED": "run `memento reindex`",
+}
+
+
+def _read_earlier_names(environment: Mapping[str, str], known: Mapping[str, object]) -> dict[str, str]:
+    """
+    Read the settings that stand in the environment under the names of the published design of keys.
+
+    Raises:
+        SettingsError: one has no counterpart; says what to do instead.
+    """
+    found: dict[str, str] = {}
+    for name, text in environment.items():
+        if not name.startswith("KEYMEM_"):
+            continue
+        ours = EARLIER_NAMES.get(name)
+        if ours is None:
+            how = _INSTEAD.get(name, f"of these names {', '.join(EARLIER_NAMES)} are read")
+            raise SettingsError(f"{name} is not read here: {how}, and unset it")
+        if ours in known:
+            try:
+                found[ours] = str(float(text) / 86_400) if name.endswith("_AGE") else text
+            except ValueError as error:
+                raise SettingsError(f"{name} must be a number of seconds, not {text!r}") from error
+    return found
+
+
 def _group_environment(environment: Mapping[str, str], settings: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     names = {variable(name, key): (name, key) for name, group in groups(settings) for key in knobs(group)}
-    for name, text in environment.items():
+    for name, text in (_read_earlier_names(environment, names) | dict(environment)).items():
         if not name.startswith("MEMENTO_") or name in UNDIVIDED:
             continue
         if name not in names:

@@ -170,6 +170,13 @@ def consolidate(of: Evaluation, dry_run: bool) -> Any:
     return {"pruned": len(gone.memories), "memories": gone.memories, "dry_run": gone.dry_run}
 
 
+def list_archived(of: Evaluation, limit: int) -> Any:
+    """What is archived, the latest first."""
+    host = _host(of)
+    listed = host.call(strengths.ListArchived(limit=limit, namespace=host.namespace))
+    return [{"id": one.iri, "content": one.content, "archived_at": one.archived_at} for one in listed]
+
+
 def unarchive(of: Evaluation, iri: str) -> Any:
     """The memory and its energy."""
     host = _host(of)
@@ -221,7 +228,10 @@ def snapshot(of: Evaluation, only: bool) -> Form:
         if size > 4 * most:  # an expression is shorter, but not by so much
             raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
         pieces.append(piece)
-    return build_form(b"".join(pieces).decode().splitlines())
+    form = build_form(b"".join(pieces).decode().splitlines())
+    if len(print_form(form)) > most:  # `load` would not read it
+        raise TooLong(f"the memory makes more than {most:,} characters: raise sexpr.chars, or use `memento export`")
+    return form
 
 
 def load_dataset(of: Evaluation, *documents: Form) -> Any:
@@ -269,6 +279,13 @@ def _record_of(noun: object) -> Any:
 __all__ = ["READING", "VALUES", "VERBS", "WRITING", "table"]
 
 READING = (
+    Verb(
+        name="archived",
+        does="The memories that are archived, the latest first; `unarchive` brings one back.",
+        parameters=(Parameter("limit", "whole", 50),),
+        run=list_archived,
+        asks=(strengths.ListArchived,),
+    ),
     Verb(
         name="recall",
         does="The memories whose text or tags have the query in them, and those tied to them, by activation, recency and "

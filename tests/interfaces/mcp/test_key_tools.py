@@ -113,8 +113,13 @@ def test_what_is_remembered_under_keys_is_walked_corrected_and_forgotten(address
         stats = await call("memory_stats", **where)
         assert (stats["keys"] >= 3, stats["by_source"]) == (True, {"chat": 1, "explicit": 1})
         gone = await call("forget", memory_id=batch["results"][0]["remembered"]["saved"], **where)
-        assert gone["deleted"]
+        assert gone["hidden"]
         assert "two characters" in batch["results"][1]["error"]
+        mixed = [{"content": "The pier is long.", "keys": ["pier"]}, {"keys": ["pier"]}, 7, {"content": 1, "keys": "x"}]
+        apart = (await call("remember_batch", items=mixed, **where))["results"]
+        assert [bool(row.get("error")) for row in apart] == [False, True, True, True]
+        assert "content" in apart[1]["error"] and "an object with content" in apart[2]["error"]
+        await call("forget", memory_id=apart[0]["remembered"]["saved"], **where)
         rows = (await call("list_memories", **where))["memories"]
         own = [row["content"] for row in rows if row["namespace"] == "tools"]
         assert own == ["The harbour of Faro opens at seven."]

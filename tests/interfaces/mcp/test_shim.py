@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +23,7 @@ from mcp.types import ElicitRequestParams, ElicitResult, TextResourceContents
 from conftest import OFFLINE
 from doors import serving, shim_of, text_of
 from memento.datadir import DataFolder
-from memento.interfaces.mcp import catalogue
+from memento.interfaces.mcp import catalogue, shim
 from memento.python import Memento, open_memento
 from memento.settings import TOOL_GROUPS
 
@@ -305,3 +307,26 @@ def test_the_shim_waits_for_no_heavy_library(memory: Memento, address: str) -> N
 
     assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(TOOL_GROUPS))
     assert done.stderr.strip() == "set()"
+
+
+def test_a_client_that_cannot_subscribe_is_told_when_the_map_that_it_was_shown_changes(
+    memory: Memento, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shim, "WATCH_S", 0.05)
+    out = io.BytesIO()
+    memory.manifest(fresh=True)
+
+    def lines() -> Iterator[bytes]:
+        yield json.dumps(asked("initialize", **HELLO)).encode()
+        yield json.dumps(asked("tools/list", 2)).encode()
+        memory.note("I have adopted a tortoise.")
+        memory.manifest(fresh=True)
+        until = time.monotonic() + 20
+        while b"list_changed" not in out.getvalue() and time.monotonic() < until:
+            time.sleep(0.05)
+
+    shim.Shim(shim.Service(memory.datadir, "main"), ["sexpr"], out).serve_lines(lines())
+    told = [json.loads(line) for line in out.getvalue().splitlines()]
+
+    assert told[0]["result"]["capabilities"]["tools"] == {"listChanged": True}
+    assert [one["method"] for one in told if "method" in one] == ["notifications/tools/list_changed"]

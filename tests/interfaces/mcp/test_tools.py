@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from memento.errors import InputError
@@ -78,3 +80,30 @@ def test_numbers_and_truths_may_come_as_text() -> None:
     read = catalogue.tools(())["memento_recall"].parse_arguments({"query": "x", "k": "3", "as_of": None})
 
     assert getattr(read, "k", None) == 3
+
+
+def test_a_call_may_use_the_names_that_arguments_have_over_http() -> None:
+    for name, given, field in (
+        ("read_key", {"iri": "urn:memento:key:1"}, "key_id"),
+        ("recall", {"query": "tea", "k": 3}, "top_k"),
+        ("remember", {"content": "x", "keys": ["tea"], "ttl_s": 3}, "ttl_seconds"),
+        ("correct", {"iri": "urn:m:1", "content": "x"}, "memory_id"),
+    ):
+        [tool] = [one for one in EVERY if one.name == name]
+        read = tool.parse_arguments(given)
+        assert getattr(read, field) == list(given.values())[-1 if field in ("top_k", "ttl_seconds") else 0]
+
+
+def test_a_profile_of_tools_says_one_rule_for_asking_before_writing() -> None:
+    assert "only after the user has seen the note" in catalogue.instructions(())
+    silent = catalogue.instructions(("keys",))
+    assert "without asking" in silent and "only after" not in silent
+
+
+def test_no_tool_tells_of_one_that_is_not_listed_beside_it() -> None:
+    names = {tool.name for tool in EVERY if "_" in tool.name}
+    for groups in ((), *((group,) for group in catalogue.GROUPS)):
+        listed = catalogue.tools(groups, direct="keys" in groups)
+        for tool in listed.values():
+            told = {name for name in names if re.search(rf"\b{name}\b", tool.description)}
+            assert told <= set(listed), (groups, tool.name)

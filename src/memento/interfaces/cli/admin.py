@@ -63,13 +63,14 @@ def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> N
 def serve_stdio(chosen: Chosen) -> None:
     """Speak MCP over standard input and output; starts the service when none runs."""
     from memento.interfaces.mcp.shim import Service, Shim, claimed_stdout
-    from memento.settings import load_client, tool_groups
+    from memento.settings import load_client, offered_groups
     from memento.telemetry import configure_logging
 
     configure_logging()
     service = Service(chosen.folder, namespace_of(chosen))
-    groups = tool_groups()
-    direct = "keys" in groups and load_client(chosen.folder.settings).keys.direct
+    known = load_client(chosen.folder.settings)
+    groups = offered_groups(known.cases)
+    direct = "keys" in groups and known.keys.direct
     Shim(service, groups, claimed_stdout(), direct=direct).serve_lines(iter(sys.stdin.buffer))
 
 

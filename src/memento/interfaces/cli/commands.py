@@ -185,6 +185,7 @@ COMMANDS: Mapping[str, Command] = {
         options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
     ),
     "archive": Command(path="living archive", view=views.show_archived),
+    "list_archived": Command(path="living archived", view=views.show_listing),
     "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
     "list_cases": Command(path="cases list", view=views.show_cases),
     "retrieve_cases": Command(
@@ -223,7 +224,9 @@ COMMANDS: Mapping[str, Command] = {
         fails_when=lambda answer: answer["ending"] != "done",
     ),
     "task_runs": Command(
-        path="cases runs", view=views.show_runs, options={"state": Option(type=click.Choice(["pending", "done"]))}
+        path="cases runs",
+        view=views.show_runs,
+        options={"state": Option(type=click.Choice(["pending", "done", "failed"]))},
     ),
     "list_tools": Command(path="cases tools", view=views.show_tools),
     "navigate_cases": Command(

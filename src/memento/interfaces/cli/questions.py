@@ -15,6 +15,7 @@ from memento.errors import InputError, MementoError
 from memento.interfaces.cli import views
 from memento.interfaces.cli.base import Chosen, Instant, ask, command, open_memory, print_answer
 from memento.interfaces.cli.commands import read_text_or_file
+from memento.iris import MEM
 
 if TYPE_CHECKING:
     from memento.python import Client, Memento
@@ -213,21 +214,24 @@ class Walk:
 
     def _keys(self, query: str) -> Place:
         found = self._asked("find_keys", query=query, k=self._k)
-        return Place(views.show_keys(found), [self._to_key(one["key"]) for one in found["keys"]])
+        return Place(views.show_keys(found), [self._to_key(one["key"], query) for one in found["keys"]])
 
-    def _to_key(self, key: str, offset: int = 0) -> Way:
+    def _to_key(self, key: str, query: str, offset: int = 0) -> Way:
         def page() -> Place:
-            found = self._asked("read_key", iri=key, offset=offset)
-            ways = [self._to_memory(one["memory"], key) for one in found["memories"]]
-            more = [self._to_key(key, found["next_offset"])] if found["next_offset"] else []
+            found = self._asked("read_key", iri=key, query=query, offset=offset)
+            for one in found["memories"]:
+                described = self._asked("get", iri=one["memory"])
+                one["content"] = next((value for name, value in described["properties"] if name == MEM.content), "")
+            ways = [self._to_memory(one["memory"], key, query) for one in found["memories"]]
+            more = [self._to_key(key, query, found["next_offset"])] if found["next_offset"] else []
             return Place(views.show_key_page(found), [*ways, *more])
 
         return page
 
-    def _to_memory(self, memory: str, via: str) -> Way:
+    def _to_memory(self, memory: str, via: str, query: str) -> Way:
         def read_memory() -> Place:
             found = self._asked("read_memory", iri=memory, via=via)
-            return Place(views.show_memory(found), [self._to_key(one["key"]) for one in found["keys"]])
+            return Place(views.show_memory(found), [self._to_key(one["key"], query) for one in found["keys"]])
 
         return read_memory
 

@@ -250,6 +250,8 @@ def show_key_page(found: Json) -> str:
     for number, one in enumerate(found["memories"], start=1):
         how = f"score {one['score']:.2f}, weight {one['weight']:.2f}, {one['band']}"
         lines.append(f"{number:>3}. {day(one['created_at'])}  {_dim(how)}\n     {_dim(one['memory'])}")
+        if one.get("content"):
+            lines[-1] += f"\n     {clean(' '.join(one['content'].split())[:200])}"
     more = [f"{len(lines) + 1:>3}. further ones"] if found["next_offset"] else []
     return "\n".join([head, *lines, *more])
 

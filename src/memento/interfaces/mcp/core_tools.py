@@ -272,6 +272,7 @@ def recall(reach: Reach, asked: RecallArguments) -> Told:
         believed_at=asked.believed_at,
         engine=asked.engine,
         budget=asked.budget or BUDGET,
+        counts=True,  # what a model asks for and is given is used
         namespace=reach.namespace,
     )
     memories = tuple(_find(one) for one in found.memories)

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from memento.errors import TooMuch
+from memento.codec import decode
+from memento.errors import InputError, TooMuch
 from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
@@ -22,6 +23,7 @@ from memento.model import (
     Completed,
     Followed,
     KeyType,
+    Listed,
     MemoryRow,
     Noted,
     Outcome,
@@ -205,10 +207,10 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted:
-    """What is hidden from now on."""
+class Hidden:
+    """What is hidden from now on, and stays in history."""
 
-    deleted: Literal[True]
+    hidden: Literal[True]
     memories: tuple[IRI, ...]
 
 
@@ -263,7 +265,12 @@ class BatchItem(Arguments, frozen=True, kw_only=True):
 
 class BatchArguments(Arguments, frozen=True, kw_only=True):
     items: Annotated[
-        list[BatchItem], Meta(description="Texts with their keys, as remember takes them.", max_length=100)
+        list[Any],  # each is read by itself, so that one that is wrong hinders no other
+        Meta(
+            description="Texts with their keys, as remember takes them: objects with content, keys, and if need be key_types, "
+            "ttl_seconds, related_to, source.",
+            max_length=100,
+        ),
     ]
     namespace: Namespace = None
 
@@ -295,10 +302,21 @@ def remember(reach: Reach, asked: RememberArguments) -> Told:
 
 def remember_batch(reach: Reach, asked: BatchArguments) -> Told:
     """Keep several texts."""
-    rows = reach.memory.remember_batch(
-        [_item(item) for item in asked.items], namespace=asked.namespace or reach.namespace
-    )
-    return Told(answer=Batch(results=rows))
+    read = [_read_item(item) for item in asked.items]
+    good = [one for one in read if isinstance(one, ToRemember)]
+    kept = iter(reach.memory.remember_batch(good, namespace=asked.namespace or reach.namespace))
+    rows = (BatchRow(error=one) if isinstance(one, str) else next(kept) for one in read)
+    return Told(answer=Batch(results=tuple(rows)))
+
+
+def _read_item(given: object) -> ToRemember | str:
+    """Return one text of a batch, or what is wrong with it."""
+    if not isinstance(given, dict):
+        return "an item must be an object with content and keys"
+    try:
+        return _item(decode(BatchItem, given, lax=True))
+    except InputError as error:
+        return str(error)
 
 
 def correct(reach: Reach, asked: CorrectArguments) -> Told:
@@ -324,7 +342,7 @@ def correct(reach: Reach, asked: CorrectArguments) -> Told:
 def forget(reach: Reach, asked: MemoryArguments) -> Told:
     """Hide a memory."""
     gone = reach.memory.forget(asked.memory_id, namespace=asked.namespace or reach.namespace)
-    return Told(answer=Deleted(deleted=True, memories=gone.memories))
+    return Told(answer=Hidden(hidden=True, memories=gone.memories))
 
 
 def _item(asked: RememberArguments | BatchItem) -> ToRemember:
@@ -389,6 +407,7 @@ KEY_TOOLS = (
         arguments=RememberArguments,
         answer=Remembered,
         run=remember,
+        also={"types": "key_types", "ttl_s": "ttl_seconds"},
         asks=(key_operations.Remember,),
         repeats_harmlessly=True,
     ),
@@ -399,6 +418,7 @@ KEY_TOOLS = (
         arguments=CorrectArguments,
         answer=Corrected,
         run=correct,
+        also={"iri": "memory_id", "types": "key_types"},
         asks=(notes.Correct,),
         repeats_harmlessly=True,
     ),
@@ -415,8 +435,9 @@ KEY_TOOLS = (
         title="Forget a memory",
         description=FORGET,
         arguments=MemoryArguments,
-        answer=Deleted,
+        answer=Hidden,
         run=forget,
+        also={"iri": "memory_id"},
         asks=(notes.Forget,),
         destroys=True,
         repeats_harmlessly=True,
@@ -541,6 +562,13 @@ def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
     return Told(answer=reach.memory.call(helped))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedRows:
+    """A page of archived memories."""
+
+    memories: tuple[Listed, ...]
+
+
 _MEMORY = Argument(field="iri", description="The IRI of a memory, as recall or read_memory gives it.")
 
 LIVING_TOOLS = (
@@ -606,6 +634,15 @@ LIVING_TOOLS = (
         "Archive what has faded",
         ARCHIVE,
         {"dry_run": Argument(field="dry_run")},
+        takes_namespace=True,
+    ),
+    tool_over(
+        strength_operations.ListArchived,
+        "list_archived",
+        "List what is archived",
+        "The memories that were archived, newest first; unarchive brings one back.",
+        {"limit": Argument(field="limit", description="Most memories."), "offset": Argument(field="offset")},
+        wrap=(ArchivedRows, "memories"),
         takes_namespace=True,
     ),
     tool_over(

@@ -58,13 +58,13 @@ class Door:
         Raises:
             SettingsError: `MEMENTO_TOOLS` names an unknown group.
         """
-        groups = settings.tool_groups()
+        groups = settings.offered_groups(memento.settings.cases)
         # A tool that is not listed may be called all the same: another window may have been told of it.
         self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True)
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
-        self._instructions = f"{catalogue.INSTRUCTIONS}{state}"
+        self._instructions = f"{catalogue.instructions(groups)}{state}"
         self._bus = InMemorySubscriptionBus()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shows_map = "sexpr" in groups

@@ -42,6 +42,9 @@ _KEY = "io.modelcontextprotocol/"
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Which parameter of a request is also its `Mcp-Name`."""
 
+WATCH_S = 30.0
+"""Seconds between two looks at the map that a client of an older revision was shown."""
+
 FAREWELL_S = 10.0
 """Calls that run when the client closes its end may go on for so long."""
 
@@ -56,6 +59,7 @@ class Shim:
         """
         self._service = service
         self._lists = catalogue.lists(groups, direct=direct)
+        self._instructions = catalogue.instructions(groups)
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}
@@ -64,6 +68,9 @@ class Shim:
         self._listening: set[object] = set()
         self._questions = itertools.count(1)
         self._answers: dict[object, queue.SimpleQueue[Json]] = {}
+        self._shown: str | None = None
+        """The map that an older client has seen last; None before it asked for the tools."""
+        self._over = threading.Event()
 
     def serve_lines(self, lines: Iterator[bytes]) -> None:
         """Answer every line until there are no more; what still runs then may end."""
@@ -73,6 +80,7 @@ class Shim:
                 thread = threading.Thread(target=self._call, args=(work,), daemon=True)
                 thread.start()
                 threads = [one for one in threads if one.is_alive()] + [thread]
+        self._over.set()
         for own in self._listening:
             self._stop(own)
         for answers in list(self._answers.values()):
@@ -116,10 +124,13 @@ class Shim:
         elif revision is None and method == "ping":
             self._result(own, {})
         elif revision is not None and method == "server/discover":
-            self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **_facts(changes=True)}))
+            self._result(own, _modern({"supportedVersions": list(catalogue.MODERN), **self._facts(changes=True)}))
         elif (listed := self._lists.get(method)) is not None:
             if method == "tools/list":
-                listed = catalogue.with_map(listed, self._map())
+                text = self._map()
+                listed = catalogue.with_map(listed, text)
+                if revision is None and self._shows_map:
+                    self._watch_map(text)
             self._result(own, listed if revision is None else _modern(listed))
             if method == "tools/list":
                 threading.Thread(target=self._service.wake, daemon=True).start()
@@ -132,8 +143,24 @@ class Shim:
 
     def _map(self) -> str:
         """The map of the memory for the tool that shows it, when that is listed and a service runs that can tell."""
-        tools = self._lists["tools/list"]["tools"]
-        return self._service.map_text() if any(tool["name"] == group_tools.EXPRESSION_TOOL for tool in tools) else ""
+        return self._service.map_text() if self._shows_map else ""
+
+    @property
+    def _shows_map(self) -> bool:
+        return any(tool["name"] == group_tools.EXPRESSION_TOOL for tool in self._lists["tools/list"]["tools"])
+
+    def _watch_map(self, text: str) -> None:
+        """Tell a client of an older revision, which cannot subscribe, when the map that it was shown is another one."""
+        is_watched, self._shown = self._shown is not None, text
+        if not is_watched:
+            threading.Thread(target=self._announce_changes, daemon=True).start()
+
+    def _announce_changes(self) -> None:
+        while not self._over.wait(WATCH_S):
+            text = self._map()
+            if text and text != self._shown:
+                self._shown = text
+                self._write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
     def _introduce(self, params: Json) -> Json:
         """The answer to `initialize`: the client's revision where we speak it, else our newest of that era."""
@@ -143,7 +170,19 @@ class Shim:
             f"{_KEY}clientCapabilities": params.get("capabilities") or {},
         }
         revision = asked if asked in catalogue.HANDSHAKE else catalogue.HANDSHAKE[-1]
-        return {"protocolVersion": revision, "serverInfo": catalogue.SERVER, **_facts(changes=False)}
+        return {
+            "protocolVersion": revision,
+            "serverInfo": catalogue.SERVER,
+            **self._facts(changes=False, tools=self._shows_map),
+        }
+
+    def _facts(self, *, changes: bool, tools: bool = False) -> Json:
+        capabilities: Json = {
+            "tools": {"listChanged": changes or tools},
+            "prompts": {"listChanged": changes},
+            "resources": {"listChanged": changes, "subscribe": changes},
+        }
+        return {"capabilities": capabilities, "instructions": self._instructions}
 
     def _call(self, message: Json) -> None:
         """Let the service answer a request; whatever goes wrong is the answer too."""
@@ -250,15 +289,6 @@ def _revision(message: Json) -> str | None:
     meta = message.get("params", {}).get("_meta")
     named = meta.get(f"{_KEY}protocolVersion") if isinstance(meta, dict) else None
     return None if named is None else str(named)
-
-
-def _facts(*, changes: bool) -> Json:
-    capabilities: Json = {
-        "tools": {"listChanged": changes},
-        "prompts": {"listChanged": changes},
-        "resources": {"listChanged": changes, "subscribe": changes},
-    }
-    return {"capabilities": capabilities, "instructions": catalogue.INSTRUCTIONS}
 
 
 def _modern(result: Json) -> Json:

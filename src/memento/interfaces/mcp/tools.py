@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import msgspec
@@ -66,6 +66,8 @@ class Tool:
     run: Callable[[Reach, Any], Told | Ask]
     asks: tuple[type[Operation[Any]], ...]
     """The operations that a call may ask."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """The names that the same arguments have over HTTP, where they are others: a call may use these."""
     reads_only: bool = False
     destroys: bool = False
     repeats_harmlessly: bool = False
@@ -96,10 +98,11 @@ class Tool:
             InputError: one is unknown, missing, or of the wrong type; says which there are.
         """
         fields = {field.encode_name: field for field in msgspec.structs.fields(self.arguments)}
+        given = {self.also.get(name, name) if name not in fields else name: value for name, value in given.items()}
         for name in given.keys() - fields.keys():
             raise InputError(f"{self.name} has no argument {name[:80]!r}: it takes {', '.join(fields) or 'none'}")
-        for name, field in fields.items():
-            if field.required and name not in given:
+        for name, declared in fields.items():
+            if declared.required and name not in given:
                 raise InputError(f"{self.name} needs the argument {name}: {describe_argument(self.arguments, name)}")
         return decode(self.arguments, dict(given), lax=True)
 
@@ -173,6 +176,7 @@ def tool_over(
         answer=wrap[0] if wrap else answer_type(operation),
         run=call_operation,
         asks=(operation,),
+        also={how.field: argument for argument, how in offered.items() if how.field != argument},
         reads_only=is_reading if reads_only is None else reads_only,
         destroys=operation.is_destructive,
         repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,

@@ -30,6 +30,7 @@ from memento.interfaces.web.requests import Parameters, context, load_json, name
 from memento.model import Manifest, Noted, Recollection, Remembered
 from memento.operations import TABLE, Operation, check_value, fields_of
 from memento.operations.base import Field, complete, route_of
+from memento.operations.cases import AddCases
 from memento.operations.expressions import Evaluate
 from memento.operations.keys import Remember
 from memento.operations.notes import ImportNotes, Note
@@ -226,6 +227,16 @@ def _choices_of(hint: Any) -> tuple[str, ...]:
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 
+def _read_case_rows() -> Operation[Any]:
+    """Return the cases of the body: an object with `rows`, or a single case as it is."""
+    body = _load_object(request.get_data())
+    if not (request.is_json and isinstance(body, dict) and "task" in body and "rows" not in body):
+        return read_operation(AddCases, {})
+    apart = {name: body.pop(name, None) for name in ("domain", "namespace")}
+    apart["namespace"] = apart["namespace"] or namespace()
+    return build(AddCases, {"rows": [body], **apart})
+
+
 def _read_note_rows() -> ImportNotes:
     """Return an import of the body: JSON lines, a JSON array, or an object with `rows`."""
     data = request.get_data()
@@ -247,7 +258,10 @@ def _load_object(data: bytes) -> object:
         return None
 
 
-_CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {ImportNotes: _read_note_rows}
+_CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {
+    ImportNotes: _read_note_rows,
+    AddCases: _read_case_rows,
+}
 """The operations whose body is no JSON object of their arguments."""
 
 

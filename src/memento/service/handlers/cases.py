@@ -18,7 +18,7 @@ from memento.cases.lifecycle import make_case, make_case_of_run, save_cases
 from memento.cases.plan import ANSWER, Examples, Execution, RunResult
 from memento.cases.retrieve import find_entities, find_entities_by_name, find_entities_each
 from memento.errors import Conflict, Forbidden, InputError
-from memento.iris import IRI, cases_iri, check_namespace, mint, namespace_of, parse_iri
+from memento.iris import IRI, cases_iri, check_namespace, mint, namespace_of, parse_iri, tag_iri
 from memento.llm.chat import Chat, chats_of
 from memento.llm.tools import Toolbox, servers_of
 from memento.model import (
@@ -54,8 +54,10 @@ def domain_of(
     Return the scope, the name of the domain and the domain that a call works in; without a name that of the namespace.
 
     Raises:
-        Forbidden: the caller has no such right, or no access to the namespace or the domain.
+        Forbidden: the caller has no such right, no access to the namespace or the domain, or cases are switched off.
     """
+    if not context.settings.cases.on:
+        raise Forbidden("cases are switched off: set cases.on = true")
     scope = context.scope(namespace, right)
     name = check_namespace(context.access.namespace(domain, scope.namespace))
     return scope, name, context.service.domains.open(cases_iri(scope.tenant, name))
@@ -64,6 +66,12 @@ def domain_of(
 def writer_of(scope: Scope, context: Context) -> Writer:
     """Return who writes what becomes of cases."""
     return Writer(context.access.name, scope.tenant, now(), context.service.domains, context.stores)
+
+
+def log_read(operation: str, nodes: Sequence[IRI], scope: Scope, context: Context) -> None:
+    """Leave in the audit graph that a caller was given cases or runs; nothing where none were, or a backup stands in."""
+    if nodes and not context.stores.degraded:
+        writer_of(scope, context).write(Change(), operation, nodes)
 
 
 def earned_by(
@@ -115,6 +123,7 @@ def retrieve_cases(operation: operations.RetrieveCases, context: Context) -> Cas
             task=operation.task,
             k=k or options.k,
             about=concerned,
+            tags=tuple(dict.fromkeys(tag_iri(name) for name in operation.tags if name.strip())),
             since=None if operation.since is None else instant(operation.since, "since", zone),
             until=None if operation.until is None else instant(operation.until, "until", zone),
             explore=operation.explore,
@@ -174,17 +183,23 @@ def reward_cases(operation: operations.RewardCases, context: Context) -> Credite
 def get_case(operation: operations.GetCase, context: Context) -> CaseShown:
     """Look one case up."""
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return lifecycle.describe_case(operation.case, domain, name, context.stores)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
+        case = lifecycle.describe_case(operation.case, domain, name, context.stores)
+        log_read("cases.get", [case.iri], scope, context)
+        return case
 
 
 @handles(operations.ListCases)
 def list_cases(operation: operations.ListCases, context: Context) -> tuple[CaseShown, ...]:
     """Look a page of cases up."""
     context.require_page(operation.limit, operation.offset)
+    if operation.task is not None:
+        context.require_text(operation.task, "task")
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
-        return lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
+        cases = lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores, operation.task)
+        log_read("cases.list", [one.iri for one in cases], scope, context)
+        return cases
 
 
 @handles(operations.ForgetCase)
@@ -267,7 +282,8 @@ def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatu
 @handles(operations.PruneCases)
 def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI, ...]:
     """Let cases go until so many are left."""
-    options = replace(context.settings.cases, limit=operation.keep)
+    options = context.settings.cases
+    options = replace(options, limit=operation.keep, prune=operation.strategy or options.prune)
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
         return lifecycle.prune_cases(domain, options, writer_of(scope, context))
@@ -312,9 +328,11 @@ def start_case(operation: operations.StartCase, context: Context) -> TaskRun:
 def task_run(operation: operations.TaskRun, context: Context) -> TaskRun:
     """Look a task up with its steps."""
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         case = runs.find_case_of_run(operation.run, domain, context.stores)
-        return runs.load_run(operation.run, domain, context.stores).to_task_run(name, case)
+        run = runs.load_run(operation.run, domain, context.stores).to_task_run(name, case)
+        log_read("cases.run", [run.iri], scope, context)
+        return run
 
 
 @handles(operations.RecordStep)
@@ -358,8 +376,9 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
             score=operation.score,
             reason=operation.reason,
         )
-        case = make_case_of_run(kept, plan, verdict, domain.graph)
-        ends = runs.end_run(kept, options.record_chars, options.pack, domain.graph)
+        case = make_case_of_run(kept, plan, verdict, operation.tags, domain.graph)
+        progress: StepState = "failed" if earned <= 0 else "done"
+        ends = runs.end_run(kept, progress, options.record_chars, options.pack, domain.graph)
         retrieval = kept.trajectory.retrieval
         debt = None
         if retrieval and credit.has_retrieval(retrieval, domain, context.stores):
@@ -374,11 +393,13 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
 def task_runs(operation: operations.TaskRuns, context: Context) -> tuple[TaskRun, ...]:
     """Look a page of tasks up."""
     context.require_page(operation.limit, operation.offset)
-    states: list[StepState] = [operation.state] if operation.state else ["pending", "done"]
+    states: list[StepState] = [operation.state] if operation.state else ["pending", "done", "failed"]
     with context.service.writing:
-        _, name, domain = domain_of(operation.domain, operation.namespace, context)
+        scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         found = runs.list_runs(states, domain, name, context.stores)
-    return tuple(found[operation.offset : operation.offset + operation.limit])
+        page = tuple(found[operation.offset : operation.offset + operation.limit])
+        log_read("cases.runs", [one.iri for one in page], scope, context)
+    return page
 
 
 @handles(operations.PlanTask)
@@ -420,7 +441,7 @@ def plan_task(operation: operations.PlanTask, context: Context) -> Planned:
             retrieval=None if steps and operation.retrieval is None else found.retrieval,
             about=find_entities(task, operation.about, scope, context.stores),
         )
-        change = runs.begin_planned_run(task, plans.number_steps(draft.steps), draft.steps, trajectory, domain.graph)
+        change = runs.begin_planned_run(task, draft, trajectory, domain.graph)
         writer.write(change, "cases.plan", [trajectory.iri], task)
         run = runs.load_run(trajectory.iri, domain, context.stores).to_task_run(name)
     return Planned(run=run, by=draft.by, reason=draft.reason, found=found, tokens=draft.tokens)
@@ -515,15 +536,16 @@ def _cases_for(run: TaskRun, operation: operations.ExecuteTask, context: Context
 
 
 def _complete(run: IRI, ended: RunResult, operation: operations.ExecuteTask, context: Context) -> Completed:
-    done = [one.task for one in ended.steps if one.state == "done" and one.task != ANSWER]
-    tried = [one.task for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
-    outcome: Outcome = "success" if ended.ending == "done" else "partial" if done else "failure"
+    done = [one for one in ended.steps if one.state == "done" and one.task != ANSWER]
+    tried = [one for one in ended.steps if one.state in ("done", "failed") and one.task != ANSWER]
+    # Steps that went well before one that did not make no plan to follow: the task was not done.
+    outcome: Outcome = "success" if ended.ending == "done" else "failure"
     saved = max(0.0, 1 - len(ended.steps) / context.settings.executor.steps)
     return complete_case(
         operations.CompleteCase(
             run,
             outcome,
-            plan=plans.number_steps((done if outcome == "success" else tried) or [one.task for one in ended.steps]),
+            plan=plans.write_steps((done if outcome == "success" else tried) or ended.steps),
             efficiency=saved if outcome == "success" else None,
             reason=plans.shorten(ended.reason),
             domain=operation.domain,

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
-from memento.graph.mapping import quads
-from memento.iris import IRI, MEM, TYPE, session_iri, tag_iri
+from memento.graph.mapping import quads, tag_quads
+from memento.iris import IRI, MEM, TYPE, session_iri
 from memento.keys import learn, match, walk
-from memento.keys.labels import clean_keys
+from memento.keys.labels import check_types, clean_keys
 from memento.keys.match import choose_thresholds
-from memento.keys.remember import Outcome, plan_memory
+from memento.keys.remember import Outcome, WriteContext, link_keys, plan_memory
 from memento.keys.walk import PageRequest, Traversal
 from memento.model import (
     BatchRow,
@@ -218,6 +218,7 @@ def _remember(item: ToRemember, scope: Scope, context: Context, marks: Marks | N
         change = written.change + _place_turn(item, written, scope, context)
         if marks and written.note is not None:
             change += _mark(written.answer.saved, marks, scope)
+            change += _link_tags(written.answer.saved, marks, item, context.write_context(scope, at))
         if change.adds or change.removes:
             stores.commit(change, scope)
     service.reinforcement.note(*written.effects)
@@ -244,17 +245,17 @@ def _mark(memory: IRI, marks: Marks, scope: Scope) -> Change:
     """Return the change that says of a memory what stands beside its text; a tag is written with it."""
     values: dict[IRI, Value | None] = {MEM.memoryType: marks.type, MEM.importance: marks.importance}
     statements = [(memory, name, value, scope.graph) for name, value in values.items() if value not in (None, "")]
-    names = {tag_iri(name): " ".join(name.split()) for name in marks.tags if name.strip()}
-    tags = [
-        quad
-        for tag, name in names.items()
-        for quad in (
-            (memory, MEM.tagged, tag, scope.graph),
-            (tag, TYPE, MEM.Tag, scope.graph),
-            (tag, MEM.name, name.casefold(), scope.graph),
-        )
-    ]
-    return Change((*statements, *tags))
+    return Change((*statements, *tag_quads(memory, marks.tags, scope.graph)))
+
+
+def _link_tags(memory: IRI, marks: Marks, item: ToRemember, desk: WriteContext) -> Change:
+    """Return the links by which tags lead to a memory, as keys do that were given; it is found by its own words all the same."""
+    given = {fold_text(key) for key in item.keys or ()}
+    tags = [tag for tag in clean_keys(marks.tags) if fold_text(tag) not in given]
+    if not tags:
+        return Change()
+    resolved = desk.resolver().resolve(check_types(tags, None))
+    return link_keys(memory, {one.entry: 1.0 for one in resolved}, resolved, desk)
 
 
 def _learn(traversed: KeyOf, memory: IRI, scope: Scope, context: Context) -> None:

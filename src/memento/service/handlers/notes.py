@@ -102,11 +102,13 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
     better = KeyChanges(keys=operation.keys, types=operation.types, related_to=operation.related_to)
     with service.understanding, service.writing:
         service.reinforcement.write_held()
-        return amend.correct(
+        noted = amend.correct(
             amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
             context.write_context(scope, context.stores.clock()),
             service.new_rules(),
         )
+    service.maps.record(scope, "corrected", *noted.memories)
+    return noted
 
 
 @handles(notes.Undo)
@@ -136,7 +138,9 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
     """Hide or erase."""
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
-        return forget_iri(operation.iri, scope, operation.erase, context.stores.clock(), context.stores)
+        gone = forget_iri(operation.iri, scope, operation.erase, context.stores.clock(), context.stores)
+    context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
+    return gone
 
 
 @handles(notes.Sources)

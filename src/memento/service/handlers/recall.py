@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from memento import settings
 from memento.archive import check, read
 from memento.errors import Forbidden, InputError
@@ -21,12 +23,15 @@ from memento.model import (
     Used,
 )
 from memento.operations import recall as operations
+from memento.operations.cases import RetrieveCases
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
 from memento.retrieval.render import fit_budget
 from memento.service.context import Context, handles
+from memento.service.handlers.cases import retrieve_cases
 from memento.settings import Settings
+from memento.strength import energies
 from memento.time import instant
 
 
@@ -68,19 +73,50 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Go through the five phases; what comes back counts as used where the setting says so."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
-    recollection = pipeline.recall(query, context.stores, chosen)
+    recollection = _recall_by_energy(query, context, chosen)
     if operation.budget:
         recollection = fit_budget(recollection, operation.budget)
-    if context.settings.living.count_recall and context.access.may("write"):
+    counts = context.settings.living.count_recall if operation.counts is None else operation.counts
+    if counts and context.access.may("write") and not context.service.degraded:
         context.service.reinforcement.note(*_uses(recollection, context))
+    if operation.cases:
+        wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
+        recollection = replace(recollection, cases=retrieve_cases(wanted, context))
     return recollection
 
 
 def peek(operation: operations.Recall, context: Context) -> Recollection:
     """Recall for somebody who has not asked, as a prompt that memories are put into: never counted as use."""
     query, chosen = prepare(operation, context.scope(operation.namespace), context)
-    recollection = pipeline.recall(query, context.stores, chosen)
+    recollection = _recall_by_energy(query, context, chosen)
     return fit_budget(recollection, operation.budget) if operation.budget else recollection
+
+
+_WIDER = 3  # times as many memories are ranked by energy as are wanted
+
+
+def _recall_by_energy(query: Query, context: Context, chosen: Settings) -> Recollection:
+    """Recall, and let the energy of memories move them where the settings give it a share of the score."""
+    share = chosen.living.rank_energy
+    if not share:
+        return pipeline.recall(query, context.stores, chosen)
+    most = min(_WIDER * query.k, max(query.k, MOST_EXPLAINED))
+    recollection = pipeline.recall(replace(query, k=most), context.stores, chosen)
+    indexes = context.stores.indexes
+    with indexes.lock:
+        nodes = [indexes.nodes.find(one.iri) for one in recollection.memories]
+        known = np.array([node for node in nodes if node is not None], dtype=np.int32)
+        energy = dict(zip(known.tolist(), energies(known, context.stores).tolist(), strict=True))
+    scored = [
+        replace(one, score=round((1 - share) * one.score + share * energy.get(node or 0, 0.0), 6))
+        for one, node in zip(recollection.memories, nodes, strict=True)
+    ]
+    scored.sort(key=lambda one: -one.score)
+    ranked = tuple(replace(one, rank=place) for place, one in enumerate(scored[: query.k], start=1))
+    about = {name for one in ranked for name in one.about}
+    return replace(
+        recollection, memories=ranked, entities=tuple(one for one in recollection.entities if one.name in about)
+    )
 
 
 def _uses(recollection: Recollection, context: Context) -> tuple[Used, ...]:

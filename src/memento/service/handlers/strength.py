@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from memento import strength as strengths
+from memento.archive.read import list_memories
 from memento.consolidation.context import load_contents
-from memento.model import Activated, Archived, Association, Fading, Followed
+from memento.iris import IRI
+from memento.model import Activated, Archived, Association, Fading, Followed, Listed
 from memento.model import Strength as Numbers
 from memento.operations import strength as operations
 from memento.service.context import Context, handles
@@ -33,7 +35,7 @@ def associate(operation: operations.Associate, context: Context) -> Association:
     """Write a link between two memories, or let it grow."""
     scope = context.scope(operation.namespace, "write")
     with context.service.writing:
-        return strengths.associate(
+        link = strengths.associate(
             operation.source,
             operation.target,
             operation.relation,
@@ -42,6 +44,8 @@ def associate(operation: operations.Associate, context: Context) -> Association:
             now(),
             context.stores,
         )
+    context.service.maps.record(scope, "associated", link.source, link.target)
+    return link
 
 
 @handles(operations.Trace)
@@ -67,7 +71,9 @@ def decay(operation: operations.Decay, context: Context) -> Fading:
     days = context.settings.living.half_life if operation.half_life_days is None else operation.half_life_days
     with service.writing:
         service.reinforcement.write_held()
-        return strengths.decay_energies(days, scope, now(), context.stores)
+        fading = strengths.decay_energies(days, scope, now(), context.stores)
+    service.maps.record(scope, "energies faded")
+    return fading
 
 
 @handles(operations.Archive)
@@ -81,7 +87,18 @@ def archive(operation: operations.Archive, context: Context) -> Archived:
         if not operation.dry_run:
             strengths.archive_memories(exhausted, scope, now(), context.stores)
         contents = load_contents(exhausted, scope, context.stores)
+    if exhausted and not operation.dry_run:
+        service.maps.record(scope, f"archived {len(exhausted):,}")
     return Archived(memories=exhausted, dry_run=operation.dry_run, contents=contents)
+
+
+@handles(operations.ListArchived)
+def list_archived(operation: operations.ListArchived, context: Context) -> tuple[Listed, ...]:
+    """Look a page of archived memories up."""
+    context.require_page(operation.limit, operation.offset)
+    scope, parts = context.scope(operation.namespace), context.stores
+    rows = list_memories(scope, operation.limit, operation.offset, True, parts.clock(), parts, archived=True)
+    return tuple(rows)
 
 
 @handles(operations.Unarchive)
@@ -90,4 +107,5 @@ def unarchive(operation: operations.Unarchive, context: Context) -> Numbers:
     scope, service = context.scope(operation.namespace, "write"), context.service
     with service.writing:
         strengths.unarchive_memory(operation.iri, scope, now(), context.stores)
+        service.maps.record(scope, "brought back", IRI(operation.iri))
         return strengths.read_strength(operation.iri, scope, context.stores, service.reinforcement)
