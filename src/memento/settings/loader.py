@@ -70,7 +70,7 @@ Spelling = dict[tuple[str, str], str]
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
 # A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
-STEERING = re.compile(r"MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
+STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "server.port": ("server", "port"),
