@@ -271,7 +271,7 @@ def estimate(values: Sequence[float] | Values, rng: np.random.Generator, resampl
 
 
 def estimate_difference(
-    first: Sequence[float] | Values, second: Sequence[float] | Values, rng: np.random.Generator, resamples: int = 5_000
+    first: Sequence[float] | Values, second: Sequence[float] | Values, rng: np.random.Generator
 ) -> Estimate:
     """
     Return how much better `second` is than `first` on the same questions: the mean difference, −1..1, with its interval.
@@ -283,7 +283,7 @@ def estimate_difference(
     >>> estimate_difference([0.0, 0.5, 1.0], [0.5, 1.0, 1.5], np.random.default_rng(0))
     Estimate(mean=0.5, low=0.5, high=0.5)
     """
-    return estimate(np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64), rng, resamples)
+    return estimate(np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64), rng)
 
 
 def _discount(grades: Sequence[float]) -> float:

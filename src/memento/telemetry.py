@@ -85,11 +85,11 @@ def exposition() -> str:
     return "\n".join(lines) + "\n"
 
 
-def configure_logging(level: str = "WARNING") -> None:
+def configure_logging() -> None:
     """Log to stderr, one JSON object a line; only the command line calls this."""
     handler = logging.StreamHandler()
     handler.setFormatter(Lines())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level="WARNING", handlers=[handler], force=True)
 
 
 class Lines(logging.Formatter):

@@ -60,7 +60,7 @@ class StoredRun:
     def to_task_run(self, name: str, case: IRI | None = None) -> TaskRun:
         """Return the run as it is shown; the steps of one that is done come out of its pack."""
         way = self.trajectory
-        steps = _try_unpack(way.packed) or tuple(_to_task_step(one, calls) for one, calls in self.steps)
+        steps = unpack_steps(way.packed) or tuple(_to_task_step(one, calls) for one, calls in self.steps)
         return TaskRun(
             iri=way.iri,
             task=self.task,
@@ -197,13 +197,7 @@ def pack_steps(steps: Iterable[TaskStep]) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8", errors="surrogatepass"), mtime=0)).decode("ascii")
 
 
-def unpack_steps(text: str) -> tuple[TaskStep, ...]:
-    """Unpack the steps that `pack_steps` was given."""
-    rows = json.loads(gzip.decompress(base64.b64decode(text)).decode("utf-8", errors="surrogatepass"))
-    return tuple(TaskStep(**{**row, "tools": tuple(map(_parse_tool_call, row["tools"]))}) for row in rows)
-
-
-def _try_unpack(text: str | None) -> tuple[TaskStep, ...]:
+def unpack_steps(text: str | None) -> tuple[TaskStep, ...]:
     """Unpack what may be anybody's text: nothing of one that is no pack, or a larger one than we make."""
     if not text or len(text) > _MOST_PACKED:
         return ()

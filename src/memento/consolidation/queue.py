@@ -32,7 +32,7 @@ from memento.model import (
     Quad,
     Scope,
     Session,
-    State,
+    StepState,
     Value,
 )
 
@@ -51,7 +51,7 @@ class WaitingNote:
 
     note: IRI
     scope: Scope
-    state: State
+    state: StepState
     attempts: int = 0
     retry_at: datetime | None = None
 
@@ -72,7 +72,7 @@ def accept_note(task: Task) -> tuple[Task, Change]:
     return accepted, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
 
 
-def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> list[WaitingNote]:
+def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) -> list[WaitingNote]:
     """List the notes of every namespace of every tenant that are still to be understood, the oldest first."""
     graphs = [
         graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
@@ -82,7 +82,7 @@ def list_waiting(parts: Backends, states: Sequence[State] = ("pending",)) -> lis
         WaitingNote(
             note=cast(IRI, row["note"]),
             scope=Scope(tenant_of(str(row["graph"])), namespace_of(str(row["graph"])), with_main="isolated" not in row),
-            state=cast(State, row["state"]),
+            state=cast(StepState, row["state"]),
             attempts=int(str(row.get("attempts", 0))),
             retry_at=cast("datetime | None", row.get("retryAt")),
         )
@@ -121,7 +121,7 @@ def is_waiting(task: Task, parts: Backends) -> bool:
     return bool({"pending", "failed"} & set(statements.get(MEM.state, ())))
 
 
-def postpone(task: Task, error: BaseException, state: State, retry_at: datetime | None) -> tuple[Task, Change]:
+def postpone(task: Task, error: BaseException, state: StepState, retry_at: datetime | None) -> tuple[Task, Change]:
     """
     Count one more failure of the run; the note's own state follows it.
 

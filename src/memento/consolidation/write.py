@@ -43,8 +43,8 @@ from memento.model import (
     Quad,
     Rivalry,
     Scope,
-    State,
     Statement,
+    StepState,
     User,
 )
 from memento.search.nodes import content_hash
@@ -336,7 +336,9 @@ def _flag_contradictions(memories: Sequence[tuple[Add | Invalidate, Memory]], un
     ]
 
 
-def finish_run(understood: Understanding, state: State, generated: Sequence[IRI], reason: str | None = None) -> Change:
+def finish_run(
+    understood: Understanding, state: StepState, generated: Sequence[IRI], reason: str | None = None
+) -> Change:
     """Put the run as it is over in place of the one that waited; nothing for a note that nobody had to understand."""
     task, account = understood.task, understood.account
     if task.keep:

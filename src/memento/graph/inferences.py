@@ -176,7 +176,7 @@ class PremiseReader:
                     until = end if until is None else min(until, end or until)
                 stated.append((triple, support))
             if is_memory and rules.slots:
-                for triple, because, named in self._read_slots(node, triples, rules):
+                for triple, because, named in self._read_slots(triples, rules):
                     told.append((triple, because))
                     grounds += [(one, support if one[0] == node else Support(str(graph))) for one in because[1:]]
                     names += named
@@ -204,7 +204,7 @@ class PremiseReader:
         )
 
     def _read_slots(
-        self, node: Term, triples: Sequence[Triple], rules: Rules
+        self, triples: Sequence[Triple], rules: Rules
     ) -> Iterator[tuple[Triple, tuple[Triple, ...], list[Term]]]:
         """Yield what a memory's slot amounts to: the triple, the axiom and triples it rests on, and the entity it is read as."""
         own = {triple[1]: triple for triple in triples}

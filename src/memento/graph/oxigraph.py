@@ -174,15 +174,6 @@ class Oxigraph:
             return quad in self._store
 
     def apply_delta(self, delta: Delta, touched: Iterable[IRI] = ()) -> None:
-        """
-        Write what an update would change, all of it or nothing.
-
-        Args:
-            touched: the nodes whose indexes it outdates.
-
-        Raises:
-            GraphError: the store refused; nothing was written.
-        """
         if self.before_write is not None:
             self.before_write(dict.fromkeys(touched))
         with self._writing():

@@ -26,6 +26,7 @@ from memento.model.stored import (
     Rivalry,
     Session,
     Statement,
+    StepState,
     Update,
     User,
     prop,
@@ -35,9 +36,6 @@ Outcome = Literal["success", "partial", "failure"]
 OUTCOMES: tuple[Outcome, ...] = ("success", "partial", "failure")
 LEAST_REWARD, MOST_REWARD = -0.2, 1.0
 """What a task may have earned."""
-
-StepState = Literal["pending", "done", "skipped", "failed"]
-"""How far a trajectory or one of its steps has come."""
 
 Section = Literal["positive", "negative"]
 """Whether a case is shown to be followed or to be avoided."""
@@ -220,11 +218,9 @@ Node = (
 
 Zoom = Literal["case", "subtask", "community"]
 """How large what one looks at is."""
-ZOOMS: tuple[Zoom, ...] = ("case", "subtask", "community")
 
 Tilt = Literal["embedding", "keyword", "graph", "temporal"]
 """By what it is put in order."""
-TILTS: tuple[Tilt, ...] = ("embedding", "keyword", "graph", "temporal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -497,7 +493,6 @@ of a model or a tool, and it can go on; or it waits for a word about a call that
 
 Doubt = Literal["ask", "repeat", "skip"]
 """What to do about a call of a tool that may have happened before the process ended: wait to be told, make it again, or pass on."""
-DOUBTS: tuple[Doubt, ...] = ("ask", "repeat", "skip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,8 @@ KINDS: tuple[EntityKind, ...] = ("Person", "Organization", "Project", "Technolog
 
 Mode = Literal["state-change", "correction", "heuristic"]
 
-State = Literal["pending", "done", "skipped", "failed"]
-"""How far a note has come on its way into memory."""
+StepState = Literal["pending", "done", "skipped", "failed"]
+"""How far a note has come on its way into memory, or a trajectory or one of its steps."""
 
 AgentKind = Literal["rules", "model"]
 
@@ -82,7 +82,7 @@ class Note:
     position: int | None = prop(MEM.position, None)
     said_by: IRI | None = prop(MEM.saidBy, None)
     idempotency_key: str | None = prop(MEM.idempotencyKey, None)
-    state: State | None = prop(MEM.state, None)
+    state: StepState | None = prop(MEM.state, None)
     title: str | None = prop(MEM.title, None)
     speaker: str | None = prop(MEM.speaker, None)
 
@@ -252,7 +252,7 @@ class Consolidation:
     iri: IRI
     note: IRI = prop(PROV.used)
     at: datetime = prop(MEM.at)
-    state: State = prop(MEM.state)
+    state: StepState = prop(MEM.state)
     agent: IRI | None = prop(PROV.wasAssociatedWith, None)
     generated: tuple[IRI, ...] = prop(PROV.generated, ())
     started_at: datetime | None = prop(PROV.startedAtTime, None)

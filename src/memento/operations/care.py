@@ -19,6 +19,7 @@ else:
 
 STREAM = "it travels as a stream"
 WHOLE = "it concerns files of the machine"
+FOLDER: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the whole data folder")
 
 
 class Export(Operation["model.Exported"], frozen=True):
@@ -93,10 +94,7 @@ class Check(Operation["tuple[model.Difference, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/check"
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "it concerns the whole data folder",
-        "sexpr": "it concerns the whole data folder",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
 
 class Rebuild(Operation["int"], frozen=True):
@@ -110,10 +108,7 @@ class Rebuild(Operation["int"], frozen=True):
     route: ClassVar[str] = "POST /memory/rebuild"
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "it concerns the whole data folder",
-        "sexpr": "it concerns the whole data folder",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
 
 class Backup(Operation["model.BackedUp"], frozen=True):
@@ -130,10 +125,7 @@ class Backup(Operation["model.BackedUp"], frozen=True):
     right: ClassVar[Right] = "admin"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "it concerns the whole data folder",
-        "sexpr": "it concerns the whole data folder",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
     folder: (
         Annotated[
@@ -160,10 +152,7 @@ class Restore(Operation["model.Restored"], frozen=True):
     route: ClassVar[str] = "POST /memory/restore"
     right: ClassVar[Right] = "admin"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "it concerns the whole data folder",
-        "sexpr": "it concerns the whole data folder",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
     folder: (
         Annotated[

@@ -32,6 +32,7 @@ Score = Annotated[float, Meta(description="how good a judge found it", extra_jso
 Efficiency = Annotated[
     float, Meta(description="the share of its cost that it saved", extra_json_schema={"minimum": 0, "maximum": 1})
 ]
+NO_VERB: Mapping[Interface, str] = {"sexpr": "expressions know memories, not cases"}
 
 
 class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
@@ -51,10 +52,7 @@ class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "sexpr": "expressions know memories, not cases",
-        "mcp": "a model keeps one task at a time",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model keeps one task at a time", **NO_VERB}
 
     rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, with what was done and how each ended")]
     domain: Domain | None = None
@@ -75,7 +73,7 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
 
     route: ClassVar[str] = "POST /cases/retrieve"
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     k: Annotated[Count, Meta(description="most cases of either section; default the setting `cases.k`")] | None = None
@@ -124,7 +122,7 @@ class RewardCases(Operation["model.Credited"], frozen=True):
     route: ClassVar[str] = "POST /cases/retrievals/{retrieval}/reward"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     retrieval: Annotated[Iri, Meta(description="as `retrieve_cases` named it")]
     outcome: Annotated[model.Outcome, Meta(description="how the task ended")] | None = None
@@ -152,7 +150,7 @@ class GetCase(Operation["model.CaseShown"], frozen=True):
     route: ClassVar[str] = "GET /cases/{case}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     case: Annotated[Iri, Meta(description="the case")]
     domain: Domain | None = None
@@ -163,10 +161,7 @@ class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model retrieves the cases for its task",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
     task: Annotated[Text, Meta(description="what the cases are to be like; then the most like come first")] | None = (
         None
@@ -188,10 +183,7 @@ class ForgetCase(Operation["IRI"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "people decide which cases go",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go", **NO_VERB}
 
     case: Annotated[Iri, Meta(description="the case")]
     erase: Annotated[
@@ -214,10 +206,7 @@ class NavigateCases(Operation["model.Navigated"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/view"
     fails: ClassVar[tuple[int, ...]] = (404, 413)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model retrieves the cases for its task",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
     zoom: Annotated[
         model.Zoom, Meta(description="cases, the steps they took, or communities of cases that share entities")
@@ -251,7 +240,7 @@ class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/metrics"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     domain: Domain | None = None
 
@@ -261,10 +250,7 @@ class CaseStatus(Operation["model.CaseStatus"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/status"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model retrieves the cases for its task",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
 
     domain: Domain | None = None
 
@@ -276,10 +262,7 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "people decide which cases go",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go", **NO_VERB}
 
     keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
     strategy: (
@@ -307,7 +290,7 @@ class StartCase(Operation["model.TaskRun"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     plan: (
@@ -333,7 +316,7 @@ class TaskRun(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "GET /cases/runs/{run}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task, as `start_case` or `plan_task` named it")]
     domain: Domain | None = None
@@ -351,10 +334,7 @@ class RecordStep(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "POST /cases/runs/{run}/steps"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 409, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "cli": "`memento cases record` keeps a whole task",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento cases record` keeps a whole task", **NO_VERB}
 
     run: Annotated[Iri, Meta(description="the task under way")]
     task: Annotated[Text, Meta(description="what the step does")]
@@ -390,7 +370,7 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task under way")]
     outcome: Annotated[model.Outcome, Meta(description="how it ended")] | None = None
@@ -410,10 +390,7 @@ class TaskRuns(Operation["tuple[model.TaskRun, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/runs"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model knows the runs that it began",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model knows the runs that it began", **NO_VERB}
 
     state: Annotated[model.StepState, Meta(description="only those")] | None = None
     limit: Limit = 50
@@ -439,7 +416,7 @@ class PlanTask(Operation["model.Planned"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     steps: Annotated[
@@ -472,7 +449,7 @@ class ExecuteTask(Operation["model.Executed"], frozen=True):
     right: ClassVar[Right] = "admin"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "expressions know memories, not cases"}
+    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task, as `plan_task` named it")]
     uncertain: Annotated[
@@ -496,7 +473,4 @@ class ListTools(Operation["tuple[model.Offered, ...]"], frozen=True):
     route: ClassVar[str] = "GET /cases/tools"
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model has its own tools",
-        "sexpr": "expressions know memories, not cases",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model has its own tools", **NO_VERB}

@@ -199,9 +199,6 @@ class Decay:
         return passed
 
 
-UNFADED = Decay()
-
-
 def decay_energies(values: Numbers, at_s: Numbers, decay: Decay) -> Numbers:
     """
     Return what is left of some energies, (n,) in 0..1: half after each half-life that was let pass since; below .01 it is gone.
@@ -220,7 +217,7 @@ def decay_energy(value: float, at: datetime, decay: Decay) -> float:
 
     >>> from datetime import UTC, timedelta
     >>> then = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> round(decay_energy(0.8, then, UNFADED.until(then + timedelta(days=3), 7)), 6)
+    >>> round(decay_energy(0.8, then, Decay().until(then + timedelta(days=3), 7)), 6)
     0.594398
     """
     return float(decay_energies(np.array([value]), np.array([at.timestamp()]), decay)[0])

@@ -91,18 +91,6 @@ def is_spelt(phrase: str) -> bool:
     return bool(words) and (len(text) >= SHORTEST or bool(_UNSPACED.match(text)))
 
 
-def stands_in(phrase: str, text: str) -> bool:
-    """
-    Return whether a phrase stands in a text as whole words.
-
-    >>> stands_in("name", "the namespace"), stands_in("Name", "my name!"), stands_in("C++", "I like c++ most")
-    (False, True, True)
-    """
-    spellings = Spellings()
-    spellings.put(0, IRI(""), [phrase])
-    return bool(spellings.find(text, [IRI("")]))
-
-
 class Spellings:
     """
     Phrases by the first two words of each.

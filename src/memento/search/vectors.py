@@ -57,10 +57,6 @@ def round_vectors(vectors: Vectors) -> Vectors:
     return vectors.astype(np.float16).astype(np.float32)
 
 
-def _pack(vector: NDArray[np.float32]) -> bytes:
-    return vector.astype(np.float16).tobytes() + _HALF
-
-
 def _unpack(data: bytes) -> NDArray[np.float32]:
     if len(data) % 2:
         return np.frombuffer(data, dtype=np.float16, count=len(data) // 2).astype(np.float32)
@@ -210,7 +206,7 @@ class VectorFile:
             self._db.executemany(
                 "INSERT INTO vector VALUES (?, ?, ?)",
                 (
-                    (node, part, _pack(row))
+                    (node, part, row.astype(np.float16).tobytes() + _HALF)
                     for node, (_, _, vectors) in zip(ids, entries, strict=True)
                     for part, row in enumerate(vectors)
                 ),

@@ -65,13 +65,11 @@ class Service:
         consolidate: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
-        agents: Callable[[], Agents] | None = None,
     ) -> None:
         """
         Args:
             scope: where notes go and recalls look when a call names no namespace.
             consolidate, checkpoint, mend: the background work; each says after how many seconds it wants to be called again.
-            agents: makes who understands one note; default as the settings say.
         """
         self.datadir = datadir
         self.settings = settings
@@ -81,8 +79,8 @@ class Service:
         self.zone = ZoneInfo(settings.consolidation.time_zone)
         self.new_rules = partial(BoundedRules, settings.consolidation.time_zone, settings.consolidation.rules_s)
         """Makes the rules that understand one note."""
-        self.models = None if agents else _open_models(settings, self.new_rules)
-        self.new_agents = agents or self.models or self.new_rules
+        self.models = _open_models(settings, self.new_rules)
+        self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
         """Taken before all other locks, by whoever brings in or takes out a whole memory."""
         self.understanding = threading.Lock()

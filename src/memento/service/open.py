@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
-from memento.consolidation.agents import Agents
 from memento.consolidation.rule_process import PROCESSES
 from memento.datadir import DataFolder, Owner
 from memento.errors import BackendError, Damaged, InputError, NotFound
@@ -31,14 +29,9 @@ _STOP_S = 2.0
 _FIRST_QUESTION = "What is known of me?"
 
 
-def open_service(
-    datadir: DataFolder, scope: Scope, settings: Settings, *, agents: Callable[[], Agents] | None = None
-) -> Service:
+def open_service(datadir: DataFolder, scope: Scope, settings: Settings) -> Service:
     """
     Open the stores of a data folder that this process has acquired.
-
-    Args:
-        agents: makes who understands one note; default as the settings say.
 
     Raises:
         MementoError: the folder cannot be opened; it is released.
@@ -49,7 +42,6 @@ def open_service(
             open_backends(datadir, settings),
             scope,
             settings,
-            agents=agents,
             consolidate=understanding.work,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,

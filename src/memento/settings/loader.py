@@ -70,7 +70,7 @@ Spelling = dict[tuple[str, str], str]
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
 # A folder that somebody else filled, as a checkout, must not decide where memories are sent, who may ask for them, or what is run.
-STEERING = re.compile(r"MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
+STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
 
 FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
     "server.port": ("server", "port"),
@@ -432,10 +432,9 @@ def with_engine(settings: Settings, engine: str) -> Settings:
     return replace(settings, land=replace(settings.land, engine=engine))
 
 
-def home_and_namespace(environment: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
+def home_and_namespace() -> tuple[str | None, str | None]:
     """Return `MEMENTO_HOME` and `MEMENTO_NAMESPACE`, or None where they are unset or empty."""
-    environment = os.environ if environment is None else environment
-    return environment.get("MEMENTO_HOME") or None, environment.get("MEMENTO_NAMESPACE") or None
+    return os.environ.get("MEMENTO_HOME") or None, os.environ.get("MEMENTO_NAMESPACE") or None
 
 
 def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:

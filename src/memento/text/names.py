@@ -521,7 +521,7 @@ def _never(sentence: str, tokens: list[Token], at: int) -> bool:
     if at or word in FIRST_NAMES or (lowered == "project" and len(tokens) > 1 and _is_capital(tokens[1].text)):
         return False
     is_word = lowered in COMMON or base_of(word) is not None or is_past(word) or lowered.endswith("ly")
-    return is_word and not _begins_a_known(sentence, tokens)
+    return is_word and _known_at(sentence, tokens, 0)[0] <= 1
 
 
 def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
@@ -531,10 +531,6 @@ def _begins_again(sentence: str, tokens: list[Token], at: int) -> bool:
     behind = tokens[at + 1].text
     starts = sentence[tokens[at - 1].end : tokens[at].start].strip() in (",", '"', "“", "-", "–", "—", ":")
     return starts and behind.islower() and (behind in PRONOUNS or behind in PREPOSITIONS or behind == "go")
-
-
-def _begins_a_known(sentence: str, tokens: list[Token]) -> bool:
-    return _known_at(sentence, tokens, 0)[0] > 1
 
 
 def _is_name_at_start(sentence: str, token: Token, elsewhere: frozenset[str]) -> bool:

@@ -127,11 +127,9 @@ def entries(
     return tuple(found)
 
 
-def named_patterns(
-    file: Path, fragments: Mapping[str, str], *, table: str = "sign", flags: int = 0
-) -> Mapping[str, re.Pattern[str]]:
+def named_patterns(file: Path, fragments: Mapping[str, str], flags: int = 0) -> Mapping[str, re.Pattern[str]]:
     """Return the patterns of single signs, by their names."""
-    return {entry.row.name: entry.pattern for entry in entries(file, Row, fragments, table=table, flags=flags)}
+    return {entry.row.name: entry.pattern for entry in entries(file, Row, fragments, table="sign", flags=flags)}
 
 
 def fill(pattern: str, fragments: Mapping[str, str], place: str = "a pattern") -> str:
