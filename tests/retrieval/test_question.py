@@ -34,6 +34,14 @@ def test_one_slip_is_corrected(slip: str, meant: str) -> None:
     assert read(f"When does {slip} start?") == f"When does {meant} start?"
 
 
+def test_a_name_with_an_accent_is_one_word() -> None:
+    known = {"málaga": 3, "saga": 2}
+
+    assert (
+        correct_spelling("Is Málaga far?", {"saga"}.__contains__, lambda stem: known.get(stem, 0)) == "Is Málaga far?"
+    )
+
+
 @pytest.mark.parametrize(
     "question", ["When does class start?", "Otter?", "Was it ottrs or tea?", "xottery", "poetry2", "melnie"]
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memento.python import Memento, open_memento
@@ -129,10 +130,18 @@ def test_the_settings_turn_it_off_and_move_it(life: Memento) -> None:
         "translate 'good night' into Latin",
         "How are you today?",
         "I went swimming with the kids, it was lovely.",
+        "Wow, that looks great! Which one is that?",
     ],
 )
 def test_greetings_and_tasks_of_a_chat_bring_nothing(life: Memento, said: str) -> None:
     assert not life.recall(said).memories
+
+
+def test_the_first_three_are_cut_late() -> None:
+    judged = relevance.Judgement(openness=1.0, fitness=np.array([0.8, 0.2, 0.01]), is_open=True, keeps=0.5)
+
+    assert [judged.is_kept(place, 0.2) for place in range(5)] == [True, True, True, False, False]
+    assert not judged.is_kept(2, 0.01)
 
 
 def test_nothing_is_an_answer_of_few_memories_too(tmp_path: Path) -> None:

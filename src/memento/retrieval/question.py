@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST_WORD = 4, 24
 """Letters of a word that is corrected: shorter ones have too many neighbours, of longer ones there are too many forms to try."""
 
-_WORD = re.compile(r"[A-Za-z]+")
+_WORD = re.compile(r"[^\W\d_]+")
 _WHEN = re.compile(
     r"\b(when|how long|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b", re.IGNORECASE
 )

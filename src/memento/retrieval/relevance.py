@@ -3,12 +3,12 @@ How surely a memory answers a question, and whether anything here does: what is 
 
     relevance(m) = open · fit(m),   open = σ(a · q),   fit(m) = σ(b · f(m))
 
-`open` says whether the scope answers the question at all: from the best cosine, whole and without the names, the share of the
-question's words, by idf, that the memories have ever heard and that one of them has, the names nobody knows, whether it is asked
-or only told, with how much courtesy and to whom. `fit` says whether this memory is the one: from its cosine and its score beside
-the best, its words, whether it is about or said by what is named, whether the date or number asked for stands in it. Words that
-only say what kind of answer is wanted count little, words of courtesy hardly at all, and everyday words for the same thing count
-for one another.
+`open` says whether the scope answers the question at all: from the best cosine, whole and without the names, how far it is ahead of
+the fifth, the share of the question's words, by idf, that the memories have ever heard and that one of them has, the names nobody
+knows, whether it is asked or only told, with how much courtesy and to whom, or exclaimed at what somebody said. `fit` says whether
+this memory is the one: from its cosine and its score beside the best, its words, whether it is about or said by what is named,
+whether the date or number asked for stands in it. Words that only say what kind of answer is wanted count little, words of courtesy
+hardly at all, and everyday words for the same thing count for one another.
 
 A question of the user about the user stays open when a memory fills the very property it asks for; so does one whose best
 memories are about what it leads to, where recall infers.
@@ -58,8 +58,9 @@ _LEAST = 0.05
 _SIZE, _LEAST_SIZE = 600, 30
 _KEYWORDS = 4
 """Words that are a search and no sentence."""
-_FEW, _FEW_CUT = 3, 4
-"""Memories that are cut only where they fit a fourth as well as others must: the best is often among the first three."""
+_FEW, _FEW_CUT = 3, 16
+"""Memories that are cut only where they fit a sixteenth as well as others must: the best is often among the first three."""
+_FIFTH = 4
 
 _WORD = re.compile(r"[^\W_]+")
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -70,6 +71,11 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _YOU = re.compile(r"\b(?:you|your|yours|ya|u)\b", re.IGNORECASE)
+_SPAN_NAMED = re.compile(
+    r"\b(?:this|these|that)\s+(?:days?|weeks?|months?|years?|morning|evening|time|spring|summer|autumn|winter)\b",
+    re.IGNORECASE,
+)
+"""What points at a time and not at something that was said before."""
 _POINTING = re.compile(r"\b(?:it|its|they|them|their|that|this|those|these|he|she|him|her|there)\b", re.IGNORECASE)
 
 
@@ -180,8 +186,10 @@ def measure_features(
         "told": float(is_told(question.text)),
         "addressed": float(bool(_YOU.search(question.text)) and not is_first_person(question.text)),
         "courtesy": measure_courtesy(question.text),
-        "pointing": float(bool(_POINTING.search(question.text)) and not names and words.keys() <= _idle()),
+        "reacting": float(is_reaction(question.text)),
+        "pointing": float(points_back(question.text) and not names and words.keys() <= _idle()),
         "speaker": float(found["speaker"].max(initial=0.0)),
+        "ahead": _lead(cosine),
     }
     fits = {
         "bias": np.ones(len(nodes)),
@@ -267,6 +275,27 @@ def is_told(text: str) -> bool:
     return is_said and "?" not in text and not _ASKED.match(text)
 
 
+def points_back(text: str) -> bool:
+    """
+    Tell whether a text points at something that was said before, and not just at a time.
+
+    >>> points_back("What is it like?"), points_back("Where am I living these days?")
+    (True, False)
+    """
+    return _POINTING.search(_SPAN_NAMED.sub(" ", text)) is not None
+
+
+def is_reaction(text: str) -> bool:
+    """
+    Tell whether somebody exclaims at what was just said and then asks about it, and not about themselves.
+
+    >>> is_reaction("Looks cool! Is it more of a game?"), is_reaction("Hi! Where do I live?"), is_reaction("Who won?")
+    (True, False, False)
+    """
+    before, _, asked = text[: text.rfind("?") + 1].rpartition("!")
+    return bool(before) and not is_first_person(asked)
+
+
 def measure_courtesy(text: str) -> float:
     """
     Return the share of the words of a text that are words of courtesy.
@@ -284,6 +313,12 @@ def _compare_topic(question: Question, nodes: NDArray[np.int32], cosine: Values)
         return cosine
     index = question.view.indexes.vectors["memory"]
     return np.maximum(index.cosines(nodes, question.topic), 0.0).astype(np.float64)
+
+
+def _lead(cosine: Values) -> float:
+    """Return by how much the best cosine is above the fifth, or the last: where all is equally near, nothing answers."""
+    ordered = np.sort(cosine)[::-1]
+    return float(ordered[0] - ordered[: _FIFTH + 1][-1]) if len(ordered) else 0.0
 
 
 def _read_shapes(question: Question, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -348,35 +383,37 @@ def _squash(x: Any) -> Any:
 CALIBRATED: Mapping[str, Calibration] = {
     "all-MiniLM-L6-v2": Calibration(
         openness={
-            "bias": 1.97,
-            "cosine": 1.62,
-            "topic cosine": 0.56,
-            "known": 0.26,
-            "topic known": 0.10,
-            "covered": 0.34,
-            "topic covered": 0.70,
-            "size": -0.71,
-            "strange": -1.69,
-            "told": -3.07,
-            "addressed": -2.48,
-            "courtesy": -0.05,
-            "pointing": -2.20,
-            "speaker": 2.41,
+            "bias": 2.09,
+            "cosine": 0.84,
+            "topic cosine": 1.83,
+            "known": 0.24,
+            "topic known": 0.82,
+            "covered": -0.09,
+            "topic covered": -0.08,
+            "size": -0.54,
+            "strange": -1.54,
+            "told": -3.44,
+            "addressed": -2.54,
+            "courtesy": -1.12,
+            "pointing": -0.79,
+            "speaker": 1.53,
+            "ahead": 3.49,
+            "reacting": -2.73,
         },
         fitness={
-            "bias": -5.20,
-            "cosine": 0.33,
-            "behind": 2.99,
-            "score": 4.23,
-            "covered": 0.87,
-            "speaker": 0.30,
-            "subject": 3.84,
-            "link": 0.96,
-            "no time": -0.49,
-            "no number": -0.42,
+            "bias": -4.59,
+            "cosine": 1.52,
+            "behind": 2.00,
+            "score": 3.42,
+            "covered": 1.01,
+            "speaker": -0.24,
+            "subject": 0.98,
+            "link": -0.24,
+            "no time": -0.32,
+            "no number": -0.82,
         },
-        opens=0.25,
-        keeps=0.3,
+        opens=0.22,
+        keeps=0.5,
     ),
     "trigram": Calibration(
         openness={
@@ -412,31 +449,32 @@ CALIBRATED: Mapping[str, Calibration] = {
     ),
     "": Calibration(
         openness={
-            "bias": 1.01,
-            "known": 0.53,
-            "topic known": 0.18,
-            "covered": 0.60,
-            "topic covered": 0.74,
-            "size": -0.55,
-            "strange": -2.13,
-            "told": -3.31,
-            "addressed": -2.85,
-            "courtesy": -2.37,
-            "pointing": -2.51,
-            "speaker": 2.19,
+            "bias": 0.81,
+            "known": 0.45,
+            "topic known": 0.88,
+            "covered": 0.16,
+            "topic covered": -0.11,
+            "size": -0.35,
+            "strange": -1.91,
+            "told": -3.47,
+            "addressed": -2.90,
+            "courtesy": -1.91,
+            "pointing": -1.32,
+            "speaker": 1.39,
+            "reacting": -2.93,
         },
         fitness={
-            "bias": -6.35,
-            "score": 5.36,
-            "covered": 0.97,
-            "speaker": 0.22,
-            "subject": 4.01,
-            "link": 0.77,
-            "no time": -0.45,
-            "no number": -0.40,
+            "bias": -5.13,
+            "score": 4.47,
+            "covered": 1.36,
+            "speaker": -0.43,
+            "subject": 0.96,
+            "link": -0.39,
+            "no time": -0.28,
+            "no number": -0.79,
         },
-        opens=0.2,
-        keeps=0.2,
+        opens=0.16,
+        keeps=0.4,
     ),
 }
 """By the beginning of the embedder's fingerprint; what fits none of them takes the last, fitted without the cosines of MiniLM."""
