@@ -351,7 +351,7 @@ def find_own(text: str, view: View) -> Signal:
 
 
 @signal(
-    0.8,
+    1.2,
     'filling the property that the question asks for, as the employer in "where do I work"',
     channel=True,
     bounded=True,
