@@ -2,7 +2,8 @@
 How surely does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
 Data: sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, perhaps `unanswerable.jsonl`; see `memento.evaluation`), which the
-caller has, and `sets/diaries`, three invented ones that are kept here, with chat turns that ask for nothing (`chat.jsonl`).
+caller has, and what is kept here: `sets/diaries`, three invented ones, with chat turns that ask for nothing (`chat.jsonl`), and
+`lives/development`, four lives told to the rules and kept as they are, each also asked what another life is asked.
 Of each question the features are taken where its answer is and, of a set with several scopes, in another scope too; short turns of
 a conversation are asked of another one. `--lives` are checked and never fitted: files of {"notes": [{"note", "at"}], "questions":
 [{"question", "want", "as_of"}]}.
@@ -35,7 +36,7 @@ from memento.iris import IRI
 from memento.model import NoteRow, Scored
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline, relevance
-from memento.retrieval.question import Query
+from memento.retrieval.question import Query, find_slots, is_first_person
 from memento.retrieval.trace import trace
 from memento.settings import EmbeddingSettings, Settings
 from memento.telemetry import Stopwatch
@@ -46,12 +47,17 @@ Array = NDArray[np.float64]
 OWN = Path(__file__).parent / "sets" / "diaries"
 RATES = (0.02, 0.03, 0.05, 0.08)
 """False silences at which the rest is read off."""
-WEIGHTS = {"answered": 0.5, "elsewhere": 0.12, "unsaid": 0.3, "turn": 0.15, "chat": 0.1}
-"""What each kind of question counts in the fit; each set counts the same."""
+OWN_LIVES = Path(__file__).parent / "lives" / "development"
+WEIGHTS = {"answered": 0.5, "elsewhere": 0.12, "unsaid": 0.3, "turn": 0.5, "chat": 0.1}
+"""What each kind of question counts in the fit."""
+SHARES = {"own lives, rules": 2.0, "own lives, raw": 2.0, "beam": 0.1}
+"""What each set counts, the others 1: small memories of one person most; least long messages, whose cosines mean something else."""
+FOREIGN = 20
+"""Questions of each other life that a life is asked."""
 SHOWN = 10
 SHORT = 14
 """Words of a turn up to which it is asked as small talk."""
-COSINES = ("cosine", "topic cosine", "behind")
+COSINES = ("cosine", "topic cosine", "behind", "ahead")
 SEED = 20_240_229
 
 
@@ -72,7 +78,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     chosen = arguments().parse_args(argv)
     folders = [OWN, *(chosen.folder / name for name in chosen.sets)]
     sheets = [one for folder in folders for one in take_sheets(folder, chosen.model, chosen.keep, chosen.limit)]
-    lives = [one for file in chosen.lives for one in take_life(file, chosen.model)]
+    own = sorted(OWN_LIVES.glob("*.json"))
+    sheets += [one for file in own for one in take_life(file, chosen.model, "own lives", own)]
+    lives = [one for file in chosen.lives for one in take_life(file, chosen.model, "lives")]
     figures: dict[str, object] = {}
     for label, dropped in (("all", ()), ("without cosines", COSINES)):
         asked = [name for name in sheets[0].asked if name not in dropped]
@@ -142,11 +150,12 @@ def ask(trial: Trial, question: Question | None, kind: str, dataset: str) -> Ite
         yield from found.as_sheets(dataset, kind, gold)
 
 
-def take_life(file: Path, model: str) -> Iterator[Sheet]:
-    """Yield a sheet for each question of a life, told as notes and imported as they are."""
+def take_life(file: Path, model: str, name: str, others: Sequence[Path] = ()) -> Iterator[Sheet]:
+    """Yield a sheet for each question of a life, told as notes and imported as they are, and for some of other lives."""
     life = json.loads(file.read_text(encoding="utf-8"))
     configured = Settings(embedding=EmbeddingSettings(model=model))
     for is_understood in (True, False):
+        dataset, choose = f"{name}, {'rules' if is_understood else 'raw'}", random.Random(SEED)
         with TemporaryDirectory() as home, open_memento(home, configured=configured) as memento:
             assert isinstance(memento, Memento)
             rows = [NoteRow(content=note["note"], at=instant(note["at"], "at", UTC)) for note in life["notes"]]
@@ -154,7 +163,19 @@ def take_life(file: Path, model: str) -> Iterator[Sheet]:
             for one in life["questions"]:
                 found = measure(memento, one["question"], "main", one.get("as_of"))
                 gold = [any(word.lower() in text.lower() for word in one["want"]) for text in found.texts]
-                yield from found.as_sheets("lives", "answered" if one["want"] else "unsaid", gold)
+                yield from found.as_sheets(dataset, "answered" if one["want"] else "unsaid", gold)
+            for text in list_foreign(file, others, choose):
+                found = measure(memento, text, "main", None)
+                yield from found.as_sheets(dataset, "elsewhere", [False] * len(found.texts))
+
+
+def list_foreign(file: Path, others: Sequence[Path], choose: random.Random) -> Iterator[str]:
+    """Yield questions of other lives, but what anybody may ask about themselves: this life answers that too."""
+    for other in others:
+        if other != file:
+            for one in choose.sample(json.loads(other.read_text(encoding="utf-8"))["questions"], FOREIGN):
+                if not (is_first_person(one["question"]) and find_slots(one["question"])):
+                    yield one["question"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,14 +198,14 @@ class Measured:
 def measure(memento: Memento, text: str, namespace: str, as_of: str | None) -> Measured:
     """Return what recall knows of a question when it judges the relevance of the memories it found."""
     settings, stores = memento.settings, memento.service.stores
-    settings = replace(settings, gate=replace(settings.gate, on=False))
     at = instant(as_of, "as_of", UTC) if as_of else None
     query, watch = Query(text, memento.context.scope(namespace), k=SHOWN, as_of=at), Stopwatch("measured")
     with pipeline.read_question(query, stores, settings, watch) as question:
         ranking = pipeline.rank(question, query, stores, settings, watch)
-        best, signals = ranking.chosen[:SHOWN], ranking.evidence.signals
-        asked, fits = relevance.measure_features(question, best, signals)
-        is_led = relevance.leads_to_answer(question, best, signals)
+        signals = ranking.evidence.signals
+        asked, every = relevance.measure_features(question, ranking.chosen, signals)  # as many as recall judges by
+        is_led = relevance.leads_to_answer(question, ranking.chosen, signals)
+        best, fits = ranking.chosen[:SHOWN], {name: values[:SHOWN] for name, values in every.items()}
         named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in best]
     memories, _ = trace(named, stores.graph, query.scope, None)
     texts = [f"{one.content} {one.note.content if one.note else ''}" for one in memories]
@@ -222,7 +243,9 @@ def fit(values: Array, wanted: Array, weights: Array, ridge: float) -> Array:
 def fit_openness(sheets: Sequence[Sheet], names: Sequence[str]) -> Array:
     """Return what each feature of a question weighs."""
     counts = Counter((one.dataset, one.kind) for one in sheets)
-    weights = np.array([WEIGHTS[one.kind] / counts[one.dataset, one.kind] for one in sheets])
+    weights = np.array(
+        [SHARES.get(one.dataset, 1.0) * WEIGHTS[one.kind] / counts[one.dataset, one.kind] for one in sheets]
+    )
     values = np.array([[one.asked[name] for name in names] for one in sheets])
     return fit(values, np.array([float(one.kind == "answered") for one in sheets]), weights, 3e-3)
 
@@ -231,7 +254,12 @@ def fit_fitness(sheets: Sequence[Sheet], places: Sequence[int]) -> Array:
     """Return what each feature of a memory weighs, by questions with an answer among the best."""
     some = [one for one in sheets if one.kind == "answered" and one.is_gold.any()]
     counts = Counter(one.dataset for one in some)
-    weights = np.concatenate([np.full(len(one.is_gold), 1 / counts[one.dataset] / len(one.is_gold)) for one in some])
+    weights = np.concatenate(
+        [
+            np.full(len(one.is_gold), SHARES.get(one.dataset, 1.0) / counts[one.dataset] / len(one.is_gold))
+            for one in some
+        ]
+    )
     values = np.concatenate([one.fits[:, places] for one in some])
     return fit(values, np.concatenate([one.is_gold for one in some]).astype(np.float64), weights, 1e-3)
 
@@ -288,7 +316,7 @@ def print_tail(sheets: Sequence[Sheet], lives: Sequence[Sheet], dropped: Iterabl
         some = [
             one for one in (*sheets, *lives) if (one.dataset, one.kind) == (dataset, "answered") and one.is_gold.any()
         ]
-        for keeps in (0.15, 0.22, 0.3):
+        for keeps in (0.3, 0.4, 0.5):
             shown, left = [], []
             for one in some:
                 judged = relevance.Judgement(

@@ -35,10 +35,10 @@ def test_one_slip_is_corrected(slip: str, meant: str) -> None:
 
 
 def test_a_name_with_an_accent_is_one_word() -> None:
-    known = {"málaga": 3, "saga": 2}
+    known = {"málaga": 3, "lava": 2}
 
     assert (
-        correct_spelling("Is Málaga far?", {"saga"}.__contains__, lambda stem: known.get(stem, 0)) == "Is Málaga far?"
+        correct_spelling("Is Málaga far?", {"lava"}.__contains__, lambda stem: known.get(stem, 0)) == "Is Málaga far?"
     )
 
 
