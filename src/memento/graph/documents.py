@@ -494,8 +494,11 @@ def rewrite(path: Path, form: Form, name: str, target: Path, most: int) -> int:
 
 
 def read_lines(source: IO[bytes]) -> Iterator[ox.Quad]:
-    """Read the quads that `rewrite` has written."""
-    return ox.parse(source, ox.RdfFormat.N_QUADS)
+    """Read the quads that `rewrite` has written; raises `InputError` where the document says what is no RDF."""
+    try:
+        yield from ox.parse(source, ox.RdfFormat.N_QUADS)
+    except SyntaxError as error:
+        raise InputError(f"the document says something that is no RDF: {error.msg}") from None
 
 
 _TEXTS = {MEM.hasState: ("state", MEM.State), MEM.hasAction: ("action", MEM.Action)}

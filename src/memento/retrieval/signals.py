@@ -486,17 +486,18 @@ def score_subject(text: str, joined: Joined, view: View) -> Signal:
     return spread(*subject_signal(joined.find_names(text), joined, view.visible), view)
 
 
-@signal(0.7, "being about what one of the best twenty memories mentions", phase="expand", channel=True)
+@signal(1.0, "being about what one of the best twenty memories mentions", phase="expand", channel=True, bounded=True)
 def score_link(seeds: Seeds, joined: Joined, view: View) -> Signal:
     """Return how well the best memories lead to each memory that is about what they mention."""
     return spread(*link_signal(seeds, joined, view.visible), view)
 
 
 @signal(
-    0.35,
+    0.5,
     "sharing a rare name with one of the best twenty, and covering the words of the question which that one leaves open",
     phase="expand",
     channel=True,
+    bounded=True,
 )
 def score_shared(text: str, seeds: Seeds, joined: Joined, view: View) -> Signal:
     """Return how well each memory that shares a name with a good one covers what that one leaves open."""
@@ -505,10 +506,11 @@ def score_shared(text: str, seeds: Seeds, joined: Joined, view: View) -> Signal:
 
 
 @signal(
-    0.15,
+    0.3,
     "sharing a name with one of the best twenty that at most twelve memories have",
     phase="expand",
     channel=True,
+    bounded=True,
 )
 def score_tie(seeds: Seeds, joined: Joined, view: View) -> Signal:
     """Return how rare a name each memory shares with a good one."""

@@ -189,6 +189,9 @@ def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
 
         async def read_early() -> bool:
             """Read the body as far as it is kept in memory; whether that is all of it. What fails is raised where it is read."""
+            lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+            if lengths and int(lengths[0]) > EARLY_BYTES:
+                return False  # it may be refused before any of it has come
             size = 0
             try:
                 while size <= EARLY_BYTES:
