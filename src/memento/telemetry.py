@@ -4,7 +4,7 @@ How long things took and how often they happened: one process-wide tally that `/
 Log lines are JSON: a constant event name with fields, never the text of a note or a key. An error is logged by its class and the
 lines of code it went through, as its message may hold what somebody wrote.
 
-With the extra `memento[otel]` and an endpoint in the settings, phases are OpenTelemetry spans too.
+With the extra `memento-rdf[otel]` and an endpoint in the settings, phases are OpenTelemetry spans too.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def trace_to(endpoint: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise MissingPart("traces need OpenTelemetry: pip install 'memento[otel]'") from error
+        raise MissingPart("traces need OpenTelemetry: pip install 'memento-rdf[otel]'") from error
     provider = TracerProvider(resource=Resource.create({"service.name": "memento"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
     _tracer = provider.get_tracer("memento")

@@ -297,10 +297,10 @@ def _value(agents: Agents, question: Question) -> object:
         case ExtractMemories(note, mentions, user):
             return agents.extract_memories(note, mentions, user)
         case ResolveMemories(drafts, existing, note):
-            return [_decided(one) for one in agents.resolve_memories(drafts, existing, note)]
+            return [_wrap_decision(one) for one in agents.resolve_memories(drafts, existing, note)]
 
 
-def _decided(decision: Decision) -> Decided:
+def _wrap_decision(decision: Decision) -> Decided:
     match decision:
         case Add():
             return Decided(add=decision)

@@ -433,7 +433,7 @@ def written(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[bytes]:
     Raises:
         InputError: JSON-LD cannot hold one of them.
     """
-    grounded = (map(_grounded, quads) for quads in graphs)
+    grounded = (map(_ground_quad, quads) for quads in graphs)
     if form.name == "jsonld":
         yield from write_json_ld(grounded)
         return
@@ -461,7 +461,7 @@ def read(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:
     """
     refuse_unsafe(path, form.of, name)
     with path.open("rb") as source:
-        mark = _checked(source, name)
+        mark = _digest_whole(source, name)
         names: dict[str, ox.BlankNode] = {}
 
         def own(quad: ox.Quad) -> ox.Quad:
@@ -539,8 +539,8 @@ def adopt_cases(lines: IO[bytes], bank: IRI) -> Iterator[ox.Quad]:
         yield ox.Quad(subject, quad.predicate, value, graph)
 
 
-def _checked(source: IO[bytes], name: str) -> str:
-    """A digest of the document, which is then at its beginning again; raises `InputError` when its end is missing."""
+def _digest_whole(source: IO[bytes], name: str) -> str:
+    """Return the digest of the document, which is then at its beginning again; raise `InputError` when its end is missing."""
     digest, head, tail = sha256(), b"", b""
     while piece := source.read(1 << 20):
         digest.update(piece)
@@ -552,13 +552,13 @@ def _checked(source: IO[bytes], name: str) -> str:
     return digest.hexdigest()
 
 
-def _grounded(quad: ox.Quad) -> ox.Quad:
-    """The quad with names in the place of its blank nodes."""
+def _ground_quad(quad: ox.Quad) -> ox.Quad:
+    """Return the quad with names in the place of its blank nodes."""
     is_plain = isinstance(quad.subject, ox.NamedNode) and isinstance(quad.object, ox.NamedNode | ox.Literal)
-    return quad if is_plain else _mapped(quad, _named)
+    return quad if is_plain else _mapped(quad, _name_blank)
 
 
-def _named(term: Node) -> Node:
+def _name_blank(term: Node) -> Node:
     return ox.NamedNode(f"{_GENID}{term.value}") if isinstance(term, ox.BlankNode) else term
 
 

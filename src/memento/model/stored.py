@@ -111,7 +111,7 @@ class User:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """
-    One fact in the third person.
+    One sentence of a note in the note's own words, with USER for the speaker.
 
     It was true from `valid_at` until before `invalid_at`; Memento believed it from `created_at` until before `expired_at`.
     `subject` and `slot` say which single-valued property it fills ("employer" of the user), if any: a new value retires it.

@@ -191,7 +191,7 @@ def _silence_transformers() -> Iterator[None]:
                 theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-_ONNX_REMEDY = "run `pip install 'memento[onnx]'`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
+_ONNX_REMEDY = "run `pip install onnxruntime onnx onnxscript`, or set MEMENTO_EMBEDDING_RUNTIME=torch"
 STEM = f"{FINGERPRINT}-v1"  # another number when `export_model` writes another graph
 _EXPORT = "import sys; from memento.search.minilm import export_model; export_model(sys.argv[1])"
 LONGEST_S = 600.0  # for the export; ten seconds are usual, more on a busy machine

@@ -295,7 +295,7 @@ class EmbeddingSettings:
     )
     runtime: Literal["auto", "torch", "onnx"] = knob(
         "auto",
-        "what runs all-MiniLM-L6-v2: torch, or onnxruntime (`memento[onnx]`), which needs half the time for the same vectors; "
+        "what runs all-MiniLM-L6-v2: torch, or onnxruntime, which needs half the time for the same vectors; "
         "`auto` takes the second where it is installed",
     )
     threads: Positive = knob(1, "threads for one question or note; imports use all cores")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
@@ -29,7 +30,7 @@ class SimilarityData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(ABC):
     """
     Anything that a worker does on a snapshot.
 
@@ -45,9 +46,9 @@ class Job:
     tables: tuple[SimilarityData, ...] = ()
     is_data: bool = False
 
+    @abstractmethod
     def to_plain(self) -> dict[str, object]:
         """Return the job as a worker reads it; the data of the tables comes apart."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     >>> third_person("We moved our launch; Anna and I are happy")
     "USER and others moved USER's launch; Anna and USER are happy"
     """
-    tokens = _TOKEN.findall(_named(sentence, user))
+    tokens = _TOKEN.findall(_replace_user_name(sentence, user))
     words = [token.replace("’", "'").lower() for token in tokens]
     state = _State(past_time=bool(_PAST_TIME.search(sentence)))
     out = list(tokens)
@@ -107,8 +107,8 @@ def third_person(sentence: str, user: User | None = None, *, plural: bool = True
     return re.sub(r"(?<![\w'])(USER's|USER) (?:own )?\1(?!\w)", r"\1", "".join(out)) if USER in out else "".join(out)
 
 
-def _named(sentence: str, user: User | None) -> str:
-    """The sentence with the user's name, standing alone, replaced; another surname is another person."""
+def _replace_user_name(sentence: str, user: User | None) -> str:
+    """Replace the user's name where it stands alone; with another surname it is another person."""
     if user is None or not user.name or user.name.lower() == "user":
         return sentence
     spellings = "|".join(re.escape(name) for name in dict.fromkeys((user.name, *user.name.split()[:1])))

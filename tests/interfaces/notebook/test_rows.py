@@ -113,5 +113,5 @@ def test_an_ask_is_a_truth_and_slices_are_rows() -> None:
 def test_without_pandas_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
 
-    with pytest.raises(MissingPart, match=r"pip install 'memento\[notebook\]'"):
+    with pytest.raises(MissingPart, match=r"pip install 'memento-rdf\[notebook\]'"):
         rows(a=[literal("x")]).to_frame()

@@ -206,20 +206,20 @@ def says_the_same(draft: Draft, old: Existing, note: Note) -> bool:
     began = draft.valid_at or note.at
     if memory.expired_at is not None:
         return False
-    if began == memory.valid_at and _spelled(draft.content) == _spelled(memory.content):
+    if began == memory.valid_at and _fold_spelling(draft.content) == _fold_spelling(memory.content):
         return True
     if memory.invalid_at is not None and memory.invalid_at <= began:
         return False
     if not _same_day(draft.event_at, memory.event_at):
         return False
     if memory.is_verbatim or not (is_readable(draft.content) and is_readable(memory.content)):
-        return _spelled(draft.content) == _spelled(memory.content) and began >= memory.valid_at - _DAY
+        return _fold_spelling(draft.content) == _fold_spelling(memory.content) and began >= memory.valid_at - _DAY
     if normal(draft.content) == normal(memory.content):
         return _same_time(draft, began, memory.valid_at)
     return _same_slot(draft, old) and _nothing_new(draft, memory.content) and began >= memory.valid_at - _DAY
 
 
-def _spelled(content: str) -> str:
+def _fold_spelling(content: str) -> str:
     return " ".join(content.casefold().split())
 
 

@@ -194,7 +194,7 @@ def _import_pandas() -> Any:
     try:
         import pandas
     except ModuleNotFoundError as error:
-        raise MissingPart("a DataFrame takes pandas: pip install 'memento[notebook]'") from error
+        raise MissingPart("a DataFrame takes pandas: pip install 'memento-rdf[notebook]'") from error
     return pandas
 
 

@@ -115,13 +115,13 @@ class Patience:
         self.is_over = False
         self._left = limits.body_s
 
-    def took(self, size: int) -> None:
-        """So many bytes have come."""
+    def extend(self, size: int) -> None:
+        """Wait longer, by what so many bytes that have come may take."""
         self._left += size / SLOWEST
 
     async def wait(self, receive: Callable[[], Awaitable[T]]) -> T:
         """
-        What comes next; the time that nobody waits does not count.
+        Return what comes next; the time that nobody waits does not count.
 
         Raises:
             TooSlow: nothing came in time.
@@ -159,89 +159,105 @@ class Unfinished(InputError):
     """The sender of a request left before its end; nobody reads this."""
 
 
-def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
-    """The application, with a `WaitingClient` in the scope of each request, called when enough of its body is there."""
-    long_bodies = asyncio.Semaphore(max(1, limits.threads // LONG_SHARE))
+class WatchedRequest:
+    """
+    One HTTP request whose body is read, as far as it is kept in memory, before a thread is taken for it.
 
-    async def watch_request(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        presence = scope[PRESENCE_KEY] = WaitingClient()
-        watchers: list[asyncio.Task[None]] = []
-        early: deque[Event | InputError] = deque()
-        patience = Patience(limits)
+    What fails while it is read early is raised where the application reads it.
+    """
 
-        async def until_gone() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            presence.leave()
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limits: ServerSettings) -> None:
+        self.scope = scope
+        self.presence = scope[PRESENCE_KEY] = WaitingClient()
+        self._receive = receive
+        self._send = send
+        self._patience = Patience(limits)
+        self._early: deque[Event | InputError] = deque()
+        self._watchers: list[asyncio.Task[None]] = []
 
-        async def next_event() -> Event:
-            event = await patience.wait(receive)
-            patience.took(len(event.get("body", b"")))
-            if event["type"] == "http.disconnect":
-                presence.leave()
-                raise Unfinished("the request ended before its body was complete")
-            if not event.get("more_body", False):
-                watchers.append(asyncio.ensure_future(until_gone()))
-            return event
-
-        async def read_early() -> bool:
-            """Read the body as far as it is kept in memory; whether that is all of it. What fails is raised where it is read."""
-            lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-            if lengths and int(lengths[0]) > EARLY_BYTES:
-                return False  # it may be refused before any of it has come
-            size = 0
-            try:
-                while size <= EARLY_BYTES:
-                    event = await next_event()
-                    early.append(event)
-                    size += len(event.get("body", b""))
-                    if not event.get("more_body", False):
-                        return True
-            except InputError as error:
-                early.append(error)
-                return True
-            return False
-
-        async def receive_event() -> Event:
-            event = early.popleft() if early else await next_event()
-            if isinstance(event, InputError):
-                raise event
-            return event
-
-        async def send_event(event: Event) -> None:
-            if presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
-                raise BrokenOff
-            if patience.is_over and event["type"] == "http.response.start":
-                event["headers"] = [*event["headers"], (b"connection", b"close")]  # or it would wait for the rest
-            await send(event)
-
+    async def run(self, app: App, long_bodies: asyncio.Semaphore, patience_s: float) -> None:
+        """Let the application answer; where the body is long, once one of the places for long bodies is free."""
         try:
-            if await read_early():
-                await app(scope, receive_event, send_event)
+            if await self._read_early():
+                await app(self.scope, self._receive_event, self._send_event)
                 return
             try:
-                await asyncio.wait_for(long_bodies.acquire(), limits.body_s)
+                await asyncio.wait_for(long_bodies.acquire(), patience_s)
             except TimeoutError:
-                early.appendleft(Crowded("too many long requests are being sent: try again"))
-                await app(scope, receive_event, send_event)
+                self._early.appendleft(Crowded("too many long requests are being sent: try again"))
+                await app(self.scope, self._receive_event, self._send_event)
                 return
             try:
-                await app(scope, receive_event, send_event)
+                await app(self.scope, self._receive_event, self._send_event)
             finally:
                 long_bodies.release()
         finally:
-            for task in watchers:
+            for task in self._watchers:
                 task.cancel()
-            presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
+            self.presence.leave()  # a server that stops does not wait; otherwise nothing is held any more
+
+    async def _read_early(self) -> bool:
+        """Read the body as far as it is kept in memory; return whether that is all of it."""
+        lengths = [value for name, value in self.scope["headers"] if name == b"content-length"]
+        if lengths and int(lengths[0]) > EARLY_BYTES:
+            return False  # it may be refused before any of it has come
+        size = 0
+        try:
+            while size <= EARLY_BYTES:
+                event = await self._next_event()
+                self._early.append(event)
+                size += len(event.get("body", b""))
+                if not event.get("more_body", False):
+                    return True
+        except InputError as error:
+            self._early.append(error)
+            return True
+        return False
+
+    async def _next_event(self) -> Event:
+        event = await self._patience.wait(self._receive)
+        self._patience.extend(len(event.get("body", b"")))
+        if event["type"] == "http.disconnect":
+            self.presence.leave()
+            raise Unfinished("the request ended before its body was complete")
+        if not event.get("more_body", False):
+            self._watchers.append(asyncio.ensure_future(self._watch_leaving()))
+        return event
+
+    async def _watch_leaving(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.presence.leave()
+
+    async def _receive_event(self) -> Event:
+        event = self._early.popleft() if self._early else await self._next_event()
+        if isinstance(event, InputError):
+            raise event
+        return event
+
+    async def _send_event(self, event: Event) -> None:
+        if self.presence.is_broken and event["type"] == "http.response.body" and not event.get("more_body", False):
+            raise BrokenOff
+        if self._patience.is_over and event["type"] == "http.response.start":
+            event["headers"] = [*event["headers"], (b"connection", b"close")]  # or it would wait for the rest
+        await self._send(event)
+
+
+def watch(app: App, limits: ServerSettings = DEFAULTS) -> App:
+    """Return the application, with a `WaitingClient` in the scope of each request, called when enough of its body is there."""
+    long_bodies = asyncio.Semaphore(max(1, limits.threads // LONG_SHARE))
+
+    async def watch_request(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await WatchedRequest(scope, receive, send, limits).run(app, long_bodies, limits.body_s)
+        else:
+            await app(scope, receive, send)
 
     return watch_request
 
 
 def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
-    """The application, which needs no thread, with a limit to how long the body of a request may take: 408 where it took longer."""
+    """Return the application, which needs no thread, with a limit to how long a body may take: 408 where it takes longer."""
 
     async def limit_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -255,7 +271,7 @@ def hurry(app: App, limits: ServerSettings = DEFAULTS) -> App:
             if is_whole:
                 return await receive()
             event = await patience.wait(receive)
-            patience.took(len(event.get("body", b"")))
+            patience.extend(len(event.get("body", b"")))
             is_whole = not event.get("more_body", False)
             return event
 
